@@ -1,4 +1,4 @@
-//! Who is recorded as the author of a change: `--actor`, `EL_ACTOR`, git's user, the login.
+//! The author of a change: `--actor`, `EL_ACTOR`, git's user, or the login name.
 
 use std::env;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::error::{CommandError, Result};
 /// Git answers in milliseconds; a broken git must not hold up a change for long.
 const GIT_DEADLINE: Duration = Duration::from_secs(2);
 
-/// The author's name. Asks git, which costs a process, only if nothing nearer says who it is.
+/// The author's name. Git, which costs a process, is asked only if no nearer source has a name.
 pub(crate) fn resolve(flag: Option<&str>) -> String {
     let given = flag.and_then(clean).or_else(|| clean(&env::var("EL_ACTOR").ok()?));
     given.or_else(git_user).or_else(login).unwrap_or_else(|| "unknown".to_owned())
@@ -23,7 +23,7 @@ pub(crate) fn resolve(flag: Option<&str>) -> String {
 /// A name that was given and is none is refused, rather than recorded as another.
 pub(crate) fn check(flag: Option<&str>) -> Result<()> {
     let variable = env::var_os("EL_ACTOR").map(|name| name.to_string_lossy().into_owned());
-    // The variable counts only where there is no flag; a blank one says nothing.
+    // The variable counts only without the flag; a blank value counts as unset.
     let Some(name) = flag.map(str::to_owned).or(variable).filter(|name| !name.trim().is_empty())
     else {
         return Ok(());
@@ -31,7 +31,7 @@ pub(crate) fn check(flag: Option<&str>) -> Result<()> {
     validate::name("actor", &name).map(drop).map_err(CommandError::from)
 }
 
-/// A name that fits the store: one line, trimmed, not endless.
+/// A name that fits the store: a single trimmed line of limited length.
 fn clean(name: &str) -> Option<String> {
     let name: String =
         name.chars().filter(|c| !c.is_control()).take(el_core::model::limits::WORD).collect();
@@ -39,8 +39,8 @@ fn clean(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Git's `user.name`: from the files that nearly always say it, or else from git, which knows all
-/// of its files and costs a process.
+/// Git's `user.name`. The files that usually hold the name are read first; otherwise git itself is
+/// run, which knows all files and costs a process.
 fn git_user() -> Option<String> {
     match name_in_files() {
         Looked::Found(name) => clean(&name),
@@ -64,7 +64,7 @@ fn name_in_files() -> Looked {
     let repository = folder.ancestors().map(|at| at.join(".git")).find(|git| git.exists());
     let xdg = env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
     let of_repository = repository.as_ref().map(|git| git.join("config"));
-    // The nearest first: what it says counts.
+    // Nearest first; the first file with the name wins.
     let files = of_repository.into_iter().chain([home.join(".gitconfig"), xdg.join("git/config")]);
     for file in files {
         match fs::read_to_string(&file) {
@@ -74,14 +74,14 @@ fn name_in_files() -> Looked {
                 Err(NotSimple) => return Looked::AskGit,
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // Of a linked worktree, for one: `.git` is a file.
+            // For example in a linked worktree, where `.git` is a file.
             Err(_) => return Looked::AskGit,
         }
     }
     Looked::AskGit
 }
 
-/// A configuration that only git itself reads right.
+/// A configuration that only git itself reads correctly.
 #[derive(Debug, PartialEq)]
 struct NotSimple;
 

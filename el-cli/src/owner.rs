@@ -1,6 +1,6 @@
-//! Whose a tracker is. One that lies on the way up from the current folder may have been put there
-//! by another user, and its configuration names programs: by itself, nothing is started for it, and
-//! no agent is told what stands in it.
+//! The owner of a tracker. A tracker that is found on the way up from the current folder may be
+//! another user's, and its configuration names programs. By default no agent is started for such a
+//! tracker, and no agent reads its content.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::project::Project;
 use crate::settings::Settings;
 
-/// What of a tracker belongs to another user.
+/// The part of a tracker that belongs to another user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Foreign {
     path: PathBuf,
@@ -20,8 +20,8 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
-    /// Looks at the tracker's folder, its database and its configuration; nothing if they are ours,
-    /// or root's.
+    /// Checks the owner of the tracker's folder, its database and its configuration. Returns `None`
+    /// if all belong to this user or to root.
     pub(crate) fn look(project: &Project) -> Option<Foreign> {
         let parts = [project.state.clone(), project.db.clone(), project.config_path()];
         let (path, owner) = parts.into_iter().find_map(|path| {
@@ -31,13 +31,13 @@ impl Foreign {
         Some(Foreign { path, owner, root: project.root.clone() })
     }
 
-    /// Whether the user trusts the project's folder whosever it is. A list that cannot be read
-    /// trusts nobody.
+    /// Returns true if the user trusts the project's folder, whoever owns the folder. An unreadable
+    /// list trusts no folder.
     pub(crate) fn is_trusted(&self, settings: &Settings) -> bool {
         settings.safe_directories().unwrap_or_default().iter().any(|safe| is_in(&self.root, safe))
     }
 
-    /// Why nothing is started.
+    /// The error that explains why no agent is started.
     pub(crate) fn refused(&self) -> CommandError {
         let root = self.root.display();
         CommandError::new(
@@ -56,14 +56,14 @@ impl Foreign {
     }
 }
 
-/// Whether a file of this user is ours, as far as this process goes.
+/// Returns true if a file of this owner is trusted by this process.
 pub(crate) fn is_own(owner: u32) -> bool {
     let sudo = std::env::var("SUDO_UID").ok();
     is_ours(owner, rustix::process::geteuid().as_raw(), sudo.as_deref())
 }
 
-/// Root's files are trusted: root could change this very program. Under sudo, those of who called
-/// it are too.
+/// Root's files are trusted, since root could change this very program. Under sudo, files of the
+/// calling user are trusted too.
 fn is_ours(owner: u32, own: u32, sudo: Option<&str>) -> bool {
     owner == own || owner == 0 || (own == 0 && sudo.and_then(|uid| uid.parse().ok()) == Some(owner))
 }

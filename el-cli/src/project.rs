@@ -11,14 +11,14 @@ use crate::exit::Exit;
 pub(crate) const STATE_FOLDER: &str = ".eluent";
 const DATABASE: &str = "el.db";
 
-/// One project: its database, and the folders that go with it.
+/// A project: its database, and its folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Project {
     /// The database file.
     pub(crate) db: PathBuf,
     /// Where the database, the configuration, runs and contexts are: usually `.eluent`.
     pub(crate) state: PathBuf,
-    /// The project's own folder: usually the one that holds `.eluent`.
+    /// The project's folder, usually the parent of `.eluent`.
     pub(crate) root: PathBuf,
 }
 
@@ -35,7 +35,7 @@ impl Project {
         Project { db, state, root }
     }
 
-    /// The project whose folder this is.
+    /// The project whose folder is `root`.
     pub(crate) fn in_folder(root: &Path) -> Project {
         let state = root.join(STATE_FOLDER);
         Project { db: state.join(DATABASE), state, root: root.to_owned() }
@@ -53,8 +53,8 @@ impl Project {
             if !db.is_file() {
                 return Err(CommandError::from(el_core::Error::NoDatabase { path: db }));
             }
-            // One database has one path, whatever links lead to it: the name of its tmux server is
-            // made from that.
+            // A database has a single path, whatever links lead there: the path determines the name
+            // of the tmux server.
             let db =
                 fs::canonicalize(&db).map_err(|source| CommandError::file("read", &db, source))?;
             return Ok(Project::of_db(db));
@@ -79,8 +79,11 @@ pub(crate) fn named(flag: Option<&Path>) -> Option<PathBuf> {
     flag.map(Path::to_owned).or_else(variable)
 }
 
-/// The current folder, or an error that says what is the matter with it (it may have been removed
-/// under us).
+/// The current folder.
+///
+/// # Errors
+///
+/// If the folder cannot be read; it may have been removed meanwhile.
 pub(crate) fn current_folder() -> Result<PathBuf> {
     env::current_dir().map_err(|source| {
         CommandError::new(Exit::NotFound, "not_found", "the current folder cannot be read")
@@ -102,9 +105,9 @@ pub(crate) fn find_upwards(start: &Path) -> Option<Project> {
     })
 }
 
-/// The main worktree of a linked git worktree, if `folder` is one: its `.git` is a file that names
-/// the worktree's own folder, in which `commondir` names the repository. A submodule's `.git` is a
-/// file too, but has no `commondir`.
+/// The main worktree, if `folder` is a linked git worktree: its `.git` is a file that names the
+/// worktree's own folder, and `commondir` in that folder names the repository. A submodule's `.git`
+/// is also a file, but has no `commondir`.
 pub(crate) fn main_worktree(folder: &Path) -> Option<PathBuf> {
     let link = folder.join(".git");
     if !link.is_file() {
@@ -117,9 +120,9 @@ pub(crate) fn main_worktree(folder: &Path) -> Option<PathBuf> {
     (common.file_name()? == ".git").then(|| common.parent().map(Path::to_owned))?
 }
 
-/// The linked git worktree of the project at `root` that `folder` lies in, if it lies in one.
+/// The linked git worktree of the project at `root` that contains `folder`, if any.
 pub(crate) fn linked_worktree(folder: &Path, root: &Path) -> Option<PathBuf> {
-    // The nearest one decides: a folder of another repository within it belongs to that.
+    // The nearest repository decides: another repository may lie within the worktree.
     let top = folder.ancestors().find(|above| above.join(".git").exists())?;
     (main_worktree(top)? == root).then(|| top.to_owned())
 }

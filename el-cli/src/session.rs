@@ -1,12 +1,12 @@
-//! The agent session that this process runs in, if it runs in one.
+//! The agent session of this process, if any.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use el_core::SessionCredentials;
 
-/// `EL_RUN` and `EL_TOKEN`, where `EL_DB` (if set) is the database in use. A run without its token
-/// is kept, so that its writes are refused instead of passing for a person's.
+/// `EL_RUN` and `EL_TOKEN`, if `EL_DB` is unset or is the database in use. A run without a token is
+/// kept, so that its writes are refused instead of counting as a person's.
 pub(crate) fn from_env(database: Option<&Path>) -> Option<SessionCredentials> {
     let run = variable("EL_RUN")?;
     if let (Some(own), Some(database)) = (variable("EL_DB"), database)
@@ -17,23 +17,24 @@ pub(crate) fn from_env(database: Option<&Path>) -> Option<SessionCredentials> {
     Some(SessionCredentials { run, token: variable("EL_TOKEN") })
 }
 
-/// Whether this process runs in the session of any agent, whichever tracker it is about to use.
+/// Returns true if this process runs in any agent's session, for whatever tracker.
 pub(crate) fn is_one() -> bool {
     variable("EL_RUN").is_some()
 }
 
-/// The run of the session, and the database that it is in.
+/// The run of the session, and the run's database.
 pub(crate) fn run_and_database() -> Option<(String, Option<PathBuf>)> {
     Some((variable("EL_RUN")?, variable("EL_DB").map(PathBuf::from)))
 }
 
-/// Whether these are two files. What cannot be told is taken for the same: then the fence decides.
+/// Returns true if the paths are two different files. Unknown counts as the same file: the fence
+/// then decides.
 fn is_another(a: &Path, b: &Path) -> bool {
     matches!((std::fs::canonicalize(a), std::fs::canonicalize(b)), (Ok(a), Ok(b)) if a != b)
 }
 
-/// The conversation of Claude Code that this process was started from, if from one: the client says
-/// so to its tools and hooks.
+/// The Claude Code conversation that started this process, if any. The client tells its tools and
+/// hooks by a variable.
 pub(crate) fn conversation() -> Option<String> {
     variable("CLAUDE_CODE_SESSION_ID")
 }

@@ -1,8 +1,8 @@
-//! The configuration, resolved once: flags, then `EL_*`, then the project's `.eluent/config.toml`,
-//! then the user's `~/.config/el/config.toml`, then defaults. An agent's own table outranks the
-//! settings above the tables.
+//! The resolved configuration: flags, then `EL_*`, then the project's `.eluent/config.toml`, then
+//! the user's `~/.config/el/config.toml`, then defaults. An agent's own table outranks the settings
+//! above the tables.
 //!
-//! A bad value stops only what needs that setting; an unknown key is a warning.
+//! A bad value stops only the commands that need the setting; an unknown key is a warning.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -58,8 +58,8 @@ impl std::fmt::Display for Origin {
 }
 
 impl Origin {
-    /// A value of this origin is wrong: on the command line it is a bad value as any other there,
-    /// elsewhere the configuration is bad.
+    /// The error for a bad value: a usage error if the value came from a flag, a configuration
+    /// error otherwise.
     fn refuses(&self, setting: &str, message: &str) -> CommandError {
         let error = match self {
             Origin::Flag { flag } => CommandError::invalid(flag.trim_start_matches('-'), message),
@@ -88,16 +88,16 @@ pub(crate) struct Settings {
     /// Highest rank first: flags, then the environment.
     given: Vec<Given>,
     project: ConfigFile,
-    /// What the project's file says, and nobody has trusted.
+    /// Settings of the project's file that are not trusted.
     inert: Vec<Entry>,
     user: ConfigFile,
-    /// The project's folder, against which paths are resolved.
+    /// The project's folder; relative paths start here.
     root: PathBuf,
 }
 
 impl Settings {
-    /// Reads all layers. `root` is the project's folder, `config` its configuration file. Fails at
-    /// nothing: what is wrong comes up when it is asked for, or as a [`Problem`].
+    /// Reads all layers. `root` is the project's folder, `config` its configuration file. Never
+    /// fails: errors show up when a setting is read, or as a [`Problem`].
     pub(crate) fn load(root: &Path, config: &Path) -> Settings {
         let trust = Trust::of(config);
         Settings::from_layers(
@@ -109,7 +109,7 @@ impl Settings {
         )
     }
 
-    /// What holds where nothing is set.
+    /// The settings of an empty configuration.
     pub(crate) fn defaults(root: &Path) -> Settings {
         Settings {
             given: Vec::new(),
@@ -130,7 +130,7 @@ impl Settings {
         let given = keys::all()
             .filter_map(|key| {
                 let name = key.variable();
-                // A variable that is set and empty says nothing, as everywhere in Unix.
+                // An empty variable counts as unset, as everywhere in Unix.
                 let text = variable(&name).filter(|text| !text.is_empty())?;
                 Some(Given {
                     key,
@@ -148,8 +148,8 @@ impl Settings {
         Settings { given, project, inert, user, root: root.to_owned() }
     }
 
-    /// Adds a flag's value, which outranks everything. `flag` as typed (`--timeout`), `key` the
-    /// setting's name.
+    /// Adds a flag's value, which outranks every other layer. `flag` is the flag as typed
+    /// (`--timeout`), `key` the setting's name.
     #[must_use]
     pub(crate) fn with_flag(mut self, flag: &str, key: &str, text: Option<&str>) -> Settings {
         if let (Some(text), Some(key)) = (text, Key::find(key)) {
@@ -159,24 +159,24 @@ impl Settings {
         self
     }
 
-    /// What is wrong in the files and stops nothing.
+    /// Faults of the files that stop no command.
     pub(crate) fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.project.problems.iter().chain(&self.user.problems)
     }
 
-    /// What the project's file says, and does not count before somebody trusts it.
+    /// Settings of the project's file that have no effect before `el trust`.
     pub(crate) fn inert(&self) -> &[Entry] {
         &self.inert
     }
 
-    /// The names of what does not count, each once, in order.
+    /// The names of settings without effect, each once, in order.
     pub(crate) fn inert_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.inert.iter().map(Entry::name).collect();
         names.sort_unstable();
         names
     }
 
-    /// One sentence about them, if there are any.
+    /// A sentence about the settings without effect, if any.
     pub(crate) fn inert_sentence(&self) -> Option<String> {
         let names = self.inert_names();
         let (these, count) = match names.len() {
@@ -191,11 +191,12 @@ impl Settings {
         ))
     }
 
-    /// Whether agents may be started by these settings: a file that cannot be read, or a line of
-    /// it, may be what bounds them.
+    /// Refuses settings that must not start agents: an unreadable file or line may hold the agents'
+    /// limits.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its file and line; the others are listed.
+    ///
+    /// The first fault, with its file and line; the others are listed.
     pub(crate) fn reliable(self) -> Result<Settings> {
         let wrong: Vec<CommandError> =
             [&self.project, &self.user].into_iter().flat_map(faults).collect();
@@ -209,7 +210,7 @@ impl Settings {
         }
     }
 
-    /// Every value that cannot be used, also those that something else overrides.
+    /// Every unusable value, also values that another layer overrides.
     pub(crate) fn bad_values(&self) -> Vec<CommandError> {
         let files = [&self.project, &self.user].into_iter().flat_map(|file| {
             file.entries
@@ -223,7 +224,7 @@ impl Settings {
         given.chain(files).collect()
     }
 
-    /// The agents that have a table of their own.
+    /// The agents with a table of their own.
     pub(crate) fn agents(&self) -> Vec<&str> {
         let mut names: Vec<&str> =
             self.project.agents.iter().chain(&self.user.agents).map(String::as_str).collect();
@@ -232,8 +233,8 @@ impl Settings {
         names
     }
 
-    /// The agents that there are: those with a table, and whom the setting `agent` names, unless a
-    /// flag does, which may be mistyped.
+    /// The existing agents: agents with a table, and agents that the setting `agent` names. A
+    /// flag's value does not count, since a flag may be mistyped.
     pub(crate) fn known_agents(&self) -> Vec<String> {
         let is_agent = |key: &Key| key.name == "agent";
         let given = self
@@ -257,7 +258,7 @@ impl Settings {
         names
     }
 
-    /// `gendry`, or `gendry,ada`: one at least, each once.
+    /// `gendry`, or `gendry,ada`: at least a single agent, each once.
     fn served_agents(&self) -> Result<Vec<String>> {
         let Resolved { value, origin } =
             self.get(Key::find("agent").expect("it is among the keys"), None)?;
@@ -274,7 +275,7 @@ impl Settings {
         Ok(names)
     }
 
-    /// A setting's value and where it comes from, for an agent or in general.
+    /// The value and the origin of a setting, for an agent or in general.
     pub(crate) fn get(&self, key: &'static Key, agent: Option<&str>) -> Result<Resolved> {
         if let Some(given) = self.given.iter().find(|given| given.key.name == key.name) {
             return match &given.value {
@@ -352,7 +353,7 @@ impl Settings {
         Ok(self.text(name, agent)?.map(|text| self.root.join(with_home(&text))))
     }
 
-    /// How a named agent is run.
+    /// The settings of a named agent.
     pub(crate) fn agent(&self, name: &str) -> Result<AgentSettings> {
         let agent = Some(name);
         Ok(AgentSettings {
@@ -401,7 +402,7 @@ impl Settings {
         })
     }
 
-    /// How a worker works.
+    /// The settings of a worker.
     pub(crate) fn work(&self) -> Result<WorkSettings> {
         Ok(WorkSettings {
             agents: self.served_agents()?,
@@ -421,7 +422,7 @@ impl Settings {
         })
     }
 
-    /// How surely a change is on the disk before a command returns.
+    /// The durability of a change when a command returns.
     pub(crate) fn durability(&self) -> Result<el_core::Durability> {
         Ok(match self.text("durability", None)?.as_deref() {
             Some("full") => el_core::Durability::Full,
@@ -430,10 +431,10 @@ impl Settings {
     }
 }
 
-/// How a worker works.
+/// The settings of a worker.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WorkSettings {
-    /// The agents that el work serves; one at least, each once.
+    /// The agents that `el work` serves; at least a single agent, each once.
     pub(crate) agents: Vec<String>,
     pub(crate) concurrency: u32,
     pub(crate) rules: RunRules,
@@ -452,12 +453,12 @@ pub(crate) fn user_config_path() -> Option<PathBuf> {
     Some(etcetera::choose_base_strategy().ok()?.config_dir().join("el").join("config.toml"))
 }
 
-/// What a project's file asks a person to trust.
+/// The settings of a project's file that need a person's trust.
 pub(crate) fn claims(config: &Path) -> Claims {
     ConfigFile::read(config).of_project().claims()
 }
 
-/// What keeps this file from being relied on, in the order of its lines.
+/// The faults that make this file unreliable, by line.
 fn faults(file: &ConfigFile) -> Vec<CommandError> {
     let of_lines = file.problems.iter().filter(|problem| problem.is_serious).map(|problem| {
         let error = CommandError::config("config.toml", problem.to_string());

@@ -1,6 +1,6 @@
-//! A person's word that a repository's configuration may name programs and widen rights. It is kept
-//! in that person's own state, for one project and one content, as direnv does: a clone, another
-//! folder or a changed line needs a new word.
+//! A person's trust in a repository's configuration, which may name programs and widen rights. The
+//! trust is stored in the person's own state, for a single project and a single content, as direnv
+//! does: a clone, another folder or a changed line needs new trust.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
@@ -17,10 +17,10 @@ use crate::error::{CommandError, Result};
 use crate::owner;
 use crate::replace::replace_private;
 
-/// What a person is asked to trust.
+/// The settings that a person is asked to trust.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Claims {
-    /// Setting → value, as `el config get` prints it.
+    /// Setting → value, as `el config get` prints values.
     pub(crate) settings: BTreeMap<String, String>,
 }
 
@@ -35,7 +35,7 @@ impl Claims {
     }
 }
 
-/// What was trusted, and when.
+/// The trusted content, and the time of the trust.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Word {
     /// The tracker's folder.
@@ -43,11 +43,11 @@ pub(crate) struct Word {
     /// SHA-256 of the claims.
     digest: String,
     pub(crate) trusted_at: Timestamp,
-    /// To show what has changed since.
+    /// Kept to show later changes.
     pub(crate) claims: Claims,
 }
 
-/// Where the word about one project is kept.
+/// The file that stores the trust in a project.
 #[derive(Debug)]
 pub(crate) struct Trust {
     /// The tracker's folder, without links.
@@ -56,7 +56,7 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
-    /// About the project whose configuration this is.
+    /// The trust in the project with this configuration file.
     pub(crate) fn of(config: &Path) -> Trust {
         let folder = config.parent().unwrap_or(config);
         let project = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
@@ -66,8 +66,8 @@ impl Trust {
         Trust { project, file }
     }
 
-    /// The last word. One that cannot be read, is about something else, or that others may have
-    /// written is none.
+    /// The stored trust. An unreadable record, a record about another project, and a record that
+    /// others may have written count as none.
     pub(crate) fn word(&self) -> Option<Word> {
         let file = self.file.as_deref()?;
         let meta = fs::symlink_metadata(file).ok()?;
@@ -78,12 +78,12 @@ impl Trust {
         (word.path == self.project && word.digest == word.claims.digest()).then_some(word)
     }
 
-    /// Whether these very claims are trusted. Nothing needs no word.
+    /// Returns true if exactly these claims are trusted. Empty claims need no trust.
     pub(crate) fn holds(&self, claims: &Claims) -> bool {
         claims.is_empty() || self.word().is_some_and(|word| word.digest == claims.digest())
     }
 
-    /// Trusts these claims, and no longer what was trusted before.
+    /// Trusts these claims instead of earlier ones.
     pub(crate) fn give(&self, claims: Claims, now: Timestamp) -> Result<()> {
         let file = self.file.as_deref().ok_or_else(|| {
             CommandError::config("HOME", "there is no home folder to keep the trust in")
@@ -104,7 +104,7 @@ impl Trust {
             .map_err(|source| CommandError::file("write", file, source))
     }
 
-    /// Forgets what was trusted. `false` if nothing was.
+    /// Forgets the trust. Returns `false` if there was none.
     pub(crate) fn revoke(&self) -> Result<bool> {
         let Some(file) = self.file.as_deref() else { return Ok(false) };
         match fs::remove_file(file) {

@@ -1,4 +1,4 @@
-//! The configuration: what holds, and where it comes from.
+//! The configuration: the current values and their origins.
 
 use std::path::{Path, PathBuf};
 
@@ -77,7 +77,8 @@ impl Place {
             .map_err(|error| error.with_hint("--user changes the user's file, from anywhere"))
     }
 
-    /// The trust that a change of this file keeps: the user's own needs none.
+    /// The trust that a change of this file keeps. `None` for the user's own file, which needs no
+    /// trust.
     fn trust(&self, path: &Path) -> Option<Trust> {
         (!self.user).then(|| Trust::of(path))
     }

@@ -1,9 +1,9 @@
-//! What an agent may do with `el` in its session, where `Bash(el *)` lets it call anything: the one
-//! table of it. What starts programs, names one for others to start, or decides how agents run is a
-//! person's; what is written is written into the folder in which the agent works.
+//! The permissions of an agent's session, in a single table, since `Bash(el *)` lets an agent call
+//! every command. Commands that start programs, name programs for others, or decide how agents run
+//! are for people. Files may only be written into the agent's folder.
 //!
-//! Which atoms it may change, and how, is the tracker's to say (`el_core::ops`), for the tools of
-//! `el mcp` too.
+//! The tracker itself (`el_core::ops`) decides which atoms a session may change, also for the tools
+//! of `el mcp`.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -18,20 +18,21 @@ use crate::output::sanitize;
 use crate::project::{Project, linked_worktree};
 use crate::session;
 
-/// What a session may do with a command as it was called.
+/// The permission of a session for a command with its arguments.
 #[derive(Debug, PartialEq, Eq)]
 enum May<'a> {
     Do,
-    /// If this file or folder, which it writes, is in the agent's folder.
+    /// Allowed if the written file or folder is in the agent's folder.
     Write(&'a Path),
-    /// If the work that is handed over stays in this folder of the project.
+    /// Allowed if the delegated work stays in this folder of the project.
     Within(Option<&'a Path>),
-    /// Never; what it does that is for people.
+    /// Never allowed; the text names the effect that is for people only.
     Not(&'static str),
 }
 
 impl Command {
-    /// Every command is here: a new one does not compile before it is decided.
+    /// Lists every command, so that a new command does not compile before its permission is
+    /// decided.
     fn in_session(&self) -> May<'_> {
         match self {
             Command::Create(_)
@@ -70,7 +71,7 @@ impl Command {
             | Command::Diff(_)
             | Command::Mcp(_)
             | Command::Help(_) => May::Do,
-            // What the client calls. The program that `el hook notify` runs is started by a
+            // Called by the client. The program that `el hook notify` runs is started by a
             // supervisor, outside of sessions.
             Command::Hook(command) if command.runs_a_program() => May::Not("it runs a program"),
             Command::Hook(_) => May::Do,
@@ -113,7 +114,7 @@ impl Command {
             Command::Attach(_) => {
                 May::Not("a session's screen is for people; el logs shows what an agent says")
             }
-            // It refuses whoever is not the run's supervisor.
+            // The command itself refuses callers other than the run's supervisor.
             Command::Supervise(args) if args.prepares() => May::Do,
             Command::Supervise(_) => May::Not("el work starts it"),
             Command::Mailbox(super::mailbox::Command::Sync(_)) => {
@@ -138,7 +139,8 @@ impl Command {
         }
     }
 
-    /// Refuses what a session may not do. Outside of one, nothing is refused here.
+    /// Refuses a command that the session may not run. Outside of a session, every command is
+    /// allowed.
     pub(super) fn check_session(&self, app: &App) -> Result<()> {
         if !session::is_one() {
             return Ok(());
@@ -161,11 +163,11 @@ fn refused(message: String) -> CommandError {
     CommandError::new(Exit::Refused, "in_session", message)
 }
 
-/// The names of git's own copies, which a merge driver is given.
+/// The names of git's own copies, which git gives to a merge driver.
 const GIT_MERGES: &[u8] = b".merge_file_";
 
-/// Only below the folder in which the run works, and there nothing hidden: that is the tracker,
-/// git's hooks, other programs' settings.
+/// Allows files only below the folder of the run, and no hidden files there: hidden files are the
+/// tracker, git's hooks, and other programs' settings.
 fn may_write(path: &Path, app: &App) -> Result<()> {
     let folder = workplace(app)?;
     let is_inside = resolved(path)
@@ -189,11 +191,11 @@ fn may_write(path: &Path, app: &App) -> Result<()> {
         )))
 }
 
-/// A session hands work over into its own project: the folder of the tracker, a linked worktree of
-/// it, or where it works itself.
+/// Allows delegation only into the session's own project: the tracker's folder, a linked worktree,
+/// or the session's own folder.
 pub(super) fn may_work_in(app: &App, folder: Option<&Path>) -> Result<()> {
     let Some(folder) = folder.filter(|_| session::is_one()) else { return Ok(()) };
-    // A folder that is not there is told by whoever looks for it next.
+    // A later check reports a missing folder.
     let Ok(wanted) = fs::canonicalize(folder) else { return Ok(()) };
     let root = fs::canonicalize(&app.project()?.root)
         .unwrap_or_else(|_| app.project().map(|p| p.root.clone()).unwrap_or_default());
@@ -211,7 +213,7 @@ pub(super) fn may_work_in(app: &App, folder: Option<&Path>) -> Result<()> {
     .with_hint("leave the folder out, or name one of this project"))
 }
 
-/// Where the run of this session works, without links.
+/// The folder of this session's run, with links resolved.
 fn workplace(app: &App) -> Result<PathBuf> {
     let own = session::run_and_database();
     let found = own.and_then(|(run, database)| {
@@ -229,7 +231,7 @@ fn workplace(app: &App) -> Result<PathBuf> {
     })
 }
 
-/// The path as it will be opened: a link leads where it leads, and what is not there yet is in its
+/// The path that an open would reach: links are followed, and a missing file is placed in its
 /// folder.
 fn resolved(path: &Path) -> Option<PathBuf> {
     if let Ok(found) = fs::canonicalize(path) {

@@ -1,5 +1,5 @@
-//! `el orchestrate`: a goal becomes a plan of atoms, workers do them, and a last run brings the
-//! results together.
+//! `el orchestrate`: a goal becomes a plan of atoms, workers run the atoms, and a last run combines
+//! the results.
 
 use std::path::PathBuf;
 
@@ -165,7 +165,7 @@ impl Args {
         }
     }
 
-    /// Nothing but the command's name.
+    /// Returns true if the command has no arguments.
     fn is_bare(&self) -> bool {
         self.goal.is_empty()
             && self.verbatim.is_empty()

@@ -1,4 +1,4 @@
-//! A person looks at what a repository's configuration asks for, and trusts it or not.
+//! Shows the requests of a repository's configuration, and records a person's trust.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, IsTerminal as _};
@@ -50,20 +50,20 @@ impl Args {
     }
 }
 
-/// How a setting stands to what was trusted last.
+/// The difference between a setting and the trusted version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Change {
     Same,
     New,
     Changed,
-    /// It was trusted, and is not asked for any more.
+    /// The setting was trusted, and is gone.
     Gone,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Row {
-    /// As `el config get` takes it: `notify`, `agents.gendry.command`.
+    /// The name, as `el config get` takes it: `notify`, `agents.gendry.command`.
     key: String,
     value: Option<String>,
     /// The value that was trusted.
@@ -71,14 +71,14 @@ struct Row {
     change: Change,
 }
 
-/// What the configuration asks for.
+/// The requests of the configuration.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Asked {
     /// The project's configuration.
     path: PathBuf,
-    /// Whether all of it counts.
+    /// True if every request is trusted.
     is_trusted: bool,
-    /// When something was trusted last.
+    /// The time of the last trust.
     trusted_at: Option<Timestamp>,
     settings: Vec<Row>,
 }
@@ -152,7 +152,7 @@ fn is_confirmed(app: &App, asked: &Asked) -> Result<bool> {
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-/// `done`: what was done just now, if anything.
+/// Prints the requests. `done` names the action that was just taken, if any.
 fn tell(app: &App, asked: &Asked, done: &str) -> Result<Exit> {
     app.printer.emit(asked, |page| {
         if done.is_empty() {

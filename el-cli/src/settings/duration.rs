@@ -1,9 +1,8 @@
-//! Lengths of time as people write them in the configuration: `3600`, `90m`, `1h30m`, `1h 30m`,
-//! `500ms`.
+//! Durations as people write them in the configuration: `3600`, `90m`, `1h30m`, `1h 30m`, `500ms`.
 
 use std::time::Duration;
 
-/// Largest unit first; the order in which [`format()`] writes them. `w` is only read.
+/// Largest unit first, in the order of [`format()`]. `w` is only read.
 const UNITS: [(&str, u64); 6] = [
     ("w", 604_800_000),
     ("d", 86_400_000),
@@ -13,8 +12,11 @@ const UNITS: [(&str, u64); 6] = [
     ("ms", 1),
 ];
 
-/// Reads a length of time. A bare number counts seconds and may have a fraction. The error says
-/// what would be right.
+/// Parses a duration. A bare number counts seconds and may have a fraction.
+///
+/// # Errors
+///
+/// A text that says which forms are right.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let wrong =
         || format!("'{text}' is no length of time; write seconds (3600) or units (90m, 1h30m)");

@@ -1,4 +1,4 @@
-//! One configuration file, read so that a bad line costs that line and nothing else.
+//! A configuration file. A bad line costs only that line.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -8,29 +8,29 @@ use toml::de::{DeTable, DeValue};
 use super::keys::{Key, Scope};
 use super::value::Value;
 
-/// One setting in a file.
+/// A setting in a file.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) key: &'static Key,
-    /// The agent whose table it stands in.
+    /// The agent whose table holds the setting.
     pub(crate) agent: Option<String>,
     /// Counted from 1.
     pub(crate) line: usize,
-    /// Where its value ends.
+    /// The last line of the value.
     last_line: usize,
     /// A value that cannot be used matters only where the setting is needed.
     pub(crate) value: Result<Value, String>,
 }
 
-/// Something wrong in a file. It stops nobody from reading and writing the tracker.
+/// A fault in a file. Reads and writes of the tracker go on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) path: PathBuf,
     /// Counted from 1; 0 is the file as a whole.
     pub(crate) line: usize,
     pub(crate) message: String,
-    /// Something that was said may not hold, such as a limit: then nothing is started. Otherwise it
-    /// is only a name that nobody knows.
+    /// True if a limit or another setting may be lost: then no agent is started. False for a mere
+    /// unknown name.
     pub(crate) is_serious: bool,
 }
 
@@ -47,13 +47,13 @@ impl std::fmt::Display for Problem {
 pub(crate) struct ConfigFile {
     pub(crate) path: PathBuf,
     pub(crate) entries: Vec<Entry>,
-    /// Who has a table, be it empty.
+    /// Agents with a table, empty or not.
     pub(crate) agents: Vec<String>,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl ConfigFile {
-    /// Reads a file. One that is not there has no entries; one that cannot be read is a problem.
+    /// Reads a file. A missing file has no entries; an unreadable file is a problem.
     pub(crate) fn read(path: &Path) -> ConfigFile {
         match fs::read(path) {
             Ok(bytes) => {
@@ -93,14 +93,14 @@ impl ConfigFile {
                 }
             })
             .collect();
-        // What the parser made of a broken line is a guess.
+        // The parser's reading of a broken line is a guess.
         let is_broken = |entry: &Entry| {
             broken.iter().any(|problem| (entry.line..=entry.last_line).contains(&problem.line))
         };
         file.entries.retain(|entry| !is_broken(entry));
         if let Some(first) = broken.iter().min_by_key(|problem| problem.line) {
-            // What follows the first mistake is mostly made by it: a bracket that is not closed
-            // breaks every line to the end.
+            // Faults after the first are mostly consequences: an unclosed bracket breaks every line
+            // to the end.
             file.problems.retain(|problem| problem.line < first.line);
             file.problems.push(first.clone());
         }
@@ -157,7 +157,7 @@ impl ConfigFile {
         }
     }
 
-    /// What is said here of settings that are the user's own counts for nothing.
+    /// Drops the user's own settings from a project's file, with a warning each.
     pub(super) fn of_project(mut self) -> ConfigFile {
         let (kept, own): (Vec<Entry>, Vec<Entry>) =
             self.entries.into_iter().partition(|entry| entry.key.scope != Scope::User);

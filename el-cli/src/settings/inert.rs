@@ -1,5 +1,5 @@
-//! What of a repository's file counts before a person has trusted it. A repository is cloned, and
-//! its file could name any program.
+//! The part of a repository's file that has an effect before a person trusts the file. A repository
+//! is cloned, and its file could name any program.
 
 use super::file::{ConfigFile, Entry};
 use super::keys::{Class, Key, Narrower};
@@ -7,7 +7,7 @@ use super::value::Value;
 use crate::trust::Claims;
 
 impl Entry {
-    /// As `el config set` takes it: `model`, `agents.gendry.model`.
+    /// The name as `el config set` takes names: `model`, `agents.gendry.model`.
     pub(crate) fn name(&self) -> String {
         match &self.agent {
             Some(agent) => format!("agents.{agent}.{}", self.key.name),
@@ -17,15 +17,15 @@ impl Entry {
 }
 
 impl ConfigFile {
-    /// What a person is asked to trust in this file: everything but names and habits.
+    /// The settings of this file that need a person's trust: all but names and habits.
     pub(crate) fn claims(&self) -> Claims {
         let asks = |entry: &&Entry| entry.key.class != Class::Free;
         let said = |entry: &Entry| Some((entry.name(), entry.value.as_ref().ok()?.to_text()));
         Claims { settings: self.entries.iter().filter(asks).filter_map(said).collect() }
     }
 
-    /// Takes out what does not count in a file that nobody has trusted. A value that cannot be used
-    /// stays: it stops whatever needs it.
+    /// Removes the settings that have no effect in an untrusted file. An unusable value stays, and
+    /// stops the commands that need the setting.
     pub(super) fn take_inert(&mut self, user: &ConfigFile) -> Vec<Entry> {
         let counts = |entry: &Entry| match (entry.key.class, &entry.value) {
             (Class::Free, _) | (_, Err(_)) => true,
@@ -40,7 +40,7 @@ impl ConfigFile {
     }
 }
 
-/// What holds where the project's file says nothing. `None` if that cannot be used.
+/// The value without the project's file. `None` if that value is unusable.
 fn without(user: &ConfigFile, entry: &Entry) -> Option<Value> {
     let said = |agent: Option<&str>| {
         let found =

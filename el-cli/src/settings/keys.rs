@@ -1,12 +1,12 @@
-//! Every setting that there is: its name, kind, default and meaning. `el config`, the environment,
-//! the files and the typed structs all come from this one list.
+//! Every setting: its name, kind, default and meaning. `el config`, the environment, the files and
+//! the typed structs all use this list.
 
 mod agent;
 mod project;
 
 use std::time::Duration;
 
-/// What values a setting takes.
+/// The kind of a setting's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Bool,
@@ -24,48 +24,48 @@ pub(crate) enum Kind {
         min: Duration,
     },
     List,
-    /// A program and its arguments: one text, taken apart as a shell would, or a list. An optional
-    /// one keeps the form in which it was given; the others are lists.
+    /// A program and its arguments: a text that is split as in a shell, or a list. An optional
+    /// command keeps its form; the others become lists.
     Command,
 }
 
-/// Whom a setting is about.
+/// The subject of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// How an agent is run: may also stand in `[agents.<name>]`.
+    /// An agent's run; may also stand in `[agents.<name>]`.
     Agent,
-    /// How `el work` works.
+    /// The worker, `el work`.
     Worker,
     /// The project as a whole.
     Project,
-    /// The user, in whatever project: only in the user's file.
+    /// The user, in any project; only in the user's file.
     User,
 }
 
-/// What a repository's file may say with a setting before a person has trusted it. A new setting
-/// does not compile without.
+/// The effect of a setting in a repository's file before a person trusts the file. Every new
+/// setting must have a class to compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Names and habits, which count at once.
+    /// Names and habits, with immediate effect.
     Free,
-    /// A limit, which counts at once where it is no wider than what holds without the file.
+    /// A limit, with immediate effect if no wider than the value without the file.
     Limit(Narrower),
-    /// Programs, permissions, costs, places: nothing before `el trust`.
+    /// Programs, permissions, costs and places: no effect before `el trust`.
     Trusted,
 }
 
-/// Which of two values of a limit is the narrower one.
+/// The rule that finds the narrower of two limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Narrower {
-    /// The lower one; unset is no limit.
+    /// The lower value; unset is no limit.
     Lower,
-    /// The higher one; unset is no limit.
+    /// The higher value; unset is no limit.
     Higher,
     /// `true`.
     On,
     /// The list that has all of the other, and more.
     Longer,
-    /// The list that has a part of the other. An empty one allows everybody.
+    /// The list that is a part of the other. An empty list allows everybody.
     Shorter,
 }
 
@@ -79,7 +79,8 @@ const SHORTER: Class = Class::Limit(Narrower::Shorter);
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// As it would be typed. `None`: unset means something of its own, and `""` says so explicitly.
+    /// The default as a person would type the value. `None`: unset has a meaning of its own, and
+    /// `""` asks for that meaning.
     pub(crate) default: Option<&'static str>,
     pub(crate) scope: Scope,
     pub(crate) class: Class,

@@ -1,4 +1,4 @@
-//! How a plan is driven on.
+//! Settings of a plan.
 
 use std::time::Duration;
 
@@ -8,12 +8,11 @@ use super::value::Value;
 use super::{Origin, Settings, WorkSettings};
 use crate::error::Result;
 
-/// Sessions at a time where nobody says how many: the point of a plan is that its parts are done
-/// together.
+/// The default number of parallel sessions: the parts of a plan are meant to run together.
 const CONCURRENCY: u32 = 3;
 
 impl Settings {
-    /// How a worker that drives a plan works.
+    /// The settings of a worker that drives a plan.
     pub(crate) fn work_on_plan(&self) -> Result<WorkSettings> {
         let mut work = self.work()?;
         if self.origin("concurrency", None)? == Origin::Default {
@@ -22,7 +21,7 @@ impl Settings {
         Ok(work)
     }
 
-    /// How a plan that begins now is driven on.
+    /// The settings of a new plan.
     pub(crate) fn plan(&self) -> Result<PlanSettings> {
         let int = |name| -> Result<u32> { Ok(self.int(name, None)?.unwrap_or_default()) };
         Ok(PlanSettings {
@@ -37,7 +36,7 @@ impl Settings {
         })
     }
 
-    /// How long the check at the end may take.
+    /// The time limit of the check at the end.
     pub(crate) fn whole_check_limit(&self) -> Result<Duration> {
         Ok(self.time("orchestrate_check_timeout", None)?.unwrap_or_default())
     }

@@ -1,4 +1,4 @@
-//! `docs/settings.md`, made from the list of settings; a test holds the file equal to it.
+//! `docs/settings.md`, generated from the list of settings; a test compares the file.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn reference() -> String {
     page
 }
 
-/// A list item: the name, its values and default; below them the meaning, wrapped.
+/// Writes a list item: the name, the values and the default, and below them the meaning, wrapped.
 fn write_item(page: &mut String, key: &Key) {
     let default = match key.default {
         None => "no default".to_owned(),

@@ -1,5 +1,4 @@
-//! Which agents a worker serves, how many things each may do at a time, who may hand over, and how
-//! work is checked.
+//! The agents of a worker, their limits, the right to delegate, and the checks of work.
 
 use std::path::{Path, PathBuf};
 
@@ -15,17 +14,17 @@ use super::{Origin, Settings, WorkSettings};
 use crate::error::{CommandError, Result};
 
 impl Settings {
-    /// The agents of a worker, in the order given.
+    /// The agents of a worker, in the given order.
     ///
-    /// An agent does one thing at a time. `max_parallel` in its table says otherwise, for all
-    /// workers together. Where it is not set, the only agent of a worker may do as many as that
-    /// worker has sessions; and `--concurrency` on the command line, being the last word, also
-    /// raises a `max_parallel` of the files. A worker of several agents divides its sessions among
-    /// them, so it raises nobody's bound.
+    /// An agent has a single run at a time, unless `max_parallel` in its table allows more, for all
+    /// workers together. Without `max_parallel`, the only agent of a worker may use all sessions of
+    /// that worker. `--concurrency` on the command line is the last word, and also raises a
+    /// `max_parallel` of the files. A worker of several agents divides its sessions among the
+    /// agents, so no agent's limit is raised.
     pub(crate) fn served(&self, work: &WorkSettings) -> Result<Vec<Served>> {
         let known = self.known_agents();
-        // What the configuration names is known, so it was a flag. By a slip of the keys somebody
-        // would work under a name that nobody knows.
+        // Configured agents are known, so the name came from a flag. A typing error must not start
+        // runs under an unknown name.
         if let Some(stranger) = work.agents.iter().find(|name| !known.contains(name)) {
             return Err(CommandError::invalid(
                 "agent",
@@ -58,7 +57,7 @@ impl Settings {
             .collect()
     }
 
-    /// What a worker may take of the machine, and spend.
+    /// The machine's resources and the money that a worker may use.
     pub(super) fn resources(&self) -> Result<Resources> {
         let amount = |name| -> Result<Option<f64>> {
             Ok(match self.value(name, None)? {
@@ -77,8 +76,8 @@ impl Settings {
         })
     }
 
-    /// How runs get worktrees, unless the settings or the folder say that there are none: by
-    /// default there are in a repository with a commit.
+    /// The worktree settings of runs; `None` if the settings or the folder rule out worktrees. The
+    /// default is a worktree if the repository has a commit.
     fn isolation(&self, agent: &str, folder: &Path) -> Result<Option<Isolation>> {
         let name = Some(agent);
         let is_wanted = match self.text("isolate", name)?.as_deref() {
@@ -106,7 +105,7 @@ impl Settings {
             .unwrap_or_else(|| self.root.join(".eluent/worktrees")))
     }
 
-    /// What el itself puts into worktrees: no change of anybody's.
+    /// Files that `el` itself puts into worktrees, which are no agent's changes.
     pub(crate) fn put_into_worktrees(&self) -> Result<Vec<String>> {
         let mut names = Vec::new();
         for agent in self.agents().into_iter().map(Some).chain([None]) {
@@ -116,7 +115,7 @@ impl Settings {
         Ok(names)
     }
 
-    /// How `el land` brings branches in.
+    /// The settings of `el land`.
     pub(crate) fn landing(&self) -> Result<LandSettings> {
         let mode = if self.text("land_mode", None)?.as_deref() == Some("merge") {
             JoinMode::Merge
@@ -143,18 +142,18 @@ impl Settings {
         Ok(self.get(key, agent)?.origin)
     }
 
-    /// Projects of other users that are trusted. Whatever stands in a project's own file.
+    /// Trusted projects of other users. Entries in a project's own file are ignored.
     pub(crate) fn safe_directories(&self) -> Result<Vec<PathBuf>> {
         let folders = self.list("safe_directories", None)?;
         Ok(folders.iter().map(|text| PathBuf::from(super::with_home(text))).collect())
     }
 
-    /// Who may hand over tasks; empty: everyone.
+    /// The agents that may delegate tasks; empty means all.
     pub(crate) fn delegates(&self) -> Result<Vec<String>> {
         self.list("delegates", None)
     }
 
-    /// How many tasks may be within each other.
+    /// The greatest depth of nested tasks.
     pub(crate) fn delegation_max_depth(&self) -> Result<u32> {
         Ok(self.int("delegation_max_depth", None)?.unwrap_or(1))
     }
@@ -180,9 +179,12 @@ impl Settings {
     }
 }
 
-/// Whether worktrees can be made of the repository that a folder is in. Without a repository, or
-/// without a commit, agents share the folder. All else that git says is an error: agents must not
-/// share a folder because git could not be asked.
+/// Returns true if the folder's repository can have worktrees. Without a repository or a commit,
+/// agents share the folder.
+///
+/// # Errors
+///
+/// Any other failure of git: agents must not share a folder because git could not be asked.
 fn may_have_worktrees(folder: &Path) -> Result<bool> {
     match Repository::open_at(folder).and_then(|found| found.head_commit()) {
         Ok(_) => Ok(true),

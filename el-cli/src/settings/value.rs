@@ -11,7 +11,7 @@ use super::keys::{Key, Kind};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
-    /// Unset, of a setting for which that means something of its own.
+    /// Unset, for a setting in which unset has a meaning of its own.
     Unset,
     Bool(bool),
     Int(i64),
@@ -107,7 +107,7 @@ impl Value {
         }
     }
 
-    /// As `el config get` prints it and `el config set` reads it.
+    /// The text that `el config get` prints and `el config set` reads.
     pub(crate) fn to_text(&self) -> String {
         match self {
             Value::Unset => String::new(),
@@ -123,7 +123,7 @@ impl Value {
         }
     }
 
-    /// As it stands in a TOML file.
+    /// The value in a TOML file.
     pub(crate) fn to_toml(&self) -> toml_edit::Value {
         match self {
             Value::Unset => "".into(),
@@ -139,7 +139,7 @@ impl Value {
     }
 }
 
-/// In JSON a length of time is its text; unset is `null`.
+/// In JSON a duration is its text, and unset is `null`.
 impl Serialize for Value {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -241,8 +241,7 @@ fn list(text: &str) -> Result<Value, String> {
     ))
 }
 
-/// What is put into worktrees is named below the repository's folder, and is neither git's nor el's
-/// own.
+/// Paths for worktrees are below the repository's folder, and belong neither to git nor to `el`.
 fn below(key: &Key, value: Value) -> Result<Value, String> {
     let Value::List(items) = &value else { return Ok(value) };
     if !matches!(key.name, "worktree_copy" | "worktree_link") {

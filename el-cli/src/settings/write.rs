@@ -1,5 +1,5 @@
-//! Changing one setting in a file: comments and order stay, the value is checked first, and the
-//! file is replaced as a whole or not at all.
+//! Changes a single setting in a file: comments and order stay, the value is checked first, and the
+//! file is replaced atomically.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,7 +16,7 @@ use crate::error::{CommandError, Result};
 use crate::replace::replace_file;
 use crate::trust::Trust;
 
-/// A setting's name on the command line: `model`, or `agents.gendry.model` for one agent.
+/// A setting's name on the command line: `model`, or `agents.gendry.model` for a single agent.
 #[derive(Debug, Clone)]
 pub(crate) struct Name {
     pub(crate) key: &'static Key,
@@ -47,7 +47,7 @@ impl Name {
         Ok(Name { key, agent })
     }
 
-    /// Refused in a project's file: it is the user who says it.
+    /// Refuses a user's own setting in a project's file.
     pub(crate) fn may_be_in_project(&self) -> Result<()> {
         if self.key.scope != Scope::User {
             return Ok(());
@@ -60,8 +60,8 @@ impl Name {
     }
 }
 
-/// Sets a value in the file at `path`, which is made if it is missing. A file that is trusted stays
-/// so: the person has just said it.
+/// Sets a value in the file at `path`, and makes the file if missing. A trusted file stays trusted,
+/// since a person made the change.
 pub(crate) fn set(path: &Path, name: &Name, text: &str, trust: Option<&Trust>) -> Result<Value> {
     let value = Value::from_text(name.key, text).map_err(|message| {
         CommandError::invalid(name.key.name, format!("{}: {message}", name.key.name))
@@ -83,7 +83,8 @@ pub(crate) fn set(path: &Path, name: &Name, text: &str, trust: Option<&Trust>) -
     Ok(value)
 }
 
-/// Removes a setting from the file. `false` if it was not there. A file that is trusted stays so.
+/// Removes a setting from the file. Returns `false` if the setting was not there. A trusted file
+/// stays trusted.
 pub(crate) fn unset(path: &Path, name: &Name, trust: Option<&Trust>) -> Result<bool> {
     if !path.exists() {
         return Ok(false);
@@ -117,12 +118,12 @@ fn edit<T>(
     trust: Option<&Trust>,
     change: impl FnOnce(&mut DocumentMut) -> Result<T>,
 ) -> Result<T> {
-    // A configuration may be a link into somebody's dotfiles: the file behind it is what changes.
+    // A configuration may be a link into a dotfiles folder; then the target is changed.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
     fs::create_dir_all(&folder)
         .map_err(|source| CommandError::file("create the folder", &folder, source))?;
-    // Two changes at once must not lose one. The lock goes with the handle.
+    // Two concurrent changes must not lose either. The lock ends with the handle.
     let lock = File::open(&folder).and_then(|handle| handle.lock().map(|()| handle));
     let _lock = lock.map_err(|source| CommandError::file("lock the folder", &folder, source))?;
     let text = match fs::read_to_string(&target) {

@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         app.printer.warn(&sentence);
         return Ok(Exit::Done);
     }
-    // What something nearer overrides would otherwise look as if it had no effect.
+    // Without the remark, a value that a nearer layer overrides would seem to have no effect.
     if let Ok(resolved) = settings.get(name.key, name.agent.as_deref())
         && resolved.value != value
     {

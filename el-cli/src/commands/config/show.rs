@@ -36,17 +36,17 @@ pub(in crate::commands) struct Shown {
     path: Option<std::path::PathBuf>,
     user_path: Option<std::path::PathBuf>,
     agent: Option<String>,
-    /// Setting → value; `null` also for one that cannot be used, which `problems` tells.
+    /// Setting → value; also `null` for an unusable value, which `problems` explains.
     config: Map<String, Json>,
-    /// Setting → where its value comes from.
+    /// Setting → origin of the value.
     origins: Map<String, Json>,
     agents: Vec<String>,
-    /// What the project's file says and counts for nothing before `el trust`.
+    /// Settings of the project's file that have no effect before `el trust`.
     inert: Vec<Inert>,
     problems: Vec<String>,
 }
 
-/// A setting that nobody has trusted.
+/// An untrusted setting.
 #[derive(Serialize, JsonSchema)]
 struct Inert {
     key: String,
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Some(sentence) = settings.inert_sentence() {
         app.printer.warn(&sentence);
     }
-    // One value that cannot be used must not hide the others.
+    // An unusable value must not hide the others.
     if !app.printer.is_robot() {
         for error in settings.bad_values() {
             app.printer.warn(error.message());
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Whether somebody set it; what cannot be used was set, too.
+/// Returns true if the value was set, usable or not.
 fn is_changed(resolved: &Result<Resolved>) -> bool {
     resolved.as_ref().map_or(true, |resolved| resolved.origin != Origin::Default)
 }

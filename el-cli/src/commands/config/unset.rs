@@ -30,7 +30,7 @@ pub(crate) struct Args {
 #[derive(Serialize, JsonSchema)]
 pub(in crate::commands) struct Unset<'a> {
     key: &'a str,
-    /// Whether it was there.
+    /// True if the setting was there.
     removed: bool,
     /// The file.
     path: &'a Path,

@@ -1,5 +1,4 @@
-//! What is to be driven: the goal becomes an epic, or the epic that there is is found, with its
-//! settings.
+//! Begins a plan: makes an epic of the goal, or finds the existing epic with its settings.
 
 use el_agents::file_lock::FileLock;
 use el_agents::settings::Executor;
@@ -19,22 +18,22 @@ use crate::settings::Settings;
 use crate::settings::keys::Key;
 use crate::settings::value::Value;
 
-/// Everything that driving a plan needs.
+/// The epic, the settings and the lock of a plan that is driven.
 pub(super) struct Began {
     pub(super) epic: Atom,
     pub(super) plan_only: bool,
     pub(super) options: WorkOptions,
     pub(super) settings: Settings,
-    /// It had come to its end before, and nothing has changed since.
+    /// True if the plan had ended before and nothing has changed since.
     pub(super) is_over: bool,
-    /// Held until it is driven no more.
+    /// Held for as long as this process drives the plan.
     pub(super) _lock: FileLock,
 }
 
 pub(super) fn begin(target: &Target, args: &DriveArgs, app: &App) -> Result<Began> {
     let settings = args.overrides.apply(args.plan.apply(app.settings_for_agents()?));
     app.warn_of_inert(&settings);
-    // Whatever is wrong with the configuration is told before anything is filed.
+    // Faults of the configuration are reported before anything is filed.
     let mut options = options(args, app, &settings)?;
     el_agents::worker::preflight(&options).map_err(CommandError::from)?;
     work::preflight::tell(app, &options);
@@ -55,14 +54,14 @@ pub(super) fn begin(target: &Target, args: &DriveArgs, app: &App) -> Result<Bega
         }
     };
     let plan_only = args.plan.plan_only;
-    // What is there already is not to begin before a person has seen the plan.
+    // Existing tasks must not begin before a person has seen the plan.
     options.filter =
         AtomFilter { below: Some(epic.id.clone()), asks: plan_only, ..AtomFilter::default() };
     options.drive = Some(Drive { epic: epic.id.clone(), actor: app.actor().to_owned(), plan_only });
     Ok(Began { epic, plan_only, options, settings, is_over, _lock: lock })
 }
 
-/// An atom that is there: its plan begins, or goes on with what was settled for it.
+/// Begins the plan of an existing atom, or resumes the plan with its stored settings.
 fn existing(
     target: &Target,
     args: &DriveArgs,
@@ -88,7 +87,7 @@ fn existing(
         None => settings.plan()?,
     };
     check_is_there(&plan, options)?;
-    // What the epic says itself outranks the configuration, and a flag outranks both.
+    // The epic's own settings outrank the configuration, and flags outrank both.
     let is_said = match &known {
         Some(_) => true,
         None => ops::get_atom(&store, id)?.metadata.get(EPIC_KEY).is_some(),
@@ -98,7 +97,7 @@ fn existing(
     let begin = Begin { goal: target.goal.clone(), settings: plan, budget_usd };
     let mut store = app.writer()?;
     let epic = ops::begin_orchestration(&mut store, &app.ctx(), &begin)?;
-    // Whoever names more money means it to go on; an epic that a person put off stays so.
+    // A higher budget means that the plan goes on; an epic deferred by a person stays deferred.
     let was_spent = known.is_some_and(|known| ending::is_spent(&known));
     if args.plan.budget.is_some() && was_spent && epic.status == Status::Deferred {
         let reopened = ops::reopen(&mut store, &app.ctx(), std::slice::from_ref(&epic.id))?;
@@ -107,8 +106,8 @@ fn existing(
     Ok((epic, false))
 }
 
-/// A check that cannot be run would be found out when all the work is paid for. A path may be that
-/// of a file which the plan is to make.
+/// Refuses a check command that cannot be run: the fault would show only after all the work is paid
+/// for. A path is accepted, since the plan may create the file.
 fn check_is_there(plan: &PlanSettings, options: &WorkOptions) -> Result<()> {
     let Some(name) = plan.check.first().filter(|name| !name.contains('/')) else { return Ok(()) };
     match verify::program(
@@ -126,7 +125,7 @@ fn check_is_there(plan: &PlanSettings, options: &WorkOptions) -> Result<()> {
     }
 }
 
-/// What is kept with the epic, but for what flags name.
+/// The stored settings of the epic, overridden by flags.
 fn merged(kept: &PlanSettings, settings: &Settings, flags: &PlanArgs) -> Result<PlanSettings> {
     let said = settings.plan()?;
     let mut plan = kept.clone();

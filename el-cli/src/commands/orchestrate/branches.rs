@@ -1,4 +1,4 @@
-//! The branches of a plan that is done: none of them may be forgotten.
+//! Remarks on the branches of a finished plan, so that no branch is forgotten.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use el_core::ops::Overview;
 use super::ending::{Ending, State};
 use crate::error::Result;
 
-/// Says of a plan that is done what is still to be brought in, and what its last run left out: that
-/// is not done.
+/// Adds the branches that are not landed, and the results that the last run left out, to the ending
+/// of a finished plan.
 pub(super) fn add(overview: &Overview, folder: &Path, mut ending: Ending) -> Result<Ending> {
     if ending.state != State::Done {
         return Ok(ending);

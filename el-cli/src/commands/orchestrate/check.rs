@@ -1,4 +1,4 @@
-//! The check at the end of a plan, shown to people while it runs.
+//! Shows the check at the end of a plan while the check runs.
 
 use el_agents::land::{LandContext, PlanCheck, PlanCheckEnd, PlanCheckEvent, check_plan};
 use el_core::ops;

@@ -1,4 +1,4 @@
-//! Driving a plan on, until it goes no further by itself.
+//! Drives a plan until the plan can go no further by itself.
 
 use el_agents::land::{PlanCheckEnd, check as land_check, plan_check_owner};
 use el_agents::worker;
@@ -17,7 +17,7 @@ use crate::commands::work;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
-/// What it answers in the end.
+/// The final answer of the command.
 #[derive(Debug, Serialize)]
 struct Driven<'a> {
     epic_id: &'a str,
@@ -70,7 +70,7 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
     }
 }
 
-/// Says where it stands and what to do next.
+/// Reports the state of the plan and the next commands.
 fn end(
     app: &App,
     began: &Began,

@@ -1,4 +1,4 @@
-//! Where a plan stands, in words, and what to do next.
+//! The state of a plan in words, and the next commands.
 
 use std::time::Duration;
 
@@ -21,15 +21,15 @@ use crate::output::{sanitize, style, time, wrap};
 pub(in crate::commands) enum State {
     /// All was brought together.
     Done,
-    /// All was brought together, and something gave no result.
+    /// The results were combined, and some task gave no result.
     Incomplete,
-    /// The tasks are filed, and nobody works on them yet.
+    /// The tasks are filed, and no run has begun.
     Planned,
-    /// It goes on by itself, if somebody drives it.
+    /// The plan goes on while a process drives the plan.
     Underway,
-    /// A person is to review something, or does it.
+    /// A person has to review an atom, or works on an atom.
     WaitsForPerson,
-    /// It goes no further without a person.
+    /// The plan cannot go on without a person.
     Stopped,
     TimeOver,
     BudgetUsedUp,
@@ -63,7 +63,7 @@ impl State {
     }
 }
 
-/// Where it stands, for people and programs.
+/// The state of a plan, for people and programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(in crate::commands) struct Ending {
     pub(in crate::commands) state: State,
@@ -78,7 +78,7 @@ impl Ending {
         Ending { state, says, commands: commands.into_iter().collect() }
     }
 
-    /// It was told to stop.
+    /// The ending after a stop request.
     pub(super) fn broken_off(overview: &Overview, by: StoppedBy) -> Ending {
         if let Some(ending) = used_up(overview) {
             return ending;
@@ -100,13 +100,13 @@ impl Ending {
         Ending::new(State::Underway, says, [resume(epic), status(epic)])
     }
 
-    /// Somebody drives it just now.
+    /// The ending while another process drives the plan.
     pub(super) fn driven(overview: &Overview) -> Ending {
         let says = format!("{} is driven just now ({})", overview.epic.id, words::tally(overview));
         Ending::new(State::Underway, says, [])
     }
 
-    /// As `ending` has it, but that nobody drives it: what would go on by itself, does not.
+    /// The ending while no process drives the plan: a state that would go on by itself does not.
     pub(super) fn idle(overview: &Overview, ending: Ending) -> Ending {
         let goes_on = match &overview.next {
             Step::AwaitWork { work } => !work.ready.is_empty() || work.review.is_empty(),
@@ -130,7 +130,7 @@ impl Ending {
         )
     }
 
-    /// The colour of its state.
+    /// The colour of the state.
     pub(in crate::commands) fn style(&self) -> anstyle::Style {
         match self.state {
             State::Done | State::Planned => style::GOOD,
@@ -147,7 +147,7 @@ impl Ending {
         };
         let head = page.paint(self.style(), mark);
         let clean = sanitize::block(&self.says);
-        // The first line has its mark, the others are set under it.
+        // The first line has the mark; the others are indented to match.
         let mut lines =
             wrap::wrap(&clean, page.width().map(|width| width.saturating_sub(2))).into_iter();
         page.line(format!("{head} {}", lines.next().unwrap_or_default()));
@@ -169,7 +169,7 @@ pub(super) fn status(epic: &str) -> String {
     format!("el orchestrate show {epic}")
 }
 
-/// What a step of a plan means for a person.
+/// Explains a step of a plan to a person.
 pub(in crate::commands) fn judge(overview: &Overview, step: &Step) -> Ending {
     let epic = overview.epic.id.as_str();
     let is_settled = matches!(step, Step::Done { .. } | Step::PlanFiled | Step::Stop { .. });
@@ -207,13 +207,13 @@ fn spent(overview: &Overview) -> i64 {
     i64::try_from(overview.spent_micros).unwrap_or(i64::MAX)
 }
 
-/// Money for everything together is used up. The epic may be deferred for it; `--budget` reopens
-/// that.
+/// Returns true if the budget of the whole plan is used up. The epic may be deferred for that
+/// reason; `--budget` reopens the epic.
 pub(super) fn is_spent(overview: &Overview) -> bool {
     overview.budget_micros.is_some_and(|budget| spent(overview) >= budget)
 }
 
-/// Money or time for everything together is used up: nothing new begins.
+/// The ending if the budget or the time of the whole plan is used up; no new run begins then.
 fn used_up(overview: &Overview) -> Option<Ending> {
     let epic = overview.epic.id.as_str();
     let (state, why, flag) = if is_spent(overview) {
@@ -313,7 +313,7 @@ fn stopped(overview: &Overview, why: &str) -> Ending {
     } else {
         format!("{epic} stopped: {}", sentence(why))
     };
-    // Over without its end, or held.
+    // The epic is over without its last phase, or is held.
     if overview.epic.status.holds_children() || overview.epic.status.is_over() {
         return Ending::new(State::Stopped, says, [format!("el reopen {epic}"), resume(epic)]);
     }
@@ -383,8 +383,8 @@ fn awaits_answer(overview: &Overview, question: Question) -> Ending {
     Ending::new(State::WaitsForPerson, says, next)
 }
 
-/// Why tasks gave no result, and how the first of them is tried afresh; those that these hold
-/// follow.
+/// Commands that explain why tasks gave no result, and the command that retries the first such
+/// task; tasks held by the failed tasks follow by themselves.
 fn look_into(overview: &Overview) -> Vec<String> {
     let failed = overview
         .tasks
@@ -395,7 +395,7 @@ fn look_into(overview: &Overview) -> Vec<String> {
     ids.map(|id| format!("el why {id}")).chain(retry).collect()
 }
 
-/// With its full stop, where it has none.
+/// Adds a full stop if there is none.
 fn sentence(text: &str) -> String {
     let text = text.trim();
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }

@@ -1,5 +1,5 @@
-//! The goal of a plan, from the command line. Whatever may be a mistyped command is refused: a goal
-//! is work that agents are paid for.
+//! The goal of a plan, from the command line. A possible mistyped command is refused, since a goal
+//! costs agents' runs.
 
 use el_core::ops::{self, Goal};
 
@@ -8,12 +8,12 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::{input, mistyped};
 
-/// What is to be driven.
+/// The goal or the epic of the plan.
 #[derive(Debug)]
 pub(super) struct Target {
     /// Words, or the whole id of an atom.
     pub(super) goal: Goal,
-    /// It has to be orchestrated already.
+    /// True if the atom must have a plan already.
     pub(super) is_resumed: bool,
 }
 
@@ -71,8 +71,8 @@ fn atom(one: &str, app: &App) -> Result<Target> {
     }
 }
 
-/// Refuses a goal in several words, of which the first is nearly a command or names an atom; and
-/// any command of `el` before the id of an atom. One quoted sentence is never taken for a command.
+/// Refuses a goal in several words whose first word is nearly a command or names an atom, and any
+/// command of `el` before an atom's id. A single quoted sentence is never taken for a command.
 fn ensure_no_command(first: &str, rest: Option<&[String]>, app: &App) -> Result<()> {
     let id = rest.unwrap_or_default().first().and_then(|word| mistyped::named_id(app, word));
     let epic = id.as_deref().unwrap_or("EPIC");

@@ -1,4 +1,4 @@
-//! A plan drawn: its steps, its tasks by layers, its checks, and what comes next.
+//! Draws a plan: its phases, its tasks by layers, its checks, and the next step.
 
 use anstyle::Style;
 use el_core::ops::{Overview, PhaseView};
@@ -46,7 +46,7 @@ impl Drawing<'_> {
             self.print(page);
         }
         self.checks(page);
-        // While it is driven there is nothing to be done.
+        // While a process drives the plan, a person has no next step.
         if !driven {
             page.blank();
             ending.print(page);
@@ -109,7 +109,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// What a phase gave, or why it did not; what is longer stands in further lines.
+    /// The result of a phase, or the reason why there is none; a longer text takes further lines.
     fn told(&self, phase: &PhaseView) -> Vec<String> {
         let result = words::result(phase, self.overview);
         let failure = failure(&phase.tries, self.policy.as_ref());
@@ -175,7 +175,7 @@ impl Drawing<'_> {
 }
 
 fn work_look(overview: &Overview) -> (&'static str, Style) {
-    // They come in the order of what says most.
+    // The most telling numbers come first.
     let mut places = counts(overview.tasks.iter()).into_iter().map(|(place, _)| place);
     let found = places.find(|place| !matches!(place, Place::Done | Place::WontDo));
     match found {

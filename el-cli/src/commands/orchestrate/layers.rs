@@ -1,5 +1,5 @@
-//! The tasks of a plan, layer by layer. Of a large plan only what needs somebody, what moves and
-//! what is next is shown one by one.
+//! Draws the tasks of a plan, layer by layer. Of a large plan, only tasks that need a person, run,
+//! or are next are listed singly.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,23 +16,23 @@ use crate::output::{sanitize, style, wrap};
 
 /// A plan of no more tasks is shown whole.
 const SMALL: usize = 20;
-/// Tasks of one kind that are shown of a larger one.
+/// Tasks of each kind that are listed in a large plan.
 const MOST: usize = 12;
 /// Lines that a reason may take.
 const LINES: usize = 2;
 
-/// How it is drawn.
+/// A plan and the options of its drawing.
 pub(super) struct Drawing<'a> {
     pub(super) overview: &'a Overview,
     pub(super) now: Timestamp,
     pub(super) policy: Option<RetryPolicy>,
-    /// Everything one by one.
+    /// List every task.
     pub(super) all: bool,
 }
 
 /// Tasks that are worked on at about the same time.
 struct Layer<'a> {
-    /// The failed check whose tasks they are.
+    /// The number of the failed check that added the tasks.
     round: Option<usize>,
     /// Counts from 1.
     first: usize,
@@ -101,7 +101,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// What waits for a task, directly or not, in the plan's order.
+    /// The tasks that wait for a task, directly or not, in the plan's order.
     fn held_by(&self, task: &TaskView) -> Vec<String> {
         let mut held: HashSet<&str> = HashSet::from([task.atom_id.as_str()]);
         let mut count = 0;
@@ -125,7 +125,7 @@ impl Drawing<'_> {
             .collect()
     }
 
-    /// What a person threw away.
+    /// Prints the discarded tasks.
     fn dropped(&self, page: &mut Page, is_whole: bool) {
         let dropped = &self.overview.dropped;
         if dropped.is_empty() {
@@ -177,7 +177,7 @@ fn layers(overview: &Overview) -> Vec<Layer<'_>> {
         .collect()
 }
 
-/// Neighbours of which there is nothing to say but that all is done, or that all waits, are one.
+/// Joins neighbouring layers in which all tasks are done, or all wait.
 fn joined(layers: Vec<Layer<'_>>) -> Vec<Layer<'_>> {
     let all = |layer: &Layer<'_>, places: &[Place]| {
         layer.round.is_none()
@@ -219,7 +219,7 @@ fn heading(page: &mut Page, layer: &Layer<'_>) {
     page.line(line);
 }
 
-/// How many stand where, without those where nobody stands.
+/// The number of tasks at each place; places without tasks are left out.
 pub(super) fn counts<'a>(tasks: impl Iterator<Item = &'a TaskView> + Clone) -> Vec<(Place, usize)> {
     let count = |place| tasks.clone().filter(|task| Place::of(task) == place).count();
     Place::ALL
@@ -255,7 +255,7 @@ fn note(page: &mut Page, text: &str) {
     }
 }
 
-/// Cut to the terminal, of which so many columns are taken.
+/// Cuts a text to the terminal's width less `taken` columns.
 pub(super) fn fitted(page: &Page, text: &str, taken: usize) -> String {
     page.width().map_or_else(
         || text.to_owned(),
@@ -263,7 +263,7 @@ pub(super) fn fitted(page: &Page, text: &str, taken: usize) -> String {
     )
 }
 
-/// The columns of all rows of a view, so that they stand below each other.
+/// The common widths of all rows of a view.
 struct Columns {
     id: usize,
     title: usize,

@@ -1,4 +1,4 @@
-//! Only one process at a time drives a plan: two would count its time twice, and run its check
+//! Lets a single process drive a plan. Two processes would count the time twice and run the check
 //! twice.
 
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
-/// Somebody may only be looking whether it is taken, or be just about to die.
+/// The wait for the lock. Another process may only be testing the lock, or be about to end.
 const LIMIT: Duration = Duration::from_millis(500);
 
-/// Held for as long as this process drives the epic's plan.
+/// Takes the lock of the epic's plan, which is held while this process drives the plan.
 pub(super) fn take(app: &App, epic: &str) -> Result<FileLock> {
     let path = path(app, epic)?;
     let locked = FileLock::acquire_within(&path, LIMIT)
@@ -29,7 +29,7 @@ pub(super) fn take(app: &App, epic: &str) -> Result<FileLock> {
     })
 }
 
-/// Whether a process drives it just now. What cannot be told counts as no.
+/// Returns true if a process drives the plan now. Errors count as false.
 pub(in crate::commands) fn is_taken(app: &App, epic: &str) -> bool {
     path(app, epic).is_ok_and(|path| FileLock::is_held(&path))
 }

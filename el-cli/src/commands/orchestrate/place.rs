@@ -1,4 +1,4 @@
-//! Where one task stands, as a person is told.
+//! The place of a task, in a person's words.
 
 use anstyle::Style;
 use el_core::model::{Status, Timestamp};
@@ -8,14 +8,13 @@ use el_core::rules::retry::RetryPolicy;
 
 use crate::output::{runs, style, time};
 
-/// Finer than [`Standing`]: what happens by itself, what a person decided, and what went wrong are
-/// told apart.
+/// Finer than [`Standing`]: tells automatic states, a person's decisions and failures apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Done,
     Running,
     Ready,
-    /// An attempt failed; a worker tries again, once its time has come.
+    /// An attempt failed; a worker tries again once the back-off is over.
     Again,
     Waiting,
     Review,
@@ -27,7 +26,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// In the order in which they are counted.
+    /// All places, in counting order.
     pub(super) const ALL: [Place; 11] = [
         Place::Done,
         Place::Running,
@@ -94,7 +93,7 @@ impl Place {
         }
     }
 
-    /// Whether it is shown where much is left out: it needs somebody, it moves, or it is next.
+    /// Returns true for tasks that a short view lists: tasks that need a person, run, or are next.
     pub(super) const fn is_notable(self) -> bool {
         !matches!(self, Place::Done | Place::Waiting | Place::Held | Place::WontDo)
     }
@@ -156,8 +155,8 @@ pub(super) fn next_try(tries: &Tries, now: Timestamp) -> String {
     }
 }
 
-/// `attempt 2 of 3 failed: it took longer than 1h`; empty if the last did not fail. How many there
-/// may be depends on how the last ended.
+/// `attempt 2 of 3 failed: it took longer than 1h`; `None` if the last attempt did not fail. The
+/// limit of attempts depends on the outcome of the last attempt.
 pub(super) fn failure(tries: &Tries, policy: Option<&RetryPolicy>) -> Option<String> {
     let outcome = tries.outcome.filter(|_| tries.failures > 0)?;
     let of =
@@ -167,7 +166,7 @@ pub(super) fn failure(tries: &Tries, policy: Option<&RetryPolicy>) -> Option<Str
     Some(format!("attempt {}{of} failed: {why}", tries.failures))
 }
 
-/// Why it stands where it stands, where that is not plain: a line for each thing.
+/// The reasons for a task's place, a line each; empty if the place is plain.
 pub(super) fn reasons(task: &TaskView, policy: Option<&RetryPolicy>) -> Vec<String> {
     match Place::of(task) {
         Place::Done | Place::Waiting | Place::Held | Place::Ready => {

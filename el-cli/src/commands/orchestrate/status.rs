@@ -38,7 +38,7 @@ pub(crate) struct Args {
     all: bool,
 }
 
-/// What it answers: about one, or about all.
+/// The answer: a single plan, or all plans.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(
@@ -50,18 +50,18 @@ pub(in crate::commands) enum Answer<'a> {
     All(All),
 }
 
-/// What it answers about one.
+/// The answer about a single plan.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct Status<'a> {
     #[serde(flatten)]
     ending: &'a Ending,
-    /// A process drives it just now.
+    /// True if a process drives the plan now.
     driven: bool,
     #[serde(flatten)]
     overview: &'a Overview,
 }
 
-/// What it answers about all.
+/// The answer about all plans.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct All {
     count: usize,
@@ -70,7 +70,7 @@ pub(in crate::commands) struct All {
     items: Vec<Item>,
 }
 
-/// One of them.
+/// A plan in the list.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Item {
     epic_id: String,
@@ -109,14 +109,14 @@ fn one(args: &Args, app: &App, epic: &str) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Where it stands; while somebody drives it there is nothing to be done.
+/// The state of the plan. While a process drives the plan, a person has no next step.
 pub(in crate::commands) fn standing(overview: &Overview, driven: bool) -> Ending {
     let mut ending = if driven {
         Ending::driven(overview)
     } else {
         Ending::idle(overview, judge(overview, &overview.next))
     };
-    // Whoever reads this has just said it.
+    // The reader has just run this very command.
     ending.commands.retain(|command| *command != ending::status(&overview.epic.id));
     ending
 }
@@ -185,7 +185,7 @@ fn table(page: &mut Page, items: &[Item], now: Timestamp) {
     table.print(page);
 }
 
-/// The heading's figures: what it cost and took, and what it may.
+/// The figures of the heading: cost and time so far, and their limits.
 pub(super) fn figures(overview: &Overview) -> String {
     let mut parts = Vec::new();
     let spent = i64::try_from(overview.spent_micros).unwrap_or(i64::MAX);

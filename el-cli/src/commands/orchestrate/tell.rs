@@ -1,4 +1,4 @@
-//! What a person, or a program, hears while a plan is driven on.
+//! Reports to people or programs while a plan is driven.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub(super) struct Teller<'a> {
     looked_at: Duration,
 }
 
-/// What `--robot` hears beside the worker's happenings.
+/// Events of `--robot` beside the worker's events.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Happening<'a> {
@@ -164,7 +164,7 @@ impl<'a> Teller<'a> {
             .json_line(&Line { at: Timestamp::from(std::time::SystemTime::now()), happening });
     }
 
-    /// A step, and what was answered since the last one.
+    /// Reports a step, and the answers since the last step.
     fn step(&mut self, step: &Step) {
         let Ok(overview) = ops::plan_overview(&self.store, &self.epic) else { return };
         let mut lines = self.answers(&overview);
@@ -186,7 +186,7 @@ impl<'a> Teller<'a> {
             Step::AwaitWork { .. } => {
                 lines.push(("▶", style::PLAIN, "work".to_owned(), words::tally(&overview)))
             }
-            // The end is told by itself, the check by whoever runs it.
+            // The end and the check have reports of their own.
             _ => {}
         }
         self.lines.say(|page| {
@@ -233,7 +233,7 @@ impl worker::Listener for Teller<'_> {
             }
             match report {
                 Report::Step { step, .. } => return self.step(step),
-                // The worker comes and goes with each check; a person sees one thing going on.
+                // The worker starts again after each check; a person sees a single continuous run.
                 Report::Started { .. } if std::mem::replace(&mut self.has_started, true) => return,
                 Report::Finished { .. } => return,
                 _ => {}

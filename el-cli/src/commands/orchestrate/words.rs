@@ -17,7 +17,7 @@ pub(in crate::commands) fn phase(name: &str) -> String {
     }
 }
 
-/// The command with which a person answers a question.
+/// The command by which a person answers a question.
 pub(in crate::commands) fn command_of(epic: &str, question: Question) -> String {
     match question {
         Question::Failures { round } => {
@@ -27,7 +27,7 @@ pub(in crate::commands) fn command_of(epic: &str, question: Question) -> String 
     }
 }
 
-/// What a phase gave, in one line of any length.
+/// The result of a phase in a line of any length.
 pub(super) fn result(phase: &PhaseView, overview: &Overview) -> String {
     let Some(data) = &phase.data else { return String::new() };
     let text = |key: &str| data.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -57,12 +57,12 @@ fn tasks(list: &str, data: &Value, overview: &Overview) -> String {
     format!("{} in {}", count_noun(filed.len(), "task"), count_noun(layers.len(), "layer"))
 }
 
-/// How many tasks gave their result.
+/// The number of tasks with a result.
 pub(super) fn done(overview: &Overview) -> usize {
     overview.tasks.iter().filter(|task| task.standing == Standing::Done).count()
 }
 
-/// How many tasks stand where, as `2 of 5 done, 1 running`.
+/// The number of tasks at each place, as `2 of 5 done, 1 running`.
 pub(super) fn tally(overview: &Overview) -> String {
     let mut counts = layers::counts(overview.tasks.iter());
     counts.retain(|(place, _)| *place != Place::Done);

@@ -1,4 +1,4 @@
-//! What becomes of the tasks that are there, when a person supplies a list.
+//! The effect of a supplied task list on the existing tasks.
 
 use std::collections::HashMap;
 
@@ -11,30 +11,31 @@ use serde::Serialize;
 
 use crate::output::names::first_few;
 
-/// A task by both of its names.
+/// A task with its key and its atom.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(in crate::commands) struct Known {
     task_id: String,
     atom_id: String,
 }
 
-/// The tasks of a list that is supplied, by what becomes of them.
+/// The tasks of a supplied list, by effect.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(in crate::commands) struct Becomes {
     /// Filed when the plan goes on, by the names in the list.
     new: Vec<String>,
-    /// They have atoms, which stay as they are.
+    /// Tasks whose atoms stay unchanged.
     kept: Vec<Known>,
-    /// Those of `kept` of which the list says something else than the one before it.
+    /// The tasks of `kept` that differ between the supplied list and the last list.
     changed: Vec<Known>,
-    /// They have atoms, which stay, and are not in the list any more.
+    /// Tasks that are missing from the list; their atoms stay.
     left: Vec<Known>,
-    /// They were discarded, and stay so.
+    /// Tasks that were discarded, and stay discarded.
     discarded: Vec<Known>,
 }
 
 impl Becomes {
-    /// `before`: how the plan stands without it. `None`: it is no list of tasks.
+    /// Compares the payload with `before`, the plan as of now. Returns `None` if the payload is not
+    /// a task list.
     pub(super) fn of(before: &Overview, question: Question, payload: &Payload) -> Option<Becomes> {
         let Payload::TaskList(list) = payload else { return None };
         let name = question.storage_name();

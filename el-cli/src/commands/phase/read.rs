@@ -1,5 +1,5 @@
-//! What a person supplies: the data alone, the data with its phase, or what an agent said, with its
-//! block, a code fence, or text around the data.
+//! Reads an answer that a person supplies: the bare data, the data with its phase, or a copied
+//! answer of an agent with its block, a code fence, or text around the data.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Given {
     pub(super) payload: Payload,
     /// Fields that do not fit and were left out, and why.
     pub(super) left_out: Vec<String>,
-    /// What was put right in the text.
+    /// Repairs of the text.
     pub(super) repaired: Vec<String>,
 }
 
@@ -60,14 +60,12 @@ fn checked(phase: Phase, data: &Value) -> Result<Given> {
     }
 }
 
-/// What a model said, as it was copied: it is read as an agent's answer is, and the same slips are
-/// put right.
+/// Reads the copied text of a model like an agent's answer, with the same repairs.
 fn pasted(text: &str, phase: Phase, error: &serde_json::Error) -> Result<Given> {
     let mut reading = read_blocks(text);
     let mut found = select_answer(&reading, phase, None);
     if let (Answer::NotFound, Some(at)) = (&found, text.find('{')) {
-        // As many line ends as stand before it, so that a place in it is told by its line in the
-        // file.
+        // The same number of line ends precedes the data, so that line numbers match the file.
         let drafts = drafts(text);
         if let [first, .., last] = drafts[..] {
             let count = drafts.len();
@@ -117,7 +115,7 @@ fn drafts(text: &str) -> Vec<usize> {
     lines.windows(2).filter(|pair| begins(pair)).map(|pair| pair[1].number).collect()
 }
 
-/// Up to the last brace; what stands below it is a remark.
+/// The text up to the last brace; the rest is a remark.
 fn object(text: &str) -> &str {
     text.rfind('}').map_or(text, |end| &text[..=end])
 }
@@ -126,7 +124,7 @@ fn lines(faults: &[FieldFault]) -> Vec<String> {
     faults.iter().map(ToString::to_string).collect()
 }
 
-/// `trailing comma (line 3)`: each sort of slip once, with its first line.
+/// `trailing comma (line 3)`: each kind of repair once, with its first line.
 fn repaired(reading: &Reading, block: usize) -> Vec<String> {
     let mut sorts: BTreeMap<Repair, (usize, usize)> = BTreeMap::new();
     for repaired in reading.blocks.get(block).iter().flat_map(|block| &block.repairs) {
@@ -142,7 +140,8 @@ fn repaired(reading: &Reading, block: usize) -> Vec<String> {
     told.collect()
 }
 
-/// Field by field. `lines`: what is wrong beside the fields, as it is told to a model.
+/// The error with its faulty fields. `lines` holds the faults outside of fields, as a model would
+/// read the faults.
 fn refused(phase: Phase, fields: &[FieldFault], lines: Vec<String>) -> CommandError {
     let told =
         if lines.is_empty() { fields.iter().map(ToString::to_string).collect() } else { lines };

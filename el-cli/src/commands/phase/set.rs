@@ -43,18 +43,18 @@ pub(crate) struct Args {
     supersede: bool,
 }
 
-/// What it answers.
+/// The answer of the command.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct Supplied<'a> {
     epic_id: &'a str,
     phase: &'a str,
     round: Option<usize>,
     dry_run: bool,
-    /// What was put right in the file.
+    /// Repairs of the file.
     repaired: &'a [String],
-    /// What becomes of the tasks, of a list.
+    /// The effect on the tasks, for a task list.
     tasks: Option<&'a Becomes>,
-    /// A process drives the plan just now, and goes on with it.
+    /// True if a process drives the plan now, and goes on with the new answer.
     driven: bool,
     /// Fields that do not fit and were left out, and why.
     left_out: &'a [String],
@@ -118,8 +118,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Refuses to make a live run's work worthless: that which answers the question, or the analysis
-/// that a list makes needless.
+/// Refuses an answer that would make the work of a live run worthless: a run that answers the
+/// question, or an analysis that a task list makes needless.
 fn nobody_answers(before: &Overview, question: Question) -> Result<()> {
     let epic = &before.epic.id;
     let mut ended = vec![question.storage_name()];

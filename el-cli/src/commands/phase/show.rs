@@ -25,7 +25,7 @@ pub(crate) struct Args {
     which: Which,
 }
 
-/// What it answers.
+/// The answer of the command.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct Shown<'a> {
     epic_id: &'a str,
@@ -35,7 +35,7 @@ pub(in crate::commands) struct Shown<'a> {
     atom_id: Option<&'a str>,
     answered_by: Option<&'a str>,
     answered_at: Option<Timestamp>,
-    /// The answers before it that could not be used, oldest first.
+    /// The earlier unusable answers, oldest first.
     faults: &'a [AnswerFault],
     data: &'a Value,
 }
@@ -83,8 +83,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// JSON that is harmless on a terminal and still says the same: what a terminal would obey is
-/// escaped.
+/// JSON that is harmless on a terminal and has the same value: control characters are escaped.
 fn pretty(data: &Value) -> String {
     let plain = serde_json::to_string_pretty(data).unwrap_or_default();
     let mut text = String::with_capacity(plain.len());

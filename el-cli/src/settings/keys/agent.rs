@@ -1,4 +1,4 @@
-//! How an agent is run.
+//! Settings of an agent's runs.
 
 use std::time::Duration;
 

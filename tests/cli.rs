@@ -7,6 +7,7 @@ mod completions;
 mod database;
 mod envelope;
 mod finding;
+mod git;
 mod ids;
 mod places;
 mod shapes;

@@ -19,4 +19,4 @@ pub use counted::{count_noun, count_times};
 pub use ctx::{Ctx, SessionCredentials};
 pub use error::{Error, Result};
 pub use store::sqlite_version;
-pub use store::{Durability, SCHEMA_VERSION, Store};
+pub use store::{Durability, SCHEMA_VERSION, Store, keep_out_of_git};

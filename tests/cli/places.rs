@@ -99,7 +99,7 @@ fn git_sees_the_configuration_and_nothing_else() {
     let status = git(&env, &["status", "--porcelain", "--untracked-files=all"]);
     let mut seen: Vec<&str> = status.lines().map(|line| line.trim_start_matches("?? ")).collect();
     seen.sort_unstable();
-    assert_eq!(seen, [".eluent/.gitignore", ".eluent/config.toml"]);
+    assert_eq!(seen, [".eluent/config.toml"]);
     let hooks = std::fs::read_dir(env.project(".git/hooks")).unwrap();
     assert!(
         hooks

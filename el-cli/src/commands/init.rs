@@ -1,8 +1,8 @@
 use std::fs;
 use std::path::Path;
 
-use el_core::Store;
 use el_core::model::safe_prefix;
+use el_core::{Store, keep_out_of_git};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,11 +11,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{sanitize, style};
 use crate::project::{self, Project};
-use crate::replace::replace_file;
 use crate::settings::Settings;
-
-/// Keeps all files of the folder but the configuration out of git.
-const GITIGNORE: &str = "# Written by el init. The tracker's state stays on this machine.\n*\n!.gitignore\n!config.toml\n";
 
 /// Start a tracker in the current folder
 #[derive(Debug, clap::Args)]
@@ -56,9 +52,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let prefix = safe_prefix(args.name.as_deref().or(folder_name.as_deref()).unwrap_or_default());
     fs::create_dir_all(&project.state)
         .map_err(|source| CommandError::file("create", &project.state, source))?;
-    if project.state.file_name().is_some_and(|name| name == project::STATE_FOLDER) {
-        write_gitignore(&project.state.join(".gitignore"))?;
-    }
+    keep_out_of_git(&project.state)
+        .map_err(|source| CommandError::file("write", &project.state.join(".gitignore"), source))?;
     Store::create(&project.db, &prefix, app.now())?;
     let data = Made { path: &project.state, db: &project.db, repo_name: &prefix };
     app.printer.emit(&data, |page| {
@@ -97,13 +92,4 @@ fn place(args: &Args, app: &App) -> Result<Project> {
     }
     let main = cwd.ancestors().find_map(project::main_worktree).filter(|_| !args.nested);
     Ok(Project::in_folder(&main.unwrap_or(cwd)))
-}
-
-fn write_gitignore(path: &Path) -> Result<()> {
-    // A partial file would let the tracker's state into git.
-    if fs::metadata(path).is_ok_and(|meta| meta.len() > 0) {
-        return Ok(());
-    }
-    replace_file(path, GITIGNORE.as_bytes())
-        .map_err(|source| CommandError::file("write", path, source))
 }

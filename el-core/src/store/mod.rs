@@ -16,6 +16,7 @@ pub(crate) mod comment;
 mod cost_tests;
 pub(crate) mod event;
 pub(crate) mod filter;
+mod git_ignore;
 pub(crate) mod label;
 pub(crate) mod mailbox;
 pub(crate) mod message;
@@ -30,6 +31,7 @@ pub(crate) mod search;
 pub(crate) mod stats;
 pub(crate) mod worker;
 
+pub use git_ignore::keep_out_of_git;
 pub use migrate::SCHEMA_VERSION;
 pub use open::{Durability, Store};
 

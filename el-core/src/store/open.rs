@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::{Tx, busy, meta, migrate};
+use super::{Tx, busy, keep_out_of_git, meta, migrate};
 use crate::error::Doing;
 use crate::model::Timestamp;
 use crate::{Error, Result};
@@ -182,6 +182,10 @@ impl Store {
     }
 
     pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
+        if let Some(state) = self.path.parent() {
+            // A folder that cannot be written is told by what fails for it.
+            let _ = keep_out_of_git(state);
+        }
         let tx = self
             .conn
             .transaction_with_behavior(TransactionBehavior::Immediate)

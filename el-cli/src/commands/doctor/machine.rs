@@ -20,6 +20,7 @@ use crate::project::Project;
 use crate::settings::{Settings, WorkSettings};
 
 mod facts;
+mod in_git;
 
 pub(super) use facts::{Fact, print};
 
@@ -89,6 +90,7 @@ pub(super) fn look(app: &App, place: &Place) -> (Vec<Finding>, Vec<Fact>) {
         findings.extend(little_room(project));
         findings.extend(open_to_others(project));
         findings.extend(git_locks(settings));
+        findings.extend(in_git::find_tracked(project));
     }
     (findings, facts::of(settings))
 }

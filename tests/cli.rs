@@ -5,6 +5,7 @@ mod changes;
 mod claims;
 mod completions;
 mod database;
+mod editing;
 mod envelope;
 mod finding;
 mod git;

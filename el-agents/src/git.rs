@@ -7,6 +7,7 @@
 mod advance;
 mod bounded;
 mod call;
+mod editor;
 mod environment;
 mod error;
 mod files;
@@ -28,6 +29,7 @@ pub use self::advance::{
     unpublished_submodules,
 };
 pub use self::call::{Git, ensure_version};
+pub use self::editor::editor;
 pub(crate) use self::environment::is_local_variable;
 pub use self::error::{GitError, HalfMoved};
 pub(crate) use self::given_up::add_all_arguments;

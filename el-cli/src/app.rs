@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::time::SystemTime;
 
 use el_core::model::Timestamp;
-use el_core::{Ctx, Durability, SessionCredentials, Store};
+use el_core::{Ctx, Durability, SessionCredentials, Store, ops};
 
 use crate::error::Result;
 use crate::globals::Globals;
@@ -125,11 +125,17 @@ impl App {
     /// The store, for a change.
     pub(crate) fn writer(&self) -> Result<Store> {
         // A mistake in the configuration must not keep an agent from closing its atom.
-        let durability = self.settings()?.durability().unwrap_or_else(|error| {
+        let settings = self.settings()?;
+        let durability = settings.durability().unwrap_or_else(|error| {
             self.printer.warn(&format!("{error}; going on with 'normal'"));
             Durability::Normal
         });
-        Ok(Store::open(&self.project()?.db, durability)?)
+        let mut store = Store::open(&self.project()?.db, durability)?;
+        // A session's environment is its agent's to choose, and says nothing of the project.
+        if self.session().is_none() {
+            ops::set_epic_autoclose(&mut store, settings.epic_autoclose())?;
+        }
+        Ok(store)
     }
 
     /// The author of this process's changes.

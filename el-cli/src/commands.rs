@@ -24,7 +24,9 @@ mod dep;
 mod diff;
 mod discard;
 mod doctor;
+mod edit;
 mod export;
+mod freed;
 mod help;
 mod history;
 mod hook;
@@ -77,6 +79,7 @@ pub(crate) enum Command {
     Ready(ready::Args),
     Next(next::Args),
     Update(update::Args),
+    Edit(edit::Args),
     Close(close::Args),
     Reopen(reopen::Args),
     Submit(submit::Args),
@@ -152,6 +155,7 @@ impl Command {
             Command::Ready(args) => ready::run(&args, app),
             Command::Next(args) => next::run(&args, app),
             Command::Update(args) => update::run(&args, app),
+            Command::Edit(args) => edit::run(&args, app),
             Command::Close(args) => close::run(&args, app),
             Command::Reopen(args) => reopen::run(&args, app),
             Command::Submit(args) => submit::run(&args, app),

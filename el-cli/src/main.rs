@@ -7,6 +7,7 @@ mod app;
 mod args;
 mod commands;
 mod complete;
+mod editor;
 mod error;
 mod exit;
 mod globals;

@@ -5,6 +5,7 @@ pub(crate) mod atoms;
 pub(crate) mod bonds;
 pub(crate) mod comments;
 pub(crate) mod count;
+pub(crate) mod holds;
 pub(crate) mod list;
 pub(crate) mod messages;
 pub(crate) mod names;

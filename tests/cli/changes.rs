@@ -245,3 +245,67 @@ fn a_close_says_what_it_freed_and_offers_the_epic() {
     let said = env.el(&["close", &next]).ok().stderr;
     assert!(said.contains(&format!("el close {epic}")), "{said}");
 }
+
+#[test]
+fn the_last_end_in_an_epic_is_told_whatever_ends_it() {
+    let ends: [&[&str]; 4] = [
+        &["close"],
+        &["update", "--status", "wont_do", "--reason", "no need"],
+        &["update", "--status", "closed"],
+        &["discard"],
+    ];
+    for end in ends {
+        let env = TestEnv::with_tracker();
+        let epic = env.create("All of it", &["--type", "epic"]);
+        let last = env.create("Last", &["--parent", &epic]);
+        let next = env.create("Next", &["--blocked-by", &last]);
+        let said = env.el(&[end, &[&last]].concat()).ok().stderr;
+        assert!(said.contains(&format!("all in {epic} is over: el close {epic}")), "{said}");
+        assert!(said.contains(&format!("{next} is ready now")), "{end:?}: {said}");
+        assert_eq!(env.status(&epic), "open");
+    }
+}
+
+#[test]
+fn a_setting_closes_an_epic_with_the_last_in_it_and_those_above_it() {
+    let env = TestEnv::with_tracker();
+    env.configure("epic_autoclose = true");
+    let top = env.create("Top", &["--type", "epic"]);
+    let epic = env.create("Epic", &["--type", "epic", "--parent", &top]);
+    let one = env.create("One", &["--parent", &epic]);
+    let two = env.create("Two", &["--parent", &epic]);
+    let after = env.create("After", &["--blocked-by", &epic]);
+    env.el(&["close", &one]).ok();
+    assert_eq!(env.status(&epic), "open");
+    let said = env.el(&["update", &two, "--status", "wont_do"]).ok().stderr;
+    assert!(said.contains(&format!("closed {epic}, too")), "{said}");
+    assert_eq!((env.status(&epic), env.status(&top)), ("closed".into(), "closed".into()));
+    let events = env.robot(&["history", &epic])["items"].take();
+    let last = events.as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["data"]["via"], "epic_autoclose", "{last}");
+    assert_eq!(last["data"]["reason"], "all that it contains is over");
+    assert_eq!(env.robot(&["next"])["id"], after.as_str());
+    // A task that contains others is no epic, and what a person opened again stays open.
+    let task = env.create("Task", &[]);
+    let part = env.create("Part", &["--parent", &task]);
+    env.el(&["close", &part]).ok();
+    env.el(&["reopen", &epic]).ok();
+    assert_eq!((env.status(&task), env.status(&epic)), ("open".into(), "open".into()));
+}
+
+#[test]
+fn what_an_atom_waits_for_is_added_and_removed() {
+    let env = TestEnv::with_tracker();
+    let (a, b) = (env.create("A", &[]), env.create("B", &[]));
+    let id = env.create("It", &["--blocked-by", &a]);
+    let updated = env.robot(&["update", &id, "--blocked-by", &b, "--remove-blocked-by", &a]);
+    assert_eq!(updated["changes"]["blocked_by"], json!({"from": [a], "to": [b]}));
+    assert_eq!(env.robot(&["why", &id])["holds"][0]["by"], b.as_str());
+    assert_eq!(env.events(&id), ["created", "bond_added", "bond_removed", "bond_added"]);
+    let again = env.robot(&["update", &id, "--blocked-by", &b]);
+    assert_eq!(again["changes"], json!({}));
+    env.el(&["update", &b, "--blocked-by", &id]).fails_with(4);
+    env.el(&["update", &id, "--blocked-by", &id]).fails_with(4);
+    env.el(&["update", &id, "-p", "high", "--blocked-by", "zzzz"]).fails_with(3);
+    assert_eq!(env.show(&id)["priority"], 2, "all or nothing");
+}

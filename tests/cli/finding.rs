@@ -156,3 +156,69 @@ fn signs_that_are_no_letters_are_searched_for_as_they_stand() {
     }
     assert_eq!(env.robot(&["search", "🛠"])["count"], 0);
 }
+
+#[test]
+fn a_list_marks_what_waits_and_for_what() {
+    let env = TestEnv::with_tracker();
+    let first = env.create("First", &[]);
+    let epic = env.create("Epic", &["--type", "epic", "--blocked-by", &first]);
+    let child = env.create("Child", &["--parent", &epic]);
+    let later = env.create("Later", &["--defer-until", "5d"]);
+    let waits = env.create("Waits", &["--blocked-by", &format!("{child},{later}")]);
+    env.create("Free", &[]);
+    let listed = env.el(&["list"]).ok().stdout;
+    let row = |id: &str| listed.lines().find(|line| line.starts_with(id)).unwrap().to_owned();
+    assert!(listed.lines().next().unwrap().contains("WAITS FOR"), "{listed}");
+    assert!(row(&child).contains(&format!("{first} (holds {epic})")), "{listed}");
+    assert!(row(&later).contains("its date, in "), "{listed}");
+    let (one, two) = (format!("{child}, {later}"), format!("{later}, {child}"));
+    assert!(row(&waits).contains(&one) || row(&waits).contains(&two), "{listed}");
+    let held = env.robot(&["list", "--waiting", "--sort", "title"]);
+    assert_eq!(titles(&held), ["Child", "Epic", "Later", "Waits"]);
+    assert_eq!(held["items"][0]["holds"][0]["by"], first.as_str());
+    let page =
+        env.robot(&["list", "--waiting", "--sort", "title", "--limit", "2", "--offset", "1"]);
+    assert_eq!((titles(&page), &page["total"]), (vec!["Epic", "Later"], &json!(4)));
+    env.el(&["list", "--waiting", "--all"]).fails_with(2);
+    env.el(&["close", &first]).ok();
+    assert_eq!(titles(&env.robot(&["list", "--waiting", "--label", "x"])), Vec::<&str>::new());
+    assert_eq!(titles(&env.robot(&["list", "--waiting", "--sort", "title"])), ["Later", "Waits"]);
+}
+
+#[test]
+fn a_long_list_marks_the_same_as_a_short_one() {
+    let env = TestEnv::with_tracker();
+    let lines: String = (0..250)
+        .map(|at| match at {
+            0 => "{\"key\":\"k0\",\"title\":\"T0\"}\n".to_owned(),
+            at if at % 2 == 0 => format!("{{\"title\":\"T{at}\"}}\n"),
+            at => format!("{{\"title\":\"T{at}\",\"blocked_by\":[\"k0\"]}}\n"),
+        })
+        .collect();
+    std::fs::write(env.project("plan.jsonl"), lines).unwrap();
+    env.el(&["create", "--file", "plan.jsonl"]).ok();
+    let first = env.robot(&["next"])["id"].as_str().unwrap().to_owned();
+    let all = env.el(&["list"]).ok().stdout;
+    let marked =
+        |text: &str| text.lines().filter(|line| line.contains(&format!("{first} "))).count();
+    assert_eq!(marked(&all), 125 + 1, "{all}");
+    assert_eq!(marked(&env.el(&["list", "--limit", "100"]).ok().stdout), 50 + 1);
+}
+
+#[test]
+fn a_tree_shows_what_contains_what() {
+    let env = TestEnv::with_tracker();
+    let top = env.create("Top", &["--type", "epic", "-p", "low"]);
+    let epic = env.create("Epic", &["--type", "epic", "--parent", &top]);
+    let a = env.create("A", &["--parent", &epic, "-l", "x"]);
+    let b = env.create("B", &["--parent", &epic, "--blocked-by", &a]);
+    let alone = env.create("Alone", &["-p", "high"]);
+    let tree = env.el(&["list", "--tree"]).ok().stdout;
+    let want = format!(
+        "○ {alone} Alone\n○ {top} Top\n└─ ○ {epic} Epic\n   ├─ ○ {a} A\n   └─ ○ {b} B ← {a}\n"
+    );
+    assert_eq!(tree, want);
+    let part = env.el(&["list", "--tree", "-l", "x"]).ok().stdout;
+    assert!(part.contains(&format!("{epic} Epic (not in this list)\n   └─ ○ {a} A\n")), "{part}");
+    assert_eq!(env.robot(&["list", "--tree"])["count"], 5);
+}

@@ -162,7 +162,8 @@ impl Checker<'_> {
 
 #[test]
 fn every_document_fits_its_schema() {
-    let env = TestEnv::new();
+    let mut env = TestEnv::new();
+    env.set("EDITOR", "true");
     let mut check = Checker { env: &env, seen: Vec::new() };
     let c = &mut check;
     assert_eq!(c.run("prime", &[]), Value::Null);
@@ -301,6 +302,9 @@ fn every_document_fits_its_schema() {
 
     worktrees(c, &env);
     orchestration(c, &env);
+    c.run("edit", &[&review]);
+    c.run("config edit", &[]);
+    c.run("list", &["--waiting"]);
     c.run("setup claude", &["--print"]);
     c.run("setup agents", &[]);
 

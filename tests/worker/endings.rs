@@ -190,3 +190,18 @@ fn an_atom_that_is_gone_ends_its_run() {
     assert_eq!((&runs[0]["outcome"], &runs[0]["atom_id"]), (&"deleted".into(), &id.into()));
     env.assert_settled(&runs[0]);
 }
+
+#[test]
+fn the_run_that_ends_the_last_in_an_epic_offers_it_or_closes_it() {
+    for is_closed in [false, true] {
+        let env = TestEnv::with_tracker();
+        env.configure(&format!("epic_autoclose = {is_closed}"));
+        let epic = env.create("Epic", &["--type", "epic"]);
+        let id = env.script_atom(&["close done"]);
+        env.el(&["update", &id, "--parent", &epic]).ok();
+        let said = env.el(&["work", "--drain"]).ok().stdout;
+        let offer = format!("all in {epic} is over: el close {epic}");
+        assert_eq!(said.contains(&offer), !is_closed, "{said}");
+        assert_eq!(env.status(&epic), if is_closed { "closed" } else { "open" });
+    }
+}

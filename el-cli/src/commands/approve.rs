@@ -1,6 +1,7 @@
 use el_core::ops;
 
 use super::close::{Ids, report};
+use super::freed::Waiting;
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -25,6 +26,10 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let reason = args.reason.as_deref().map(|text| input::text(app, "reason", text)).transpose()?;
-    let approved = ops::approve(&mut app.writer()?, &app.ctx(), &args.ids.ids, reason.as_deref())?;
-    report(app, args.ids.ids.len(), "Approved", &approved)
+    let mut store = app.writer()?;
+    let waiting = Waiting::look(app, &store, &args.ids.ids);
+    let approved = ops::approve(&mut store, &app.ctx(), &args.ids.ids, reason.as_deref())?;
+    report(app, args.ids.ids.len(), "Approved", &approved)?;
+    waiting.tell(app, &store, &approved)?;
+    Ok(Exit::Done)
 }

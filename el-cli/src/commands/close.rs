@@ -1,15 +1,16 @@
 use el_agents::verify;
 use el_core::Store;
-use el_core::model::{Atom, Run, Status};
-use el_core::ops::{self, AtomFilter, Guard, Sort};
+use el_core::model::{Run, Status};
+use el_core::ops::{self, Guard};
 use el_core::protocol::words;
 
+use super::freed::Waiting;
 use crate::app::App;
 use crate::args::values::word;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::output::atoms;
 use crate::output::list::OneOrMany;
-use crate::output::{atoms, sanitize};
 use crate::{complete, input};
 
 mod worktree;
@@ -83,10 +84,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ensure_committed(app, &mut store, &args.ids.ids)?;
     }
     check_first(app, &mut store, &args.ids.ids, &|| true)?;
-    let waiting = match app.printer.is_robot() {
-        true => Vec::new(),
-        false => waiting_for(&store, &args.ids.ids),
-    };
+    let waiting = Waiting::look(app, &store, &args.ids.ids);
     let closed = ops::close(
         &mut store,
         &app.ctx(),
@@ -100,41 +98,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
     }
     report(app, args.ids.ids.len(), "Closed", &closed)?;
-    tell_freed(app, &store, &waiting, &closed)?;
+    waiting.tell(app, &store, &closed)?;
     Ok(Exit::Done)
-}
-
-/// The atoms that wait for `ids`. Failed look-ups are skipped: the change itself reports the error.
-fn waiting_for(store: &Store, ids: &[String]) -> Vec<String> {
-    let shown = ids.iter().filter_map(|id| ops::show(store, id).ok());
-    let bonds = shown.flat_map(|shown| shown.dependencies.outgoing);
-    let holding = bonds.filter(|bond| bond.dependency_type.is_blocking());
-    holding.map(|bond| bond.target_id).collect()
-}
-
-/// Reports newly ready atoms, and epics without open children.
-fn tell_freed(app: &App, store: &Store, waiting: &[String], closed: &[Atom]) -> Result<()> {
-    let mut told: Vec<String> = Vec::new();
-    for id in waiting {
-        let explained = ops::explain(store, id, app.now())?;
-        if explained.ready {
-            let title = sanitize::line(&explained.atom.title).into_owned();
-            told.push(format!("{} is ready now: {title}", explained.atom.id));
-        }
-    }
-    for parent in closed.iter().filter_map(|atom| atom.parent_id.as_ref()) {
-        let open = AtomFilter { parent: Some(parent.clone()), ..AtomFilter::default() };
-        let epic = ops::get_atom(store, parent)?;
-        let is_done = !epic.status.is_over()
-            && ops::list(store, &open, Sort::Priority, Some(1), 0, app.now())?.items.is_empty();
-        if is_done {
-            told.push(format!("all in {parent} is over: el close {parent}"));
-        }
-    }
-    told.sort();
-    told.dedup();
-    told.iter().for_each(|line| app.printer.note(line));
-    Ok(())
 }
 
 /// Runs the required check of this session's work and stores its result. The transaction that

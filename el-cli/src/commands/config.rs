@@ -10,6 +10,7 @@ use crate::settings::{self, Settings};
 use crate::trust::Trust;
 
 pub(super) mod agents;
+pub(super) mod edit;
 pub(super) mod get;
 pub(super) mod path;
 pub(super) mod set;
@@ -33,6 +34,7 @@ pub(crate) enum Command {
     Get(get::Args),
     Set(set::Args),
     Unset(unset::Args),
+    Edit(edit::Args),
     Path(path::Args),
     /// List the agents that the configuration knows
     #[command(after_help = "\
@@ -48,6 +50,7 @@ pub(super) fn run(command: Command, app: &App) -> Result<Exit> {
         Command::Get(args) => get::run(&args, app),
         Command::Set(args) => set::run(&args, app),
         Command::Unset(args) => unset::run(&args, app),
+        Command::Edit(args) => edit::run(&args, app),
         Command::Path(args) => path::run(&args, app),
         Command::Agents => agents::run(app),
     }

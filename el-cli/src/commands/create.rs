@@ -14,6 +14,7 @@ use crate::output::{atoms, count};
 use crate::{complete, input, strict_json};
 
 mod batch;
+mod edit;
 mod jsonl;
 mod markdown;
 
@@ -24,6 +25,7 @@ Examples:
   el create \"Fix the parser of dates\" --type bug --priority high
   el create -t \"Write the docs\" -d - --blocked-by q5e6 < notes.md
   el create \"Split the module\" --parent x2 -l refactoring
+  el create --edit                   Write it in your editor
   el create --file plan.md
   jq -c '.[]' plan.json | el create --file -
 
@@ -82,9 +84,20 @@ pub(crate) struct Args {
     /// More about it, as a JSON object
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
+    /// Write it in your editor, begun by the other flags; a text that is saved as it was, or
+    /// emptied, files nothing
+    #[arg(long, conflicts_with = "file")]
+    edit: bool,
     /// Many atoms, from JSON Lines or a Markdown task list; `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "title_words", "description", "description_file", "acceptance"], value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
+}
+
+impl Args {
+    /// It starts an editor.
+    pub(super) fn edits(&self) -> bool {
+        self.edit
+    }
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -106,6 +119,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
                 ));
             }
         }
+        None if args.edit => return edit::run(args, app),
         None => {
             let new = one(args, app)?;
             let made = ops::create(&mut app.writer()?, &app.ctx(), &new)?;
@@ -127,10 +141,11 @@ fn report(page: &mut crate::output::page::Page, made: &[el_core::model::Atom]) {
 }
 
 fn one(args: &Args, app: &App) -> Result<NewAtom> {
-    let title = args.title.as_ref().or(args.title_words.as_ref()).ok_or_else(|| {
-        CommandError::usage("a title is missing")
-            .with_hint("el create \"what is to be done\", or --file for many")
-    })?;
+    let title = args.title.as_ref().or(args.title_words.as_ref());
+    if title.is_none() && !args.edit {
+        return Err(CommandError::usage("a title is missing")
+            .with_hint("el create \"what is to be done\", or --file for many"));
+    }
     let is_stdin = |text: &Option<String>| text.as_deref() == Some("-");
     let file_is_stdin = args.description_file.as_ref().is_some_and(|path| path.as_os_str() == "-");
     input::only_one_stdin(&[
@@ -144,7 +159,8 @@ fn one(args: &Args, app: &App) -> Result<NewAtom> {
     };
     let acceptance =
         args.acceptance.as_deref().map(|text| input::text(app, "acceptance", text)).transpose()?;
-    Ok(NewAtom { title: title.clone(), description, acceptance, ..defaults(args, app)? })
+    let title = title.cloned().unwrap_or_default();
+    Ok(NewAtom { title, description, acceptance, ..defaults(args, app)? })
 }
 
 /// The values of the flags, for every atom.

@@ -3,6 +3,7 @@
 use el_core::ops;
 
 use super::close::report;
+use super::freed::Waiting;
 use crate::app::App;
 use crate::complete;
 use crate::error::{CommandError, Result};
@@ -67,7 +68,10 @@ fn discard(args: &Discard, app: &App) -> Result<Exit> {
         return Err(CommandError::usage("an atom is missing")
             .with_hint("el discard ATOM..., or el discard list, restore, prune"));
     }
-    let discarded =
-        ops::discard(&mut app.writer()?, &app.ctx(), &args.ids, args.reason.as_deref())?;
-    report(app, args.ids.len(), "Discarded", &discarded)
+    let mut store = app.writer()?;
+    let waiting = Waiting::look(app, &store, &args.ids);
+    let discarded = ops::discard(&mut store, &app.ctx(), &args.ids, args.reason.as_deref())?;
+    report(app, args.ids.len(), "Discarded", &discarded)?;
+    waiting.tell(app, &store, &discarded)?;
+    Ok(Exit::Done)
 }

@@ -30,11 +30,16 @@ enum May<'a> {
     Not(&'static str),
 }
 
+/// An editor is a program that whoever calls names.
+const EDITOR: &str = "an editor is started for a person; el update changes an atom without one";
+
 impl Command {
     /// Lists every command, so that a new command does not compile before its permission is
     /// decided.
     fn in_session(&self) -> May<'_> {
         match self {
+            Command::Edit(_) => May::Not(EDITOR),
+            Command::Create(args) if args.edits() => May::Not(EDITOR),
             Command::Create(_)
             | Command::List(_)
             | Command::Show(_)
@@ -78,9 +83,11 @@ impl Command {
             Command::Init(_) => {
                 May::Not("a tracker's configuration names programs that are started")
             }
-            Command::Config(super::config::Command::Set(_) | super::config::Command::Unset(_)) => {
-                May::Not("the settings say which programs are started, and what holds for agents")
-            }
+            Command::Config(
+                super::config::Command::Set(_)
+                | super::config::Command::Unset(_)
+                | super::config::Command::Edit(_),
+            ) => May::Not("the settings say which programs are started, and what holds for agents"),
             Command::Config(
                 super::config::Command::Show(_)
                 | super::config::Command::Get(_)
@@ -277,6 +284,9 @@ mod tests {
             "el work --stop",
             "el run x --verify make",
             "el attach q5",
+            "el edit q5",
+            "el create --edit",
+            "el config edit",
             "el supervise run-1",
             "el mailbox sync",
             "el discard prune",

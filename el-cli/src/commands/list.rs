@@ -1,17 +1,22 @@
 use clap::builder::NonEmptyStringValueParser;
 use el_core::Store;
-use el_core::model::{IssueType, Priority, Status, Timestamp};
+use el_core::model::{Atom, IssueType, Priority, Status, Timestamp};
 use el_core::ops::{self, AssigneeFilter, AtomFilter};
+use el_core::rules::ready::Hold;
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::freed;
 use crate::app::App;
 use crate::args::values::{SortArg, word};
 use crate::complete;
-use crate::error::{CommandError, Result};
+use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::list::stream;
-use crate::output::list::{List, Window};
+use crate::output::list::{List, Window, stream};
 use crate::output::time::{self, Towards};
-use crate::output::{atoms, style};
+use crate::output::{atoms, holds, style};
+
+mod tree;
 
 /// List atoms: what is not over, or what the filters say
 #[derive(Debug, clap::Args)]
@@ -21,6 +26,8 @@ Examples:
   el list --status open,blocked --label parser
   el list --type bug --priority high --sort updated
   el list --text 'time zone' --created-after 7d
+  el list --waiting          What cannot begin yet, and what it waits for
+  el list --tree             What contains what
   el list --all --limit 20 --robot
 
 Conditions of different flags must all hold; of several values of one flag, one. Labels must all
@@ -35,6 +42,12 @@ pub(crate) struct Args {
     /// Also what was discarded
     #[arg(long)]
     include_discarded: bool,
+    /// Only what is to be done and waits: for an atom, a parent, a date, or another try
+    #[arg(long, conflicts_with_all = ["status", "all", "include_discarded"])]
+    waiting: bool,
+    /// As a tree of what contains what; programs get the list, where `parent_id` tells it
+    #[arg(long)]
+    tree: bool,
     #[command(flatten)]
     filter: FilterArgs,
     /// In which order; hybrid is what is older than two days by age, then the rest by priority
@@ -137,30 +150,52 @@ impl Args {
     }
 }
 
+/// One row: an atom, and with `--waiting` what holds it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::commands) struct Row {
+    #[serde(flatten)]
+    atom: Atom,
+    /// Only with `--waiting`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holds: Option<Vec<Hold>>,
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut filter = args.filter.filter(app)?;
     args.choose_statuses(&mut filter);
     let now = app.now();
     let store = app.reader()?;
-    if app.printer.is_robot() && args.window.is_all() {
-        return stream(&app.printer, |visit| {
-            ops::list_each(&store, &filter, args.sort.into(), now, visit)
-        });
+    let is_robot = app.printer.is_robot();
+    let (sort, window) = (args.sort.into(), &args.window);
+    if is_robot && window.is_all() && !args.waiting {
+        return stream(&app.printer, |visit| ops::list_each(&store, &filter, sort, now, visit));
     }
-    let found = ops::list(
-        &store,
-        &filter,
-        args.sort.into(),
-        args.window.limit(),
-        args.window.offset(),
-        now,
-    )
-    .map_err(CommandError::from)?;
+    let found = match args.waiting {
+        true => {
+            let found = ops::waiting(&store, &filter, sort, window.limit(), window.offset(), now)?;
+            found.map(|held| Row { atom: held.atom, holds: Some(held.holds) })
+        }
+        false => {
+            let found = ops::list(&store, &filter, sort, window.limit(), window.offset(), now)?;
+            found.map(|atom| Row { atom, holds: None })
+        }
+    };
     let list = List::page(&found);
+    if is_robot {
+        app.printer.emit(&list, |_| {})?;
+        return Ok(Exit::Done);
+    }
+    let atoms: Vec<&Atom> = found.items.iter().map(|row| &row.atom).collect();
+    let waits = waits(&store, &found.items, now)?;
+    let above = if args.tree { tree::above(&store, &atoms)? } else { Vec::new() };
     let below =
         if app.printer.is_terminal() { below(args, &store, &filter, now)? } else { Vec::new() };
     app.printer.emit(&list, |page| {
-        atoms::table(page, &found.items, now);
+        if args.tree && !page.quiet() {
+            tree::print(page, &atoms, &above, &waits);
+        } else {
+            atoms::table_with_waits(page, &atoms, &waits, now);
+        }
         if found.items.is_empty() && !page.quiet() {
             let text = page.paint(style::DIM, "nothing found");
             page.line(text);
@@ -177,10 +212,25 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Notes on the descendants of an atom: the number of hidden atoms that are over, and a pointer to
-/// the view of the plan.
+/// The words for what each row waits for.
+fn waits(store: &Store, rows: &[Row], now: Timestamp) -> Result<Vec<String>> {
+    let known = rows.iter().map(|row| row.holds.clone()).collect::<Option<Vec<_>>>();
+    let all = match known {
+        Some(all) => all,
+        None => {
+            let atoms: Vec<&Atom> = rows.iter().map(|row| &row.atom).collect();
+            ops::waits(store, &atoms, now)?
+        }
+    };
+    Ok(all.iter().map(|holds| holds::briefly(holds, now)).collect())
+}
+
+/// Notes below the list: epics that can be closed; of the descendants of an atom, the number of
+/// hidden atoms that are over, and a pointer to the view of the plan.
 fn below(args: &Args, store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Vec<String>> {
-    let Some(parent) = &filter.parent else { return Ok(Vec::new()) };
+    let Some(parent) = &filter.parent else {
+        return Ok(ops::finished_epics(store)?.iter().map(freed::offer).collect());
+    };
     let mut told = Vec::new();
     if filter.statuses.is_empty() && !filter.include_over {
         let over = AtomFilter { statuses: vec![Status::Closed, Status::WontDo], ..filter.clone() };

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::close::{self, GuardArgs, Ids};
 use super::create;
+use super::freed::Waiting;
 use crate::app::App;
 use crate::args::values::word;
 use crate::error::{CommandError, Result};
@@ -25,6 +26,7 @@ Examples:
   el update q5e6 --status deferred --defer-until 2026-12-01
   el update q5e6 --status wont_do --reason \"superseded by x2\"
   el update q5e6 x2 --assignee gendry --if-status open
+  el update q5e6 --blocked-by x2     q5e6 now waits for x2, too
 
 Several ids are changed together or not at all. In a session of el work, the statuses closed,
 deferred, wont_do, discard and review end the session's work; blocked and testing only report;
@@ -74,6 +76,12 @@ pub(crate) struct Args {
     /// No atom contains it
     #[arg(long, conflicts_with = "parent")]
     clear_parent: bool,
+    /// Add an atom that has to be over first
+    #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
+    blocked_by: Vec<String>,
+    /// Remove an atom that had to be over first
+    #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::all_atoms())]
+    remove_blocked_by: Vec<String>,
     /// Not before this time (a date, 3d, tomorrow); an open atom becomes deferred
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     defer_until: Option<String>,
@@ -96,6 +104,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if matches!(patch.status, Some(Status::Closed | Status::Review)) && !args.force {
         close::ensure_committed(app, &mut store, &args.ids.ids)?;
     }
+    let waiting = match patch.status {
+        Some(status) if status.is_over() => Waiting::look(app, &store, &args.ids.ids),
+        _ => Waiting::default(),
+    };
     let updated = ops::update(
         &mut store,
         &app.ctx(),
@@ -105,6 +117,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     )?;
     let human = |page: &mut Page| updated.iter().for_each(|one| report(page, one));
     app.printer.emit(&OneOrMany::of(args.ids.ids.len(), &updated), human)?;
+    let ended = updated.iter().map(|one| &one.atom).filter(|atom| atom.status.is_over());
+    waiting.tell(app, &store, ended)?;
     Ok(Exit::Done)
 }
 
@@ -147,6 +161,8 @@ fn patch(args: &Args, app: &App) -> Result<AtomPatch> {
         parent: args.parent.clone().map(Some).or(args.clear_parent.then_some(None)),
         add_labels: args.label.clone(),
         remove_labels: args.remove_label.clone(),
+        add_blockers: args.blocked_by.clone(),
+        remove_blockers: args.remove_blocked_by.clone(),
         status: args.status,
         reason: text("reason", &args.reason)?,
         defer_until: date.map(Some).or(args.clear_defer.then_some(None)),
@@ -160,7 +176,7 @@ fn patch(args: &Args, app: &App) -> Result<AtomPatch> {
 }
 
 /// `Updated app-q5e6 title`, and a line for each changed field.
-fn report(page: &mut Page, updated: &Updated) {
+pub(super) fn report(page: &mut Page, updated: &Updated) {
     if page.quiet() {
         return;
     }

@@ -6,6 +6,7 @@ use el_agents::worker::{self, Served, Summary, WorkError, WorkOptions};
 use el_core::model::{Pause, PauseKind};
 use el_core::ops::{self, AtomFilter};
 
+use super::freed;
 use super::list::FilterArgs;
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -218,6 +219,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     tell_of_others(app, &options)?;
     tell_what_waits(app, &options)?;
+    // Opening the store for a change tells the database of settings that the ends of runs obey.
+    drop(app.writer()?);
     // Faults are reported instead of the preview.
     worker::preflight(&options)?;
     preflight::tell(app, &options);
@@ -232,12 +235,23 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let worked = worker::work(&options, &mut listener);
     listener.finish();
     to_land::say(app, &options, &mut listener);
+    offer_epics(app, &mut listener);
     let summary = worked.map_err(failure)?;
     if !args.is_bounded() || summary.stopped_by.is_some() {
         return Ok(Exit::Done);
     }
     ensure_all_is_done(&summary)?;
     Ok(Exit::Done)
+}
+
+/// Offers the epics in which all is over.
+fn offer_epics(app: &App, listener: &mut live::Listener<'_>) {
+    if app.printer.is_robot() || app.printer.page().quiet() {
+        return;
+    }
+    // An error is no reason to fail: the work is done, and el list offers the epics again.
+    let Ok(epics) = app.reader().and_then(|store| Ok(ops::finished_epics(&store)?)) else { return };
+    listener.say(|page| epics.iter().for_each(|epic| page.line(freed::offer(epic))));
 }
 
 /// The error for an action that a pause prevents, with the exit code of the pause.

@@ -8,6 +8,13 @@ use super::{sanitize, style, time};
 
 /// A table of atoms; only the ids with `-q`.
 pub(crate) fn table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
+    let atoms: Vec<&Atom> = atoms.iter().collect();
+    let again: Vec<String> = atoms.iter().map(|atom| again(atom, now)).collect();
+    table_with_waits(page, &atoms, &again, now);
+}
+
+/// The same with what each of the atoms waits for, in words.
+pub(crate) fn table_with_waits(page: &mut Page, atoms: &[&Atom], waits: &[String], now: Timestamp) {
     if page.quiet() {
         for atom in atoms {
             page.line(&atom.id);
@@ -24,12 +31,12 @@ pub(crate) fn table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
         Column::new("TYPE").spare(3),
         Column::new("TITLE").flexible(),
         Column::new("LABELS").spare(4),
-        Column::new("ASSIGNEE").spare(2),
+        Column::new("ASSIGNEE").spare(3),
         Column::new("RUN").spare(5),
-        Column::new("TRIED AGAIN").spare(3),
+        Column::new("WAITS FOR").spare(2),
         Column::new("UPDATED").spare(1),
     ]);
-    for atom in atoms {
+    for (atom, waits) in atoms.iter().zip(waits) {
         table.row([
             Cell::styled(style::ID, &atom.id),
             Cell::styled(
@@ -42,7 +49,7 @@ pub(crate) fn table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
             Cell::styled(style::LABEL, atom.labels.join(",")),
             Cell::styled(style::PERSON, atom.assignee.as_deref().unwrap_or_default()),
             Cell::styled(style::DIM, atom.run_id.as_deref().unwrap_or_default()),
-            Cell::styled(style::WARNING, again(atom, now)),
+            Cell::styled(style::WARNING, waits),
             Cell::styled(style::DIM, time::relative(now, atom.updated_at)),
         ]);
     }
@@ -52,7 +59,7 @@ pub(crate) fn table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
 /// The end of the back-off of an atom that would be ready otherwise.
 fn again(atom: &Atom, now: Timestamp) -> String {
     let waits = atom.retry_at.filter(|at| *at > now && atom.status == Status::Open);
-    waits.map(|at| time::relative(now, at)).unwrap_or_default()
+    waits.map(|at| format!("another try, {}", time::relative(now, at))).unwrap_or_default()
 }
 
 /// `● app-q5e6 Fix the parser`: an atom in a tree or among neighbours, without a newline.

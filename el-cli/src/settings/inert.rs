@@ -112,6 +112,7 @@ mod tests {
             [
                 "preserve_sessions",
                 "worktree_base",
+                "epic_autoclose",
                 "land_mode",
                 "orchestrate_progress",
                 "durability"

@@ -148,6 +148,12 @@ impl Settings {
         Ok(folders.iter().map(|text| PathBuf::from(super::with_home(text))).collect())
     }
 
+    /// Returns true if an epic is closed once all that it contains is over. A bad value closes
+    /// nothing.
+    pub(crate) fn epic_autoclose(&self) -> bool {
+        self.value("epic_autoclose", None).is_ok_and(|value| value == Value::Bool(true))
+    }
+
     /// The agents that may delegate tasks; empty means all.
     pub(crate) fn delegates(&self) -> Result<Vec<String>> {
         self.list("delegates", None)

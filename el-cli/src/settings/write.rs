@@ -13,6 +13,7 @@ use super::file::ConfigFile;
 use super::keys::{Key, Scope};
 use super::value::Value;
 use crate::error::{CommandError, Result};
+use crate::exit::Exit;
 use crate::replace::replace_file;
 use crate::trust::Trust;
 
@@ -94,6 +95,45 @@ pub(crate) fn unset(path: &Path, name: &Name, trust: Option<&Trust>) -> Result<b
     })
 }
 
+/// The text of the file; `None` if there is no file.
+pub(crate) fn text(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(CommandError::file("read", path, source)),
+    }
+}
+
+/// Puts a whole text in the place of `before`, once it was checked. Returns what is wrong in it
+/// and stops nothing.
+///
+/// # Errors
+/// If the text has a mistake, or somebody else has changed the file meanwhile.
+pub(crate) fn replace(
+    path: &Path,
+    before: Option<&str>,
+    after: &str,
+    trust: Option<&Trust>,
+) -> Result<Vec<String>> {
+    let parsed = ConfigFile::parse(path, after);
+    let parsed = if trust.is_some() { parsed.of_project() } else { parsed };
+    let mut faults = super::faults(&parsed).into_iter();
+    if let Some(first) = faults.next() {
+        return Err(first.with_listing(faults.map(|error| error.message().to_owned())));
+    }
+    locked(path, |target| {
+        if text(target)?.as_deref() != before {
+            return Err(CommandError::new(
+                Exit::Conflict,
+                "changed",
+                format!("{} was changed by somebody else meanwhile", target.display()),
+            ));
+        }
+        write_and_trust(path, target, trust, before.unwrap_or_default(), after)
+    })?;
+    Ok(parsed.problems.iter().map(ToString::to_string).collect())
+}
+
 fn table_mut<'d>(
     document: &'d mut DocumentMut,
     agent: Option<&str>,
@@ -118,39 +158,56 @@ fn edit<T>(
     trust: Option<&Trust>,
     change: impl FnOnce(&mut DocumentMut) -> Result<T>,
 ) -> Result<T> {
+    locked(path, |target| {
+        let before = text(target)?.unwrap_or_default();
+        let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
+            let line =
+                error.span().map_or(1, |span| before[..span.start].matches('\n').count() + 1);
+            CommandError::config(
+                "config.toml",
+                format!("{}:{line}: {}", target.display(), error.message()),
+            )
+            .with_hint("correct that line first; el does not change a file that it cannot read")
+        })?;
+        let done = change(&mut document)?;
+        let after = document.to_string();
+        write_and_trust(path, target, trust, &before, &after)?;
+        Ok(done)
+    })
+}
+
+/// Writes the file. The new text of a project's file is trusted if the old one was: the person who
+/// changes it is the one who trusts.
+fn write_and_trust(
+    path: &Path,
+    target: &Path,
+    trust: Option<&Trust>,
+    before: &str,
+    after: &str,
+) -> Result<()> {
+    replace_file(target, after.as_bytes())
+        .map_err(|source| CommandError::file("write", target, source))?;
+    let Some(trust) = trust else { return Ok(()) };
+    let claims = |text: &str| ConfigFile::parse(path, text).of_project().claims();
+    let (before, after) = (claims(before), claims(after));
+    if before != after && trust.holds(&before) {
+        trust.give(after, Timestamp::from(SystemTime::now()))?;
+    }
+    Ok(())
+}
+
+/// Does the work on the file behind a path, whose folder is made if it is missing. Two changes at
+/// once must not lose one.
+fn locked<T>(path: &Path, work: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     // A configuration may be a link into a dotfiles folder; then the target is changed.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
     fs::create_dir_all(&folder)
         .map_err(|source| CommandError::file("create the folder", &folder, source))?;
-    // Two concurrent changes must not lose either. The lock ends with the handle.
+    // The lock ends with the handle.
     let lock = File::open(&folder).and_then(|handle| handle.lock().map(|()| handle));
     let _lock = lock.map_err(|source| CommandError::file("lock the folder", &folder, source))?;
-    let text = match fs::read_to_string(&target) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(source) => return Err(CommandError::file("read", &target, source)),
-    };
-    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-        CommandError::config(
-            "config.toml",
-            format!("{}:{line}: {}", target.display(), error.message()),
-        )
-        .with_hint("correct that line first; el does not change a file that it cannot read")
-    })?;
-    let done = change(&mut document)?;
-    let after = document.to_string();
-    replace_file(&target, after.as_bytes())
-        .map_err(|source| CommandError::file("write", &target, source))?;
-    if let Some(trust) = trust {
-        let claims = |text: &str| ConfigFile::parse(path, text).of_project().claims();
-        let (before, after) = (claims(&text), claims(&after));
-        if before != after && trust.holds(&before) {
-            trust.give(after, Timestamp::from(SystemTime::now()))?;
-        }
-    }
-    Ok(done)
+    work(&target)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::finished_epics::close_finished_parent;
 use crate::model::{Atom, BondKind, EventKind, ReviewVerdict, Run, Status, Timestamp};
 use crate::rules::budget::EPIC_KEY;
 use crate::rules::graph::{self, Side, Vertex};
@@ -282,8 +283,11 @@ pub(super) fn set_status(
         data["via"] = via.into();
     }
     event::insert(tx, ctx, EventKind::Status, Some(&before.id), None, &data)?;
-    if status.is_over() && !before.status.is_over() && !ready::has_failed(status, to.reason) {
-        mark_not_needed(tx, ctx, &before.id)?;
+    if status.is_over() && !before.status.is_over() {
+        if !ready::has_failed(status, to.reason) {
+            mark_not_needed(tx, ctx, &before.id)?;
+        }
+        close_finished_parent(tx, ctx, before)?;
     }
     Ok(())
 }
@@ -311,9 +315,46 @@ pub(super) fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Resul
     Ok(())
 }
 
+/// Binds two atoms by something other than containment, with its event; false if they were bound
+/// so already.
+///
+/// # Errors
+/// If both are one, or everything on a path would wait for itself.
+pub(super) fn add_bond(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    source: &str,
+    target: &str,
+    kind: BondKind,
+) -> Result<bool> {
+    if source == target {
+        return Err(Error::conflict("cycle", format!("{source} cannot be bound to itself")));
+    }
+    let is_new = bond::add(tx, source, target, kind, ctx.now)?;
+    if kind.is_blocking() {
+        ensure_no_cycle(tx, target)?;
+    }
+    if is_new {
+        tell_of_bond(tx, ctx, EventKind::BondAdded, (source, target), kind)?;
+    }
+    Ok(is_new)
+}
+
+/// Writes the event of a bond that came or went.
+pub(super) fn tell_of_bond(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    what: EventKind,
+    (source, target): (&str, &str),
+    kind: BondKind,
+) -> Result<()> {
+    let data = json!({ "source": source, "target": target, "type": kind });
+    event::insert(tx, ctx, what, Some(target), None, &data)
+}
+
 /// Refuses a cycle through a new bond into `target`. Called inside the transaction; the rollback
 /// undoes the bond.
-pub(super) fn ensure_no_cycle(tx: &Tx<'_>, target: &str) -> Result<()> {
+fn ensure_no_cycle(tx: &Tx<'_>, target: &str) -> Result<()> {
     ensure_no_cycle_through(tx, &Vertex::itself(target))
 }
 

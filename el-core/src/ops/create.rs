@@ -2,12 +2,12 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use super::change::{ensure_no_cycle, ensure_parent_fits};
+use super::change::{add_bond, ensure_parent_fits, tell_of_bond};
 use crate::model::{
     Atom, BondKind, Delegation, EventKind, IssueType, Priority, Status, Timestamp, limits, validate,
 };
 use crate::rules::budget;
-use crate::store::{Store, Tx, atom, bond, event, meta, run};
+use crate::store::{Store, Tx, atom, event, meta, run};
 use crate::{Ctx, Error, Result};
 
 /// An atom to create. Other atoms are named as people type ids; in [`create_many`], also by a `key`
@@ -180,14 +180,8 @@ fn connect_atom(
         let parent = find(parent)?;
         atom::set_parent(tx, &atom.id, &parent)?;
         ensure_parent_fits(tx, &atom.id, &parent)?;
-        event::insert(
-            tx,
-            ctx,
-            EventKind::BondAdded,
-            Some(&atom.id),
-            None,
-            &json!({ "source": parent, "target": atom.id, "type": BondKind::ParentChild }),
-        )?;
+        let ends = (parent.as_str(), atom.id.as_str());
+        tell_of_bond(tx, ctx, EventKind::BondAdded, ends, BondKind::ParentChild)?;
     }
     let mut edges = Vec::new();
     for source in &new.blocked_by {
@@ -200,22 +194,7 @@ fn connect_atom(
         edges.push((find(source)?, atom.id.clone(), BondKind::DiscoveredFrom));
     }
     for (source, target, kind) in edges {
-        if source == target {
-            return Err(Error::conflict("cycle", format!("{source} cannot be bound to itself")));
-        }
-        if bond::add(tx, &source, &target, kind, ctx.now)? {
-            event::insert(
-                tx,
-                ctx,
-                EventKind::BondAdded,
-                Some(&target),
-                None,
-                &json!({ "source": source, "target": target, "type": kind }),
-            )?;
-        }
-        if kind.is_blocking() {
-            ensure_no_cycle(tx, &target)?;
-        }
+        add_bond(tx, ctx, &source, &target, kind)?;
     }
     Ok(())
 }

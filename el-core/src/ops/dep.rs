@@ -2,12 +2,11 @@ use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
-use super::change::{ensure_no_cycle, ensure_parent_fits, may_change_bounds, resolve_atom};
+use super::change::{add_bond, ensure_parent_fits, may_change_bounds, resolve_atom, tell_of_bond};
 use crate::model::{Atom, Bond, BondKind, EventKind, Status};
 use crate::rules::waits::{self, Edge, Wait};
-use crate::store::{Store, Tx, atom, bond, event, run};
+use crate::store::{Store, Tx, atom, bond, run};
 use crate::{Ctx, Error, Result};
 
 /// Binds `source` to `target`; for a blocking kind, `target` waits for `source`. Adding an existing
@@ -27,12 +26,6 @@ pub fn dep_add(
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let (source, target) = (resolve_atom(tx, source)?, resolve_atom(tx, target)?);
-        if source.id == target.id {
-            return Err(Error::conflict(
-                "cycle",
-                format!("{} cannot be bound to itself", source.id),
-            ));
-        }
         if kind == BondKind::ParentChild {
             may_change_bounds(
                 session.as_ref(),
@@ -47,7 +40,7 @@ pub fn dep_add(
             dependency_type: kind,
             created_at: ctx.now,
         };
-        let is_new = if kind == BondKind::ParentChild {
+        if kind == BondKind::ParentChild {
             let is_new = target.parent_id.as_deref() != Some(&source.id);
             atom::update_fields(
                 tx,
@@ -55,22 +48,12 @@ pub fn dep_add(
                 &Atom { parent_id: Some(source.id.clone()), updated_at: ctx.now, ..target.clone() },
             )?;
             ensure_parent_fits(tx, &target.id, &source.id)?;
-            is_new
+            if is_new {
+                let ends = (source.id.as_str(), target.id.as_str());
+                tell_of_bond(tx, ctx, EventKind::BondAdded, ends, kind)?;
+            }
         } else {
-            bond::add(tx, &source.id, &target.id, kind, ctx.now)?
-        };
-        if kind.is_blocking() {
-            ensure_no_cycle(tx, &target.id)?;
-        }
-        if is_new {
-            event::insert(
-                tx,
-                ctx,
-                EventKind::BondAdded,
-                Some(&target.id),
-                None,
-                &json!({ "source": source.id, "target": target.id, "type": kind }),
-            )?;
+            add_bond(tx, ctx, &source.id, &target.id, kind)?;
         }
         Ok(bond)
     })
@@ -123,14 +106,8 @@ pub fn dep_remove(
             return Err(Error::not_found("bond", format!("{kind}{} → {}", source.id, target.id)));
         }
         for bond in &removed {
-            event::insert(
-                tx,
-                ctx,
-                EventKind::BondRemoved,
-                Some(&target.id),
-                None,
-                &json!({ "source": source.id, "target": target.id, "type": bond.dependency_type }),
-            )?;
+            let ends = (source.id.as_str(), target.id.as_str());
+            tell_of_bond(tx, ctx, EventKind::BondRemoved, ends, bond.dependency_type)?;
         }
         Ok(removed)
     })

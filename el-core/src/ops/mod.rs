@@ -25,6 +25,7 @@ mod discard;
 mod doctor;
 mod explain;
 mod export;
+mod finished_epics;
 mod history;
 mod import;
 mod inbox;
@@ -55,6 +56,7 @@ mod uncommitted;
 mod unfinished;
 mod update;
 mod verify;
+mod waiting;
 mod worker;
 
 pub use crate::model::{Counts, MAX_CANDIDATES, RunStats, Stats};
@@ -80,6 +82,7 @@ pub use discard::{discard, prune, restore};
 pub use doctor::{Finding, doctor, rebuild_derived};
 pub use explain::{Explanation, explain};
 pub use export::export;
+pub use finished_epics::{finished_epics, set_epic_autoclose};
 pub use history::{history, history_each, history_id, list_events};
 pub use import::{Imported, import};
 pub use inbox::{InboxFilter, inbox, last_message, mark_read};
@@ -121,6 +124,7 @@ pub use uncommitted::remind_of_uncommitted;
 pub use unfinished::{has_unfinished, take_unfinished};
 pub use update::{AtomPatch, Updated, update};
 pub use verify::record_verify;
+pub use waiting::{Held, waiting, waits};
 pub use worker::{
     AgentView, OUTLOOK_MAX, Outlook, WorkerView, list_workers, live_runs, queue_outlook,
     request_stop, worker_beat, worker_join, worker_leave, worker_leave_if_idle, worker_retires,

@@ -5,16 +5,16 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::change::{
-    ChangeDetails, ensure_epic_waits_for_nothing_of_its_own, ensure_parent_fits, may_change_bounds,
-    may_close, may_close_unverified, may_lift_review, may_set_status, refuse_open_children,
-    resolved_all, set_status, taken_claim,
+    ChangeDetails, add_bond, ensure_epic_waits_for_nothing_of_its_own, ensure_parent_fits,
+    may_change_bounds, may_close, may_close_unverified, may_lift_review, may_set_status,
+    refuse_open_children, resolved_all, set_status, taken_claim, tell_of_bond,
 };
 use super::close::Guard;
 use crate::model::{
     Atom, BondKind, EventKind, IssueType, Priority, Run, Status, Timestamp, limits, validate,
 };
 use crate::rules::budget;
-use crate::store::{Store, Tx, atom, event, label, run};
+use crate::store::{Store, Tx, atom, bond, event, label, run};
 use crate::{Ctx, Error, Result};
 
 /// The changes to an atom. `None` leaves a field; `Some(None)` empties a field.
@@ -29,6 +29,10 @@ pub struct AtomPatch {
     pub parent: Option<Option<String>>,
     pub add_labels: Vec<String>,
     pub remove_labels: Vec<String>,
+    /// Atoms that have to be over first, from now on.
+    pub add_blockers: Vec<String>,
+    /// Atoms that no longer have to be.
+    pub remove_blockers: Vec<String>,
     pub status: Option<Status>,
     /// Goes with `status`.
     pub reason: Option<String>,
@@ -133,8 +137,10 @@ pub fn update<S: AsRef<str>>(
                 }
                 set_status(tx, ctx, before, status, to)?;
             }
+            let blockers = change_blockers(tx, ctx, &before.id, patch)?;
             let atom = atom::get(tx, &before.id)?;
-            let changes = changed_fields(before, &atom);
+            let mut changes = changed_fields(before, &atom);
+            changes.extend(blockers.map(|change| ("blocked_by".to_owned(), change)));
             done.push(Updated { atom, changes });
         }
         for atom in atoms
@@ -145,6 +151,37 @@ pub fn update<S: AsRef<str>>(
         }
         Ok(done)
     })
+}
+
+/// Adds and removes what has to be over first. Returns what was and what is, if that differs.
+fn change_blockers(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    target: &str,
+    patch: &AtomPatch,
+) -> Result<Option<Value>> {
+    if patch.add_blockers.is_empty() && patch.remove_blockers.is_empty() {
+        return Ok(None);
+    }
+    let before = blockers(tx, target)?;
+    for text in &patch.remove_blockers {
+        let source = atom::resolve(tx, text)?;
+        for bond in bond::remove(tx, &source, target, Some(BondKind::Blocks))? {
+            let ends = (source.as_str(), target);
+            tell_of_bond(tx, ctx, EventKind::BondRemoved, ends, bond.dependency_type)?;
+        }
+    }
+    for text in &patch.add_blockers {
+        add_bond(tx, ctx, &atom::resolve(tx, text)?, target, BondKind::Blocks)?;
+    }
+    let after = blockers(tx, target)?;
+    Ok((before != after).then(|| json!({ "from": before, "to": after })))
+}
+
+fn blockers(tx: &Tx<'_>, target: &str) -> Result<Vec<String>> {
+    let bonds = bond::list_into(tx, target)?.into_iter();
+    let blocking = bonds.filter(|bond| bond.dependency_type == BondKind::Blocks);
+    Ok(blocking.map(|bond| bond.source_id).collect())
 }
 
 /// The shortest time for which a run may defer its own atom.

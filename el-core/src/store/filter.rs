@@ -1,5 +1,7 @@
 //! From a filter to SQL. Values travel as parameters; only fixed fragments are put together.
 
+use std::collections::HashSet;
+
 use rusqlite::Row;
 use rusqlite::types::Value;
 
@@ -77,6 +79,13 @@ pub enum Sort {
 pub struct Page<T> {
     pub items: Vec<T>,
     pub total: i64,
+}
+
+impl<T> Page<T> {
+    /// The same page of what `change` makes of each item.
+    pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(change).collect(), total: self.total }
+    }
 }
 
 pub(crate) struct Query {
@@ -331,6 +340,16 @@ impl Query {
             Ok(count < most)
         })?;
         Ok(count)
+    }
+
+    /// The ids of all of them.
+    pub(crate) fn ids(&self, tx: &Tx<'_>) -> Result<HashSet<String>> {
+        let mut ids = HashSet::new();
+        self.visit_sql(tx, &self.select_sql("a.id, a.parent_id"), 1, "list ids", |row| {
+            ids.insert(row.get(0).doing("list ids")?);
+            Ok(true)
+        })?;
+        Ok(ids)
     }
 
     /// Returns true if an atom matches. Stops at the first.

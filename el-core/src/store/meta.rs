@@ -16,6 +16,8 @@ pub(crate) const ACCOUNTS: &str = "accounts";
 pub(crate) const BUDGET_PER_DAY: &str = "budget_per_day";
 /// The day (since the epoch, UTC) for which a person lifted the budget.
 pub(crate) const BUDGET_LIFTED: &str = "budget_lifted_day";
+/// `1`: an epic is closed once all that it contains is over.
+pub(crate) const EPIC_AUTOCLOSE: &str = "epic_autoclose";
 /// Why a worker holds back ready atoms: the time in microseconds, a blank, and the reason.
 pub(crate) const HELD_BACK: &str = "held_back";
 

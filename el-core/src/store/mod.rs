@@ -14,6 +14,7 @@ mod busy;
 pub(crate) mod comment;
 #[cfg(test)]
 mod cost_tests;
+pub(crate) mod epic;
 pub(crate) mod event;
 pub(crate) mod filter;
 mod git_ignore;

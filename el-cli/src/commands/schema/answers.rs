@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::commands::{
     artifacts, chat, check_text, comment, completions, config, dep, diff, discard, doctor, export,
-    help, history, import, inbox, init, land, mailbox, man, merge_driver, next, orchestrate, phase,
-    queue, review, run, runs, setup, submit, tasks, trust, worktrees,
+    help, history, import, inbox, init, land, list, mailbox, man, merge_driver, next, orchestrate,
+    phase, queue, review, run, runs, setup, submit, tasks, trust, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
@@ -27,11 +27,12 @@ const fn of<T: JsonSchema>() -> schema::Answer {
 const ANSWERS: &[(&str, schema::Answer)] = &[
     ("init", of::<init::Made<'_>>()),
     ("create", of::<OneOrMany<'_, Atom>>()),
-    ("list", of::<List<'_, Atom>>()),
+    ("list", of::<List<'_, list::Row>>()),
     ("ready", of::<List<'_, Atom>>()),
     ("search", of::<List<'_, Atom>>()),
     ("show", of::<OneOrMany<'_, Shown>>()),
     ("next", of::<next::Picked<'_>>()),
+    ("edit", of::<Updated>()),
     ("update", of::<OneOrMany<'_, Updated>>()),
     ("close", of::<OneOrMany<'_, Atom>>()),
     ("reopen", of::<OneOrMany<'_, Atom>>()),
@@ -59,6 +60,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("runs show", of::<OneOrMany<'_, runs::show::Shown>>()),
     ("trust", of::<trust::Asked>()),
     ("config show", of::<config::show::Shown>()),
+    ("config edit", of::<config::edit::Edited>()),
     ("config path", of::<config::path::Found>()),
     ("config agents", of::<List<'_, config::agents::Row>>()),
     ("config get", of::<config::get::Setting<'_>>()),

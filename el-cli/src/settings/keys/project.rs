@@ -104,6 +104,14 @@ pub(super) static KEYS: &[Key] = &[
         "Where agents write the summaries of their work",
     ),
     key(
+        "epic_autoclose",
+        Kind::Bool,
+        Some("false"),
+        Scope::Project,
+        Class::Free,
+        "An epic is closed once all that it contains is closed, decided against or discarded",
+    ),
+    key(
         "delegates",
         Kind::List,
         Some(""),

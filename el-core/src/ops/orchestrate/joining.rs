@@ -4,11 +4,11 @@
 use serde_json::json;
 
 use super::super::builds_on::blocking_sources;
-use super::super::change::ensure_no_cycle;
+use super::super::change::add_bond;
 use super::super::create::{NewAtom, create_in};
-use crate::model::{Atom, BondKind, EventKind, Status, limits};
+use crate::model::{Atom, BondKind, Status, limits};
 use crate::store::orchestration::{self, Planned};
-use crate::store::{Store, Tx, atom, bond, budget, event};
+use crate::store::{Store, Tx, atom, budget};
 use crate::{Ctx, Result};
 
 /// The metadata key of the atom that a join was filed for.
@@ -71,12 +71,7 @@ pub fn file_joining(
             return Ok(None);
         }
         if let Some(atom) = find_joining(tx, &waiting, apart)? {
-            let is_new = bond::add(tx, &atom.id, id, BondKind::Blocks, ctx.now)?;
-            if is_new {
-                ensure_no_cycle(tx, id)?;
-                let data = json!({ "source": atom.id, "target": id, "type": BondKind::Blocks });
-                event::insert(tx, ctx, EventKind::BondAdded, Some(id), None, &data)?;
-            }
+            let is_new = add_bond(tx, ctx, &atom.id, id, BondKind::Blocks)?;
             return Ok(Some(Joining { atom, is_new }));
         }
         let atom = create_in(tx, ctx, &[new(tx, &waiting, apart)?])?.remove(0);

@@ -1,0 +1,62 @@
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Place;
+use crate::app::App;
+use crate::editor::Draft;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::{sanitize, style};
+use crate::settings::write;
+
+/// Change a configuration file in your editor
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el config edit
+  el config edit --user
+
+The text is checked before the file is replaced: one with a mistake is refused and kept, and its
+place is told.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::commands) struct Edited {
+    /// The file.
+    path: PathBuf,
+    /// Something was changed.
+    changed: bool,
+}
+
+/// The text of a file that is not there yet.
+const NEW: &str = "# Settings of el. `el config show -v` lists them all with their meanings.\n";
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let path = args.place.path(app)?;
+    let before = write::text(&path)?;
+    let text = before.as_deref().unwrap_or(NEW);
+    let mut changed = false;
+    if let Some((draft, after)) = Draft::edit(app, "config.toml", text)? {
+        match write::replace(&path, before.as_deref(), &after, args.place.trust(&path).as_ref()) {
+            Ok(problems) => {
+                draft.remove();
+                problems.iter().for_each(|problem| app.printer.warn(problem));
+                changed = true;
+            }
+            Err(error) => return Err(draft.keep(error)),
+        }
+    }
+    let edited = Edited { path, changed };
+    app.printer.emit(&edited, |page| {
+        if !page.quiet() {
+            let done = page.paint(style::GOOD, if changed { "Changed" } else { "Unchanged" });
+            page.line(format!("{done} {}", sanitize::path(&edited.path)));
+        }
+    })?;
+    Ok(Exit::Done)
+}

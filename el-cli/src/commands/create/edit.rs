@@ -1,0 +1,79 @@
+//! `el create --edit`.
+
+use el_core::model::Priority;
+use el_core::ops::{self, NewAtom};
+
+use super::{Args, one, report};
+use crate::app::App;
+use crate::commands::edit::form::{Fields, Form};
+use crate::editor::Draft;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::list::{List, OneOrMany};
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let begun = one(args, app)?;
+    let before = fields(&begun);
+    let form = Form::new(&before);
+    let text = form.write(&before, "Save to file the atom.");
+    let drafted = Draft::edit(app, "new-atom.md", &text)?;
+    let Some((draft, text)) = drafted else { return nothing(app) };
+    let made = form.read(&text, &before).and_then(|fields| match fields {
+        Some(fields) => {
+            let new = filled(begun, fields)?;
+            Ok(Some(ops::create(&mut app.writer()?, &app.ctx(), &new)?))
+        }
+        None => Ok(None),
+    });
+    match made {
+        Ok(Some(made)) => {
+            draft.remove();
+            app.printer
+                .emit(&OneOrMany::One(&made), |page| report(page, std::slice::from_ref(&made)))?;
+            Ok(Exit::Done)
+        }
+        Ok(None) => {
+            draft.remove();
+            nothing(app)
+        }
+        Err(error) => Err(draft.keep(error)),
+    }
+}
+
+fn nothing(app: &App) -> Result<Exit> {
+    app.printer.emit(&OneOrMany::<el_core::model::Atom>::Many(List::all(&[])), |page| {
+        if !page.quiet() {
+            page.line("Nothing was filed");
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+fn fields(new: &NewAtom) -> Fields {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    Fields {
+        title: new.title.clone(),
+        issue_type: new.issue_type.map_or("task".to_owned(), |kind| kind.to_string()),
+        priority: new.priority.unwrap_or(Priority::DEFAULT).as_word().to_owned(),
+        labels: new.labels.clone(),
+        assignee: text(&new.assignee),
+        parent: text(&new.parent),
+        description: new.description.clone(),
+        acceptance: text(&new.acceptance),
+    }
+}
+
+fn filled(begun: NewAtom, fields: Fields) -> Result<NewAtom> {
+    let optional = |text: String| (!text.is_empty()).then_some(text);
+    Ok(NewAtom {
+        issue_type: Some(fields.issue_type()?),
+        priority: Some(fields.priority()?),
+        title: fields.title,
+        labels: fields.labels,
+        assignee: optional(fields.assignee),
+        parent: optional(fields.parent),
+        description: fields.description,
+        acceptance: optional(fields.acceptance),
+        ..begun
+    })
+}

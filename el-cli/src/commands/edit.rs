@@ -1,0 +1,89 @@
+use el_core::model::Atom;
+use el_core::ops::{self, AtomPatch, Updated};
+
+use super::close::guard;
+use super::update;
+use crate::app::App;
+use crate::complete;
+use crate::editor::Draft;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+
+pub(super) mod form;
+
+use form::{Fields, Form};
+
+/// Change an atom in your editor
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el edit q5e6
+  EDITOR='code --wait' el edit q5e6
+
+The editor is chosen as git chooses it: GIT_EDITOR, core.editor, VISUAL, EDITOR, vi. A text
+that is saved as it was, or emptied, changes nothing. A text that is refused is kept, and its
+place is told.")]
+pub(crate) struct Args {
+    /// The atom
+    #[arg(value_name = "ATOM", add = complete::atoms())]
+    id: String,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let atom = ops::get_atom(&app.reader()?, &args.id)?;
+    let before = Fields::of(&atom);
+    let form = Form::new(&before);
+    let id = &atom.id;
+    let text = form.write(
+        &before,
+        &format!("Save to change {id}. The commands for its status: el close, el update"),
+    );
+    let Some((draft, text)) = Draft::edit(app, &format!("{id}.md"), &text)? else {
+        return unchanged(app, atom);
+    };
+    let updated = form.read(&text, &before).and_then(|after| match after {
+        Some(after) => change(app, &atom, &before, &after),
+        None => Ok(None),
+    });
+    match updated {
+        Ok(Some(updated)) => {
+            draft.remove();
+            app.printer.emit(&updated, |page| update::report(page, &updated))?;
+            Ok(Exit::Done)
+        }
+        Ok(None) => {
+            draft.remove();
+            unchanged(app, atom)
+        }
+        Err(error) => Err(draft.keep(error)),
+    }
+}
+
+fn unchanged(app: &App, atom: Atom) -> Result<Exit> {
+    let updated = Updated { atom, changes: serde_json::Map::new() };
+    app.printer.emit(&updated, |page| update::report(page, &updated))?;
+    Ok(Exit::Done)
+}
+
+/// Writes what differs, unless somebody else changed the same meanwhile. `None`: nothing differs.
+fn change(app: &App, atom: &Atom, before: &Fields, after: &Fields) -> Result<Option<Updated>> {
+    let patch = after.patch(before)?;
+    if patch == AtomPatch::default() {
+        return Ok(None);
+    }
+    let mut store = app.writer()?;
+    let theirs = Fields::of(&ops::get_atom(&store, &atom.id)?).differing(before);
+    // Labels come and go one by one.
+    let mut ours = after.differing(before).into_iter().filter(|field| *field != "labels");
+    if let Some(field) = ours.find(|field| theirs.contains(field)) {
+        return Err(CommandError::new(
+            Exit::Conflict,
+            "changed",
+            format!("the {field} of {} was changed by somebody else meanwhile", atom.id),
+        )
+        .with_hint(format!("el show {} shows it as it is now", atom.id)));
+    }
+    let guard = guard(app, Vec::new());
+    let updated = ops::update(&mut store, &app.ctx(), &[&atom.id], &patch, &guard)?;
+    Ok(updated.into_iter().next())
+}

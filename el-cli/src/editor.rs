@@ -1,0 +1,130 @@
+//! A text that a person changes in an editor.
+
+use std::fs::{self, DirBuilder};
+use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use el_agents::git;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::sanitize;
+
+/// A file of its own for one text, in a folder that only its owner may enter.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    folder: PathBuf,
+    path: PathBuf,
+    before: String,
+}
+
+impl Draft {
+    /// Lets the person edit `text` in a file of this name. `None` if it was saved as it was, or
+    /// emptied: then nothing is to change.
+    pub(crate) fn edit(app: &App, name: &str, text: &str) -> Result<Option<(Draft, String)>> {
+        let draft = Draft::write(name, text)
+            .map_err(|source| CommandError::internal("cannot write a draft").with_source(source))?;
+        if let Err(error) = run(app, &draft.path) {
+            return Err(draft.keep_unless_unchanged(error));
+        }
+        let read = fs::read(&draft.path)
+            .map_err(|source| CommandError::file("read", &draft.path, source))?;
+        let Ok(after) = String::from_utf8(read) else {
+            let error = CommandError::invalid("text", "the text is not UTF-8");
+            return Err(draft.keep(error));
+        };
+        if after == draft.before || after.trim().is_empty() {
+            draft.remove();
+            return Ok(None);
+        }
+        Ok(Some((draft, after)))
+    }
+
+    fn write(name: &str, text: &str) -> io::Result<Draft> {
+        let now =
+            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let own = format!("el-edit-{}-{}", std::process::id(), now.as_micros());
+        let folder = std::env::temp_dir().join(own);
+        DirBuilder::new().mode(0o700).create(&folder)?;
+        let path = folder.join(name);
+        fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?
+            .write_all(text.as_bytes())?;
+        Ok(Draft { folder, path, before: text.to_owned() })
+    }
+
+    /// Takes the file away: its text is in the tracker now.
+    pub(crate) fn remove(self) {
+        // A file that stays in the folder for temporary files does no harm.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+
+    /// Keeps the file of a text that was refused, and says where it is.
+    pub(crate) fn keep(self, error: CommandError) -> CommandError {
+        let path = self.path.display().to_string();
+        error
+            .with_hint(format!("your text is kept in {}", sanitize::path(&self.path)))
+            .with_detail("draft", path)
+    }
+
+    fn keep_unless_unchanged(self, error: CommandError) -> CommandError {
+        let is_unchanged = fs::read(&self.path).is_ok_and(|now| now == self.before.as_bytes());
+        if is_unchanged {
+            self.remove();
+            return error;
+        }
+        self.keep(error)
+    }
+}
+
+/// Starts the editor, as git does: by a shell, so that `code --wait` is a program and its argument.
+fn run(app: &App, path: &Path) -> Result<()> {
+    let editor = choose();
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).arg(path);
+    if app.printer.is_robot() {
+        // Stdout is for the answer alone.
+        shell.stdout(stderr());
+    }
+    let hint = "EDITOR, VISUAL or git config core.editor names the editor";
+    let ended = shell.status().map_err(|source| {
+        CommandError::config("EDITOR", format!("cannot start the editor '{editor}'"))
+            .with_source(source)
+            .with_hint(hint)
+    })?;
+    match ended.code() {
+        Some(0) => Ok(()),
+        // What a shell says of a program that is not there, or is none.
+        Some(126 | 127) => {
+            let message = format!("cannot start the editor '{editor}'");
+            Err(CommandError::config("EDITOR", message).with_hint(hint))
+        }
+        _ => Err(CommandError::new(
+            Exit::Conflict,
+            "cancelled",
+            format!("the editor '{editor}' failed ({ended}); nothing was changed"),
+        )),
+    }
+}
+
+/// Stderr, as another process gets it for its stdout.
+fn stderr() -> Stdio {
+    io::stderr().as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from)
+}
+
+fn choose() -> String {
+    let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let variables = ["GIT_EDITOR", "VISUAL", "EDITOR"];
+    let named = || variables.iter().filter_map(|name| std::env::var(name).ok());
+    git::editor(&folder)
+        .or_else(|| named().find(|editor| !editor.trim().is_empty()))
+        .unwrap_or_else(|| "vi".to_owned())
+}

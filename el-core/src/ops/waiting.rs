@@ -1,0 +1,97 @@
+use std::collections::HashSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::explain::load_surroundings;
+use super::list::with_parent;
+use super::{AtomFilter, Page, Sort};
+use crate::Result;
+use crate::model::{Atom, Status, Timestamp};
+use crate::rules::ready::Hold;
+use crate::store::filter::Query;
+use crate::store::{Store, Tx};
+
+/// An atom that is to be done and cannot begin, with everything that holds it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Held {
+    #[serde(flatten)]
+    pub atom: Atom,
+    pub holds: Vec<Hold>,
+}
+
+/// Atoms that fit the filter and wait for something: open or deferred, and held by a blocker, a
+/// parent, a plan, a date or a back-off. The filter's statuses do not count.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn waiting(
+    store: &Store,
+    filter: &AtomFilter,
+    sort: Sort,
+    limit: Option<i64>,
+    offset: i64,
+    now: Timestamp,
+) -> Result<Page<Held>> {
+    store.read(|tx| {
+        let statuses = vec![Status::Open, Status::Deferred];
+        let filter = AtomFilter { statuses, ..with_parent(tx, filter)? };
+        let is_ready = ready_ids(tx, &filter, now)?;
+        let mut page = Page { items: Vec::new(), total: 0 };
+        Query::new(&filter).visit_atoms(tx, &sort.order_sql(now), |atom| {
+            if is_ready.contains(&atom.id) {
+                return Ok(());
+            }
+            let holds = waits_of(tx, &atom, now)?;
+            if holds.is_empty() {
+                return Ok(());
+            }
+            let has_room = limit.is_none_or(|limit| page.total < offset.saturating_add(limit));
+            if page.total >= offset && has_room {
+                page.items.push(Held { atom, holds });
+            }
+            page.total += 1;
+            Ok(())
+        })?;
+        Ok(page)
+    })
+}
+
+/// Lists longer than this are compared with the whole queue first.
+const FEW: usize = 200;
+
+/// What each of these atoms waits for, in their order; nothing for one that is ready, in work,
+/// or over.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn waits(store: &Store, atoms: &[&Atom], now: Timestamp) -> Result<Vec<Vec<Hold>>> {
+    store.read(|tx| {
+        let is_ready = match atoms.len() > FEW {
+            true => ready_ids(tx, &AtomFilter::default(), now)?,
+            false => HashSet::new(),
+        };
+        atoms
+            .iter()
+            .map(|atom| match is_ready.contains(&atom.id) {
+                true => Ok(Vec::new()),
+                false => waits_of(tx, atom, now),
+            })
+            .collect()
+    })
+}
+
+fn ready_ids(tx: &Tx<'_>, filter: &AtomFilter, now: Timestamp) -> Result<HashSet<String>> {
+    let filter = AtomFilter { statuses: Vec::new(), ..filter.clone() };
+    Query::ready_at(&filter, now).ids(tx)
+}
+
+/// The holds of an atom that is to be done. A type or a run says nothing of what is waited for.
+fn waits_of(tx: &Tx<'_>, atom: &Atom, now: Timestamp) -> Result<Vec<Hold>> {
+    if !matches!(atom.status, Status::Open | Status::Deferred) {
+        return Ok(Vec::new());
+    }
+    let mut holds = load_surroundings(tx, atom)?.find_holds(&atom.id, now);
+    holds.retain(|hold| !matches!(hold, Hold::Abstract { .. } | Hold::Running { .. }));
+    Ok(holds)
+}

@@ -1,0 +1,40 @@
+//! Epics in which nothing is left to be done.
+
+use rusqlite::OptionalExtension as _;
+
+use super::{Tx, atom};
+use crate::Result;
+use crate::error::Doing;
+use crate::model::Atom;
+
+/// The condition for an epic `a`: it is not over, all that it directly contains is, and no plan
+/// drives it. A plan closes its own epic once its parts are brought together.
+const IS_FINISHED: &str = "a.issue_type = 'epic'
+   AND a.status NOT IN ('closed','wont_do','discard','review')
+   AND EXISTS (SELECT 1 FROM atoms c WHERE c.parent_id = a.id)
+   AND NOT EXISTS (SELECT 1 FROM atoms c WHERE c.parent_id = a.id
+     AND c.status NOT IN ('closed','wont_do','discard'))
+   AND NOT EXISTS (SELECT 1 FROM orchestrations o WHERE o.epic_id = a.id AND o.ended_at IS NULL)";
+
+/// The epic with this id, if all that it contains is over.
+pub(crate) fn finished(tx: &Tx<'_>, id: &str) -> Result<Option<Atom>> {
+    tx.prepare_cached(&format!(
+        "SELECT {} FROM atoms a WHERE a.id = ?1 AND {IS_FINISHED}",
+        atom::COLUMNS
+    ))
+    .and_then(|mut s| s.query_row([id], atom::from_row).optional())
+    .doing("look at an epic")?
+    .transpose()
+}
+
+/// Every epic in which all is over, oldest first.
+pub(crate) fn all_finished(tx: &Tx<'_>) -> Result<Vec<Atom>> {
+    let sql = format!(
+        "SELECT {} FROM atoms a INDEXED BY atoms_active
+         WHERE {IS_FINISHED} AND a.status NOT IN ('closed','wont_do','discard') ORDER BY a.seq",
+        atom::COLUMNS
+    );
+    let mut statement = tx.prepare_cached(&sql).doing("look for finished epics")?;
+    let rows = statement.query_map([], atom::from_row).doing("look for finished epics")?;
+    rows.map(|row| row.doing("look for finished epics")?).collect()
+}

@@ -3,9 +3,10 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, RecordIndex, RecordParts, take_id};
+use super::draft::{Draft, take_id};
 use super::lines::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond};
+use super::record_index::{RecordIndex, RecordParts};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, IssueType, Name, Status};
 

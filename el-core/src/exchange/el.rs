@@ -3,10 +3,11 @@
 
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, RecordIndex, take_id};
+use super::draft::{Draft, take_id};
 use super::jsonl::FORMAT_VERSION;
 use super::lines::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond, RecordComment};
+use super::record_index::RecordIndex;
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, Name};
 

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::draft::{Draft, RecordIndex, take_id};
+use super::draft::{Draft, take_id};
 use super::lines::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond, RecordComment};
+use super::record_index::RecordIndex;
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, Timestamp};
 

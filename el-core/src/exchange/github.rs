@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::draft::{Draft, RecordIndex, RecordParts};
+use super::draft::Draft;
 use super::lines::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond, RecordComment};
+use super::record_index::{RecordIndex, RecordParts};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, IssueType, Name, Priority, Status};
 

@@ -23,6 +23,7 @@ mod plan;
 mod plan_field;
 mod read;
 mod record;
+mod record_index;
 mod tables;
 
 pub use detect::detect_tracker;

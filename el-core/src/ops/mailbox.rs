@@ -7,19 +7,22 @@ use serde_json::{Value, json};
 
 use super::approve::approve_one;
 use super::change::{ChangeDetails, set_status};
-use super::create::{NewAtom, create_in};
 use super::reject::reject_one;
-use super::submit::hand_over;
 use super::{AtomFilter, Sort};
 use crate::model::{Atom, EventKind, Review, ReviewVerdict, Status, Timestamp, validate};
 use crate::protocol::mailbox::{
-    Assignment, Decision, Document, MailboxFile, TaskState, TaskStatus, message_digest,
-    number_messages, read_assignment, read_decisions, task_of, type_of,
+    Decision, Document, MailboxFile, TaskState, TaskStatus, message_digest, number_messages,
+    read_decisions, type_of,
 };
-use crate::protocol::report::{CompletionReport, in_one_line};
 use crate::store::filter::Query;
-use crate::store::{Store, Tx, atom, comment, event, mailbox, review, run};
-use crate::{Ctx, Error, Result, SessionCredentials};
+use crate::store::{Store, Tx, atom, event, mailbox, review, run};
+use crate::{Ctx, Error, Result};
+
+mod assignment;
+mod report;
+
+use assignment::receive_assignment;
+use report::receive_report;
 
 /// The result of reading a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -275,207 +278,4 @@ fn task_states(tx: &Tx<'_>, now: Timestamp) -> Result<Vec<TaskState>> {
         });
     }
     Ok(states)
-}
-
-/// Receives an assignment: creates an atom, or gives new instructions to an existing atom.
-fn receive_assignment(
-    tx: &Tx<'_>,
-    ctx: &Ctx<'_>,
-    message: &Value,
-    received: &mut Received,
-) -> Result<()> {
-    let assignment = match read_assignment(message) {
-        Ok(assignment) => assignment,
-        Err(problem) => {
-            received.problems.push(format!(
-                "an assignment is left as it is: {}: {}",
-                problem.field, problem.message
-            ));
-            return Ok(());
-        }
-    };
-    let task = &assignment.task_id;
-    if !assignment.problems.is_empty() {
-        received.problems.push(format!(
-            "the assignment {task} is taken, but {}",
-            in_one_line(&assignment.problems)
-        ));
-    }
-    match atom_of(tx, task)? {
-        Some(before) => assigned_again(tx, ctx, &before, &assignment, received),
-        None => {
-            let new = NewAtom {
-                title: assignment.title.clone(),
-                description: assignment.description(),
-                metadata: Some(assignment.metadata()),
-                ..NewAtom::default()
-            };
-            let made = create_in(tx, ctx, std::slice::from_ref(&new))?.remove(0);
-            mailbox::add_task(tx, task, &made.id)?;
-            received.notes.push(format!("{task} was assigned and is {} ({})", made.id, made.title));
-            match assignment.instructions {
-                Some(_) => Ok(()),
-                None => report_missing_instructions(tx, ctx, &made, task, received),
-            }
-        }
-    }
-}
-
-fn assigned_again(
-    tx: &Tx<'_>,
-    ctx: &Ctx<'_>,
-    before: &Atom,
-    assignment: &Assignment,
-    received: &mut Received,
-) -> Result<()> {
-    let task = &assignment.task_id;
-    let description = assignment.description();
-    if assignment.instructions.is_some() && description != before.description {
-        let after = Atom {
-            description,
-            title: assignment.title.clone(),
-            updated_at: ctx.now,
-            ..before.clone()
-        };
-        atom::update_fields(tx, before, &after)?;
-        let changes =
-            json!({ "description": { "from": before.description, "to": after.description } });
-        event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &changes)?;
-        received.notes.push(format!("{task} has new instructions"));
-    }
-    match before.status {
-        Status::Review => {
-            reject_one(
-                tx,
-                ctx,
-                before,
-                "it was assigned again, with the instructions as they are now",
-            )?;
-            received
-                .notes
-                .push(format!("{task} was assigned again, which rejects what was handed over"));
-        }
-        status if status.is_over() => {
-            set_status(
-                tx,
-                ctx,
-                before,
-                Status::Open,
-                ChangeDetails { fresh: true, ..ChangeDetails::default() },
-            )?;
-            received.notes.push(format!("{task} was assigned again and is open"));
-        }
-        Status::InProgress => {
-            comment::insert(
-                tx,
-                ctx,
-                &before.id,
-                "It was assigned again while it was in progress; the instructions may have \
-                 changed.",
-            )?;
-        }
-        _ => {}
-    }
-    let now = atom::get(tx, &before.id)?;
-    let says_nothing = assignment.instructions.is_none() && now.description.trim().is_empty();
-    if says_nothing && now.status == Status::Open {
-        report_missing_instructions(tx, ctx, &now, task, received)?;
-    }
-    Ok(())
-}
-
-/// Reports missing instructions, with an unverified build, as the protocol asks.
-fn report_missing_instructions(
-    tx: &Tx<'_>,
-    ctx: &Ctx<'_>,
-    atom: &Atom,
-    task: &str,
-    received: &mut Received,
-) -> Result<()> {
-    let mut report = CompletionReport::template(task, ctx.now);
-    report.summary = format!(
-        "No instructions were found: the assignment of {task} says nothing of what is to be done. \
-         Nothing was done. Assign it again with instructions, or reject this with them."
-    );
-    hand_over(tx, &Ctx { actor: DEVELOPER, ..*ctx }, atom, &json!(report))?;
-    received.notes.push(format!("{task} has no instructions, which was reported"));
-    Ok(())
-}
-
-/// A report: the atom waits for review.
-fn receive_report(
-    tx: &Tx<'_>,
-    ctx: &Ctx<'_>,
-    message: &Value,
-    received: &mut Received,
-) -> Result<()> {
-    let task = task_of(message).unwrap_or("a task without a name").to_owned();
-    let known = match task_of(message) {
-        Some(id) => atom_of(tx, id)?,
-        None => None,
-    };
-    if let Err(problems) = CompletionReport::from_value(message) {
-        let why = format!(
-            "The completion report about {task} was not taken, since it does not fit: {}",
-            in_one_line(&problems)
-        );
-        if let Some(atom) = known.filter(|atom| !atom.status.is_over()) {
-            comment::insert(tx, ctx, &atom.id, &why)?;
-        }
-        received.problems.push(why);
-        return Ok(());
-    }
-    let before = match known {
-        Some(atom) => atom,
-        None => file_unassigned(tx, ctx, &task, received)?,
-    };
-    if before.status.is_over() {
-        received.problems.push(format!(
-            "the report about {task} comes too late: {} is {}",
-            before.id, before.status
-        ));
-        return Ok(());
-    }
-    let last = review::last_review(tx, &before.id)?;
-    if before.status == Status::Review && last.is_some_and(|review| review.report == *message) {
-        return Ok(());
-    }
-    // A report about an atom with a live run counts as that run's hand-over and ends the run.
-    let live = run::live_of(tx, &before.id)?
-        .map(|run| (SessionCredentials { run: run.id, token: Some(run.token) }, run.agent));
-    let ctx = match &live {
-        Some((session, agent)) => Ctx { session: Some(session), actor: agent, ..*ctx },
-        None => *ctx,
-    };
-    hand_over(tx, &ctx, &before, message)?;
-    received.notes.push(format!("{task} was handed over for review"));
-    Ok(())
-}
-
-/// Files a report about an unassigned task as an atom, so that a person sees the report.
-fn file_unassigned(
-    tx: &Tx<'_>,
-    ctx: &Ctx<'_>,
-    task: &str,
-    received: &mut Received,
-) -> Result<Atom> {
-    let title: String = format!("Report without an assignment: {task}")
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(200)
-        .collect();
-    let new = NewAtom {
-        title,
-        description: format!(
-            "A completion report about {task} was found, and no such task was ever assigned."
-        ),
-        metadata: Some(json!({ "review": true, "taskId": task })),
-        ..NewAtom::default()
-    };
-    let made = create_in(tx, ctx, std::slice::from_ref(&new))?.remove(0);
-    mailbox::add_task(tx, task, &made.id)?;
-    received
-        .problems
-        .push(format!("{task} was reported, and was never assigned; it is {}", made.id));
-    Ok(made)
 }

@@ -1,0 +1,80 @@
+//! A row of the table of runs, as a [`Run`].
+
+use rusqlite::Row;
+
+use crate::model::{Outcome, Progress, Run, Stamp, Timestamp};
+
+/// The columns that [`from_row`] reads, of a table that the query calls `r`.
+pub(super) const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token, r.worker_id, \
+     r.session, r.conversation, r.workdir, r.started_at, r.heartbeat_at, r.lease_until, \
+     r.ended_at, r.outcome, r.detail, r.exit_code, r.exit_signal, r.supervisor_pid, \
+     r.supervisor_start, r.supervisor_boot, r.agent_pid, r.turns, r.tokens_in, r.tokens_out, \
+     r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, r.cancel_requested, \
+     r.verify, r.output, r.error_lines, r.summary, r.percent, r.files_processed, r.files_total, \
+     r.completion, r.review, \
+     (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') \
+     AS artifact_count";
+
+pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
+    let time = |at: usize| -> rusqlite::Result<Option<Timestamp>> {
+        Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros))
+    };
+    let word = |at: usize| row.get::<_, Option<String>>(at);
+    let supervisor =
+        match (row.get::<_, Option<i64>>(18)?, row.get::<_, Option<i64>>(19)?, word(20)?) {
+            (Some(pid), Some(start), Some(boot)) => Some(Stamp { pid, start, boot }),
+            _ => None,
+        };
+    Ok(Run {
+        record_type: Run::RECORD_TYPE,
+        id: row.get(0)?,
+        atom_id: row.get(1)?,
+        attempt: row.get(2)?,
+        agent: row.get(3)?,
+        executor: row.get(4)?,
+        token: row.get(5)?,
+        worker_id: row.get(6)?,
+        session: row.get(7)?,
+        conversation: row.get(8)?,
+        workdir: row.get(9)?,
+        started_at: Timestamp::from_micros(row.get(10)?),
+        heartbeat_at: Timestamp::from_micros(row.get(11)?),
+        lease_until: Timestamp::from_micros(row.get(12)?),
+        ended_at: time(13)?,
+        // An outcome that a newer el wrote is still an end.
+        outcome: word(14)?.map(|text| text.parse().unwrap_or(Outcome::Failed)),
+        detail: row.get(15)?,
+        exit_code: row.get(16)?,
+        exit_signal: row.get(17)?,
+        supervisor,
+        agent_pid: row.get(21)?,
+        progress: Progress {
+            turns: row.get(22)?,
+            tokens_in: row.get(23)?,
+            tokens_out: row.get(24)?,
+            cost_micros: row.get(25)?,
+            action: row.get(26)?,
+            percent: row.get("percent")?,
+            files_processed: row.get("files_processed")?,
+            files_total: row.get("files_total")?,
+        },
+        active_at: time(27)?,
+        stop_blocks: row.get(28)?,
+        resumes: row.get(29)?,
+        cancel_requested: word(30)?.and_then(|text| text.parse().ok()),
+        summary: row
+            .get::<_, Option<String>>("summary")?
+            .and_then(|text| serde_json::from_str(&text).ok()),
+        artifacts: row.get("artifact_count")?,
+        completion: row
+            .get::<_, Option<String>>("completion")?
+            .and_then(|text| serde_json::from_str(&text).ok()),
+        review: row.get("review")?,
+        // One that a newer el wrote is as good as none.
+        verify: row
+            .get::<_, Option<String>>("verify")?
+            .and_then(|text| serde_json::from_str(&text).ok()),
+        output: row.get("output")?,
+        error_lines: row.get("error_lines")?,
+    })
+}

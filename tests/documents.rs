@@ -42,8 +42,8 @@ fn no_line_and_no_file_is_too_long() {
     let mut wrong = Vec::new();
     for path in all {
         let name = path.strip_prefix(root()).unwrap().display().to_string();
-        // The sources still have long strings; `scripts/measure-code --check` names them.
-        if name.starts_with("el-") || name.starts_with("migrations/") {
+        // These two crates still have long strings; `scripts/measure-code --check` names them.
+        if name.starts_with("el-agents/") || name.starts_with("el-cli/") {
             continue;
         }
         let is_script = name.starts_with("scripts/") || name.starts_with(".ci/");

@@ -4,12 +4,8 @@ mod checks;
 
 use std::time::Duration;
 
-use el_core::model::{
-    CancelMode, EndKind, ExitRecord, Outcome, Stamp, Takes, TaskStatus, Worker,
-};
-use el_core::ops::{
-    self, ClaimRequest, Delegated, Ending, Guard, NewTask, TaskFilter,
-};
+use el_core::model::{CancelMode, EndKind, ExitRecord, Outcome, Stamp, Takes, TaskStatus, Worker};
+use el_core::ops::{self, ClaimRequest, Delegated, Ending, Guard, NewTask, TaskFilter};
 use el_core::rules::retry::RetryPolicy;
 use el_core::{Ctx, Error};
 

@@ -2,14 +2,21 @@
 
 use std::io;
 use std::time::Duration;
+#[cfg(target_os = "linux")]
+use std::time::Instant;
 
+#[cfg(target_os = "linux")]
+use rustix::event::{PollFd, PollFlags};
 #[cfg(target_os = "linux")]
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 
+use super::identity::to_pid;
 use super::{Liveness, ProcessId};
 use crate::poll::poll_until;
+#[cfg(target_os = "linux")]
+use crate::poll::wait_readable;
 
 /// Interval between looks where the kernel cannot report an exit.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
@@ -77,7 +84,8 @@ impl Handle {
     pub fn wait_for_end(&self, timeout: Duration) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
         if let Some(pidfd) = &self.pidfd {
-            return super::linux::wait_readable(pidfd, std::time::Instant::now() + timeout);
+            let mut entry = [PollFd::new(pidfd, PollFlags::IN)];
+            return wait_readable(&mut entry, Instant::now() + timeout);
         }
         let is_gone = || (self.id.liveness() == Liveness::Absent).then_some(());
         Ok(poll_until(timeout, LOOK_AGAIN, is_gone).is_some())
@@ -90,10 +98,6 @@ fn was_sent(result: Result<(), Errno>) -> io::Result<bool> {
         Err(Errno::SRCH) => Ok(false),
         Err(error) => Err(error.into()),
     }
-}
-
-fn to_pid(pid: u32) -> Option<Pid> {
-    i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
 #[cfg(test)]

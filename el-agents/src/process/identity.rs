@@ -2,6 +2,8 @@
 
 use std::io;
 
+use rustix::process::Pid;
+
 use super::platform;
 
 /// The liveness of a process or session. Nothing may be reaped on `Unknown`.
@@ -77,6 +79,11 @@ impl ProcessId {
             Look::Unreadable => Liveness::Unknown,
         }
     }
+}
+
+/// Converts a pid for a system call; `None` for a number that is no pid.
+pub(super) fn to_pid(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
 /// Returns true if the process with this pid has ended and only waits to be reaped.

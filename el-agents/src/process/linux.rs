@@ -2,14 +2,11 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::process::{Pid, set_child_subreaper, test_kill_process};
+use rustix::process::{set_child_subreaper, test_kill_process};
 
-use super::identity::Look;
+use super::identity::{Look, to_pid};
 use super::table::{Marker, Process};
 
 /// Boot id and pid namespace, as kept in [`super::ProcessId::boot`].
@@ -78,27 +75,6 @@ pub(super) fn rss_bytes(pid: u32) -> u64 {
 pub(super) fn become_subreaper() -> io::Result<()> {
     // Any pid means "yes" to the kernel.
     Ok(set_child_subreaper(Some(rustix::process::getpid()))?)
-}
-
-/// Waits until a pidfd reports the end of its process; `false` if the deadline came first.
-pub(super) fn wait_readable(pidfd: &OwnedFd, deadline: Instant) -> io::Result<bool> {
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let timeout = Timespec {
-            tv_sec: left.as_secs().min(3600) as i64,
-            tv_nsec: left.subsec_nanos().into(),
-        };
-        match poll(&mut [PollFd::new(pidfd, PollFlags::IN)], Some(&timeout)) {
-            Ok(0) if deadline <= Instant::now() => return Ok(false),
-            Ok(0) | Err(Errno::INTR) => {}
-            Ok(_) => return Ok(true),
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-pub(super) fn to_pid(pid: u32) -> Option<Pid> {
-    i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
 /// Reads a file of `/proc`; `None` for a process that has gone or is not readable for us. A lack of

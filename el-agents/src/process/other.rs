@@ -6,9 +6,7 @@
 use std::io;
 use std::process::{Command, Stdio};
 
-use rustix::process::Pid;
-
-use super::identity::Look;
+use super::identity::{Look, to_pid};
 use super::table::{Marker, Process};
 
 pub(super) fn boot_identity() -> io::Result<String> {
@@ -62,10 +60,6 @@ pub(super) fn rss_bytes(pid: u32) -> u64 {
 
 pub(super) fn become_subreaper() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "this system has no child subreapers"))
-}
-
-pub(super) fn to_pid(pid: u32) -> Option<Pid> {
-    i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
 const COLUMNS: &str = "pid=,ppid=,sess=,stat=,time=,lstart=";

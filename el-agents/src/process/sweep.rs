@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Signal, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
-use super::identity::Look;
+use super::identity::{Look, to_pid};
 use super::platform;
 use super::table::{Marker, Process, descendants_in, find_marked};
 use super::{Handle, ProcessId};
@@ -118,7 +118,7 @@ fn reap_zombies(table: &[Process], agent: u32, known: &HashSet<(u32, u64)>) -> u
     table
         .iter()
         .filter(ours)
-        .filter_map(|process| platform::to_pid(process.pid))
+        .filter_map(|process| to_pid(process.pid))
         .filter(|pid| matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(Some(_))))
         .count()
 }

@@ -114,7 +114,7 @@ fn what_an_agent_in_our_own_session_leaves_in_it_is_killed_too() {
 }
 
 fn kill(pid: u32) {
-    let pid = platform::to_pid(pid).unwrap();
+    let pid = to_pid(pid).unwrap();
     rustix::process::kill_process(pid, Signal::KILL).unwrap();
 }
 

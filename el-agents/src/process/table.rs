@@ -200,7 +200,7 @@ mod tests {
         assert!(busy.rss_bytes > 100_000, "{busy:?}");
         let tree = descendants(root).unwrap();
         assert_eq!(tree.len(), 1, "{tree:?}");
-        let busy_child = platform::to_pid(tree[0].pid).unwrap();
+        let busy_child = super::super::identity::to_pid(tree[0].pid).unwrap();
         rustix::process::kill_process(busy_child, rustix::process::Signal::KILL).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();

@@ -6,10 +6,11 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 use rustix::fd::AsFd;
 
 use super::error::{Failure, SessionError};
+use crate::poll::wait_readable;
 
 /// The part of an answer that is kept, in bytes; the rest is dropped.
 const ANSWER_LIMIT: usize = 16 << 20;
@@ -139,23 +140,6 @@ fn collect_answer(child: &mut Child, deadline: Instant) -> io::Result<Option<Ans
     };
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ok(Some(Answer { ok: status.success(), out: text(out_text), err: text(err_text) }))
-}
-
-/// Waits until a pipe is readable; `false` if the deadline came first.
-fn wait_readable(waiting: &mut [PollFd<'_>], deadline: Instant) -> io::Result<bool> {
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let left = Timespec {
-            tv_sec: left.as_secs().min(3600) as i64,
-            tv_nsec: left.subsec_nanos().into(),
-        };
-        match poll(waiting, Some(&left)) {
-            Ok(0) if Instant::now() >= deadline => return Ok(false),
-            Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            Ok(_) => return Ok(true),
-            Err(error) => return Err(error.into()),
-        }
-    }
 }
 
 /// Reads available bytes without blocking. Drops the pipe at its end.

@@ -1,5 +1,4 @@
-//! From a claim to a session: everything is written down, then tmux is asked to start
-//! `el supervise`.
+//! Launches a claimed run: writes the run's files, then lets tmux start `el supervise`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,12 +16,12 @@ use crate::settings::{AgentSettings, Executor, Places, RunRules};
 use crate::summary_file::{self, FileStamp};
 use crate::tmux::{SessionError, SessionIds, Tmux, session_name};
 
-/// How much longer than its check a tool may take.
+/// The time that a tool gets beyond the time limit of the check, in milliseconds.
 const PATIENCE_MORE_MS: u64 = 60_000;
-/// What Claude Code lets a tool ask for at most, where nothing is set.
+/// The highest tool time-out that Claude Code accepts by default, in milliseconds.
 const PATIENCE_LEAST_MS: u64 = 600_000;
 
-/// What a worker needs to launch runs of one agent; made once, before anything is claimed.
+/// The means to launch runs of an agent. Made once, before any claim.
 #[derive(Debug, Clone)]
 pub(crate) struct Launcher {
     pub(crate) agent: AgentSettings,
@@ -55,7 +54,7 @@ pub(crate) enum LaunchError {
 }
 
 impl Launcher {
-    /// Checks everything that a run will need.
+    /// Checks all requirements of a run.
     ///
     /// # Errors
     /// If tmux or the agent's program is not there, or a folder is missing: the field and the
@@ -95,11 +94,12 @@ impl Launcher {
             .collect())
     }
 
-    /// Launches a claimed run: its folder, its session. Everything that takes longer, its
-    /// supervisor does.
+    /// Launches a claimed run: writes its folder and starts its session. Slow work is left to the
+    /// supervisor.
     ///
     /// # Errors
-    /// If it could not be launched. The claim stands; the caller settles it as `launch_failed`.
+    /// If the run could not be launched. The claim stands; the caller settles the run as
+    /// `launch_failed`.
     pub(crate) fn launch(
         &self,
         store: &mut Store,
@@ -129,7 +129,7 @@ impl Launcher {
         let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16)
             .expect("a token is hexadecimal");
         let name = session_name(&run.atom_id, clock::now().as_secs(), random);
-        // Known to the store before it is there: whoever has to recover the run finds the session.
+        // Recorded before the session starts, so that a recovery finds the session.
         ops::record_launch(store, &run.id, &run.token, &name)?;
         let argv: Vec<OsString> = vec![
             self.places.el.clone().into(),
@@ -142,7 +142,7 @@ impl Launcher {
         Ok((name, ids))
     }
 
-    /// The agent's settings, with those that the atom has of its own.
+    /// Returns the agent's settings, with the atom's own settings applied.
     fn agent_for(&self, claimed: &ClaimedRun) -> Result<AgentSettings, LaunchError> {
         let mut agent = self.agent.clone();
         let of_tasks = agent.task_isolation.take();
@@ -161,8 +161,8 @@ impl Launcher {
         Ok(agent)
     }
 
-    /// A check that is required is run by `el close`, as a tool of the agent: Claude Code gives a
-    /// tool two minutes unless it is told to wait. What the caller has set stands.
+    /// Returns tool time-outs for Claude Code. `el close` runs a required check as a tool of the
+    /// agent, and a tool has two minutes by default. Time-outs set by the caller stay.
     fn patience(&self, run: &Run) -> Vec<(&'static str, OsString)> {
         let Some(verify) = run.verify.as_ref().filter(|verify| verify.required) else {
             return Vec::new();
@@ -206,8 +206,8 @@ impl Launcher {
     }
 }
 
-/// Where the context of an atom is written. Ids are safe as file names; whatever is not is made so,
-/// as the seed has it.
+/// Returns the path of an atom's context file. Characters of the id that are unsafe in a file name
+/// are replaced.
 pub(crate) fn context_file(places: &Places, atom: &str) -> PathBuf {
     let safe: String = atom
         .chars()
@@ -216,8 +216,8 @@ pub(crate) fn context_file(places: &Places, atom: &str) -> PathBuf {
     places.contexts.join(format!("{}.md", safe.trim_start_matches('.')))
 }
 
-/// The agent's program, found and executable. Whether runs of this agent could begin, as far as it
-/// alone can tell; nothing is changed. Its program.
+/// Checks the requirements of an agent's runs without any change. Returns the path of the agent's
+/// program.
 ///
 /// # Errors
 /// The field that is wrong, and the remedy.
@@ -229,7 +229,7 @@ pub fn check_agent(
     check::ensure_working_directory(&agent.working_directory)?;
     check::ensure_worktrees_possible(agent)?;
     let program = program(agent, environment)?;
-    // Values that the agent's command line does not take are found now and not at the first run.
+    // Values that the agent's command line does not take are found now, not at the first run.
     drop(claude::settings_json(&places.el)?);
     if matches!(agent.executor, Executor::Claude | Executor::Interactive) {
         check::ensure_permission_mode(Some(&agent.permission_mode), environment)?;
@@ -301,9 +301,9 @@ pub(crate) fn claude_options(
 }
 
 impl LaunchSpec {
-    /// The words of one call of the agent. `resumed_at`: what the conversation cost so far, in
-    /// millionths of a dollar, if it is resumed; the client counts its budget anew with each call,
-    /// so it gets what is left.
+    /// Returns the command line of a call of the agent. `resumed_at`: for a resumed conversation,
+    /// the cost so far in millionths of a dollar. The client counts the budget anew in each call,
+    /// so the call gets the remaining budget.
     pub(crate) fn argv(
         &self,
         folder: &RunDir,
@@ -332,8 +332,8 @@ impl LaunchSpec {
         }
     }
 
-    /// The folder of the summaries, where it lies outside of the working folder: the client lets an
-    /// agent write only where it works, and where it is told.
+    /// Returns the summaries folder if outside of the working folder, since the client lets an
+    /// agent write only in listed folders.
     fn folders_to_add(&self) -> Vec<PathBuf> {
         let file = summary_file::summary_file(&self.places, &self.atom);
         match summary_file::path_below(&file, &self.agent.working_directory) {
@@ -342,8 +342,8 @@ impl LaunchSpec {
         }
     }
 
-    /// What is left of the run's budget, in dollars; `None` if it has no bound. Never nothing: the
-    /// caller does not resume a run whose budget is spent.
+    /// Returns the rest of the run's budget in dollars; `None` without a limit. Positive, because
+    /// the caller does not resume a run without budget.
     pub(crate) fn budget_left(&self, spent_micros: i64) -> Option<f64> {
         #[expect(
             clippy::cast_precision_loss,

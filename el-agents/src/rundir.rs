@@ -1,5 +1,5 @@
-//! A run's folder, `.eluent/runs/<run>/`: what outlives its session. The folder is its owner's
-//! alone, and so is every file in it.
+//! A run's folder, `.eluent/runs/<run>/`, which outlives the session. The folder and all files are
+//! private to the owner.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -15,13 +15,13 @@ use crate::preparation::{PreparationFailure, Workplace};
 use crate::settings::{AgentSettings, Places, RunRules};
 use crate::summary_file::FileStamp;
 
-/// The files of one run.
+/// The files of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDir {
     path: PathBuf,
 }
 
-/// Everything that a supervisor is told beside its environment. Holds no secret.
+/// The input of a supervisor besides the environment. Contains no secret.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LaunchSpec {
     pub(crate) run: String,
@@ -33,8 +33,7 @@ pub(crate) struct LaunchSpec {
     pub(crate) program: PathBuf,
     pub(crate) rules: RunRules,
     pub(crate) places: Places,
-    /// The file of the summary as the run found it: what is still so at its end is an earlier
-    /// attempt's.
+    /// The summary file before the run. A file unchanged at the end belongs to an earlier attempt.
     #[serde(default)]
     pub(crate) summary_before: Option<FileStamp>,
     /// Put at the head of the context.
@@ -53,12 +52,12 @@ pub struct RunDirError {
 }
 
 impl RunDir {
-    /// The folder of this run below the folder of all.
+    /// The folder of a run in the folder of all runs.
     pub fn new(runs: &Path, run: &str) -> RunDir {
         RunDir { path: runs.join(run) }
     }
 
-    /// The folder of this run, beside the database.
+    /// The folder of a run, beside the database.
     pub(crate) fn of_run(database: &Path, run: &str) -> RunDir {
         RunDir::new(&database.parent().unwrap_or(Path::new(".")).join("runs"), run)
     }
@@ -68,22 +67,22 @@ impl RunDir {
         &self.path
     }
 
-    /// What the agent wrote to its standard output, as it came: Claude Code's event stream.
+    /// The agent's unmodified standard output: Claude Code's event stream.
     pub fn transcript(&self) -> PathBuf {
         self.path.join("transcript.jsonl")
     }
 
-    /// What the agent wrote to its standard error.
+    /// The agent's standard error.
     pub fn stderr(&self) -> PathBuf {
         self.path.join("stderr.log")
     }
 
-    /// What the session's pane showed.
+    /// The text shown in the session's pane.
     pub fn pane(&self) -> PathBuf {
         self.path.join("pane.log")
     }
 
-    /// What the process that prepares the worktree has to say.
+    /// The output of the process that prepares the worktree.
     pub(crate) fn preparation_log(&self) -> PathBuf {
         self.path.join("preparation.log")
     }
@@ -98,22 +97,22 @@ impl RunDir {
         self.path.join("settings.json")
     }
 
-    /// The copies of what the run handed back.
+    /// The copies of the run's artifacts.
     pub fn artifacts(&self) -> PathBuf {
         self.path.join("artifacts")
     }
 
-    /// The whole of the run's end in one JSON document: `docs/results-schema.md`.
+    /// The end of the run as a JSON document: `docs/results-schema.md`.
     pub fn results(&self) -> PathBuf {
         self.path.join("RESULTS.json")
     }
 
-    /// How the run stands, in words, while it goes on.
+    /// The state of the running run, in words.
     pub fn status(&self) -> PathBuf {
         self.path.join("STATUS.txt")
     }
 
-    /// Why the run failed, if it did.
+    /// The reasons of a failure.
     pub fn errors(&self) -> PathBuf {
         self.path.join("ERRORS.md")
     }
@@ -158,8 +157,8 @@ impl RunDir {
         write_private(&self.environment(), &text)
     }
 
-    /// Reads the environment and removes its file: from then on it is in the supervisor's memory
-    /// alone.
+    /// Reads the environment and removes the file. From then on only the supervisor's memory has
+    /// the environment.
     pub(crate) fn take_environment(&self) -> Result<Vec<(OsString, OsString)>, RunDirError> {
         let path = self.environment();
         let text = fs::read(&path).map_err(fault("read", &path))?;
@@ -173,13 +172,13 @@ impl RunDir {
             .collect())
     }
 
-    /// Removes the environment's file, should a supervisor never have come for it.
+    /// Removes the environment's file if no supervisor has taken the environment.
     pub(crate) fn forget_environment(&self) {
-        // Already gone is as good.
+        // The file may be gone already.
         let _ = fs::remove_file(self.environment());
     }
 
-    /// Writes the exit record so that it is whole or not there, and on the disk.
+    /// Writes the exit record atomically and durably.
     pub(crate) fn write_exit(&self, record: &ExitRecord) -> Result<(), RunDirError> {
         let path = self.exit();
         let text = serde_json::to_vec_pretty(record).expect("an exit record has string keys only");
@@ -202,18 +201,17 @@ impl RunDir {
         replace_private(&self.workplace(), &text)
     }
 
-    /// What came of the preparation of the run's worktree; `None` if there was none, or it did not
-    /// end.
+    /// Reads the result of preparing the run's worktree; `None` without a finished preparation.
     pub(crate) fn read_workplace(&self) -> Option<Result<Workplace, PreparationFailure>> {
         serde_json::from_slice(&fs::read(self.workplace()).ok()?).ok()
     }
 
-    /// The exit record, if the supervisor wrote one. One that cannot be read is as good as none.
+    /// Reads the exit record; `None` if missing or unreadable.
     pub fn read_exit(&self) -> Option<ExitRecord> {
         serde_json::from_slice(&fs::read(self.exit()).ok()?).ok()
     }
 
-    /// Opens one of the run's files to be written at its end.
+    /// Opens a file of the run for appending.
     pub(crate) fn append(&self, path: &Path) -> Result<File, RunDirError> {
         OpenOptions::new()
             .create(true)
@@ -224,7 +222,7 @@ impl RunDir {
     }
 }
 
-/// Makes a folder, and those above it, for its owner alone.
+/// Makes a folder, and those above, for the owner alone.
 pub(crate) fn private_folder(path: &Path) -> Result<(), RunDirError> {
     DirBuilder::new()
         .recursive(true)
@@ -233,8 +231,7 @@ pub(crate) fn private_folder(path: &Path) -> Result<(), RunDirError> {
         .map_err(fault("make the folder", path))
 }
 
-/// Writes a file for its owner alone. A file or link that stands there is replaced, not written
-/// through.
+/// Writes a file for the owner alone. An existing file or link is replaced, not written through.
 pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<(), RunDirError> {
     let write = || -> io::Result<()> {
         match fs::remove_file(path) {
@@ -247,8 +244,8 @@ pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<(), RunDirErr
     write().map_err(fault("write", path))
 }
 
-/// Writes a file for its owner alone so that whoever reads it finds either what was there before or
-/// the whole of this. Not forced to the disk.
+/// Replaces a file for the owner alone: a reader finds either the old or the new content. Not
+/// synced to the disk.
 pub(crate) fn replace_private(path: &Path, content: &[u8]) -> Result<(), RunDirError> {
     let mut draft = path.as_os_str().to_owned();
     draft.push(".new");

@@ -16,19 +16,19 @@ use crate::clock;
 use crate::git::is_local_variable;
 use crate::process::{Marker, detach_command, end_marked};
 
-/// How much of the end of what it prints is kept, in bytes.
+/// The part of the output's end that is kept, in bytes.
 const OUTPUT_MAX: usize = 8 << 10;
-/// How long ending what is left of it may take.
+/// The time limit for ending the check's remains.
 const END_LIMIT: Duration = Duration::from_secs(10);
-/// Between two looks, for those who wait for it.
+/// The interval between two polls of a running check.
 pub const LOOK: Duration = Duration::from_millis(50);
-/// In the environment of everything that the check starts, with a value of its own.
+/// A variable in the environment of all processes of a check, with a unique value.
 const MARK: &str = "EL_CHECK";
-/// What would let the check change the tracker as the run.
+/// The variable that would let the check change the tracker as the run.
 const TOKEN: &str = "EL_TOKEN";
 
-/// A check that runs. Whoever started it looks now and then ([`Running::poll`]), and ends it
-/// ([`Running::end`]) should there be no more point in it.
+/// A running check. The caller polls the check ([`RunningCheck::poll`]), or ends an obsolete check
+/// ([`RunningCheck::end_early`]).
 #[derive(Debug)]
 pub struct Running {
     verify: Verify,
@@ -38,7 +38,7 @@ pub struct Running {
     tail: Receiver<Vec<u8>>,
 }
 
-/// Starts a check. One that cannot be started is a check that was not run, and says why.
+/// Starts a check. A failure to start yields the record of a check that was not run.
 ///
 /// # Errors
 /// The record of a check that was not run.
@@ -68,11 +68,11 @@ pub fn start(
     Ok(Running { verify: fresh, child, mark, began, tail })
 }
 
-/// Where the program of a check is, as [`start`] looks for it: on the caller's own PATH, since the
-/// system would look on ours, which is another one.
+/// Finds the program of a check as [`start_check`] does: on the caller's PATH. The system would
+/// search this process's PATH instead.
 ///
 /// # Errors
-/// If it is not there, or there is none.
+/// If the program is missing, or the command is empty.
 pub fn program(
     command: &[String],
     folder: &Path,
@@ -120,7 +120,7 @@ fn read_tail(mut from: PipeReader) -> Vec<u8> {
 }
 
 impl Running {
-    /// The result, once it has ended; one that takes too long is ended.
+    /// Returns the result after the end. A check over its time limit is ended.
     pub fn poll(&mut self) -> Option<Verify> {
         match self.child.try_wait() {
             Ok(Some(status)) => Some(self.ended(Some(status))),
@@ -131,14 +131,15 @@ impl Running {
                 let verify = self.end("");
                 Some(Verify { status: VerifyStatus::TimedOut, ..verify })
             }
-            // It cannot be waited for, so somebody reaped it: that it is gone is all that is known.
+            // The child cannot be reaped, so another part has reaped the child. The status is
+            // unknown.
             Err(_) => Some(self.ended(None)),
         }
     }
 
-    /// Ends it early, with everything that it started.
+    /// Ends the check early, with all its processes.
     pub fn end(&mut self, why: &str) -> Verify {
-        // Either may fail for one that has just ended.
+        // Both fail for a child that has just ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
         let mut verify = self.ended(None);
@@ -149,7 +150,7 @@ impl Running {
     }
 
     fn ended(&mut self, status: Option<ExitStatus>) -> Verify {
-        // Nothing of it stays behind; then its pipe has ended too.
+        // After the last process the pipe has ended too.
         let left = end_marked(&Marker::new(MARK, &self.mark), END_LIMIT);
         drop(left);
         let bytes = self.tail.recv_timeout(Duration::from_secs(2)).unwrap_or_default();
@@ -173,7 +174,7 @@ impl Running {
     }
 }
 
-/// A check that nobody waits for any more is of no use to anyone.
+/// Ends a check that no caller waits for.
 impl Drop for Running {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
@@ -184,7 +185,7 @@ impl Drop for Running {
     }
 }
 
-/// Runs a check to its end. Blocks.
+/// Runs a check to the end. Blocks.
 #[must_use]
 pub fn run(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)]) -> Verify {
     let mut running = match start(verify, folder, environment) {

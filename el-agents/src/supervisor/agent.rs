@@ -1,5 +1,4 @@
-//! The agent's process: started with exactly the environment and input that were written down for
-//! it.
+//! The agent's process, with exactly the recorded environment and input.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,14 +16,14 @@ pub(crate) struct Agent {
     pub(crate) id: ProcessId,
 }
 
-/// Starts it on our own terminal, which it then has to itself.
+/// Starts the agent on this process's terminal, for the agent's sole use.
 pub(crate) fn start_on_screen(
     argv: &[OsString],
     environment: &[(OsString, OsString)],
     workdir: &Path,
 ) -> std::io::Result<Agent> {
     let mut command = command(argv, environment, workdir)?;
-    // What the terminal is, only we know: the environment is that of another one.
+    // Only this process knows the terminal: the environment describes another one.
     match std::env::var_os("TERM") {
         Some(term) if term == "screen" => drop(command.env("TERM", "screen-256color")),
         Some(term) => drop(command.env("TERM", term)),
@@ -34,8 +33,8 @@ pub(crate) fn start_on_screen(
     spawn(&mut command)
 }
 
-/// Starts it, headless: standard input is the prompt's file, standard output and error are ours to
-/// read.
+/// Starts the agent without a terminal. Standard input is the prompt's file; standard output and
+/// error are pipes to this process.
 pub(crate) fn start(
     argv: &[OsString],
     environment: &[(OsString, OsString)],
@@ -48,8 +47,8 @@ pub(crate) fn start(
     spawn(&mut command)
 }
 
-/// Starts a helper of ours as if it were the agent, with its output in files: `log` gives one for
-/// each stream.
+/// Starts a helper of el in the same way as an agent, with output in files. `log` opens the file of
+/// a stream.
 pub(crate) fn start_logged(
     argv: &[OsString],
     environment: &[(OsString, OsString)],
@@ -81,7 +80,7 @@ fn command(
 fn spawn(command: &mut Command) -> std::io::Result<Agent> {
     let child = command.spawn()?;
     let pid = child.id().ok_or_else(|| std::io::Error::other("the agent has no pid"))?;
-    // It cannot be gone: nobody has waited for it yet.
+    // The child cannot be gone, since it is not reaped yet.
     let id = ProcessId::of_pid(pid)?
         .ok_or_else(|| std::io::Error::other("the agent's process is not in the process table"))?;
     Ok(Agent { child, id })

@@ -1,5 +1,5 @@
-//! What the agent says, heard for its structured answers: progress as it comes, all others at the
-//! end of a call.
+//! Collects the structured answers in the agent's text: progress at once, other answers at the end
+//! of a call.
 
 use el_core::model::{Progress, ProgressStatus};
 use el_core::protocol::response::{Block, Payload, Reading, Scanner, check_block};
@@ -7,7 +7,7 @@ use el_core::protocol::response::{Block, Payload, Reading, Scanner, check_block}
 #[derive(Debug, Default)]
 pub(crate) struct AnswerListener {
     scanner: Scanner,
-    /// How far its task is, as it said last.
+    /// The task's progress according to the agent.
     told: Option<Told>,
 }
 
@@ -16,7 +16,7 @@ impl AnswerListener {
         self.scanner = Scanner::default();
     }
 
-    /// Everything of this call.
+    /// Returns all answers of the present call.
     pub(crate) fn take_reading(&mut self) -> Reading {
         std::mem::take(&mut self.scanner).finish()
     }
@@ -30,7 +30,7 @@ impl AnswerListener {
         self.told = told.or(self.told.take());
     }
 
-    /// A whole message; gives what the agent says that it does, if it says so in a block.
+    /// Takes a whole message. Returns the current action if a progress block names the action.
     pub(crate) fn hear_message(&mut self, text: &str) -> Option<String> {
         let within = self.scanner.push(text).iter().rev().find_map(Told::of);
         let at_end = self.scanner.end_message().iter().rev().find_map(Told::of);
@@ -46,7 +46,7 @@ impl AnswerListener {
     }
 }
 
-/// What a progress block says.
+/// The content of a progress block.
 #[derive(Debug)]
 struct Told {
     progress: Progress,

@@ -1,5 +1,5 @@
-//! Between two calls of an agent: what it said is heard, and it is asked again where its answer
-//! cannot be used, or sent back where it left its atom open.
+//! Decides between two calls of an agent: records the answers, asks again after an unusable answer,
+//! and sends back an agent that left its atom open.
 
 use std::fs::File;
 
@@ -14,18 +14,18 @@ use crate::clock;
 use crate::rundir::write_private;
 use crate::settings::Executor;
 
-/// How often an agent that left its atom open is resumed within its run.
+/// How often a run resumes an agent that left its atom open.
 pub(super) const RESUMES: u32 = 1;
 
-/// What the same conversation goes on with.
+/// The next prompt of the same conversation.
 pub(super) struct Again {
     prompt: String,
-    /// For whoever looks on.
+    /// A line for people at the pane.
     why: String,
 }
 
 impl Supervisor {
-    /// What is to be said to the agent after a call; `None`: the run is to end.
+    /// Returns the next prompt after a call; `None` ends the run.
     pub(super) fn after(&mut self, record: &ExitRecord) -> Option<Again> {
         let ended_well = matches!(record.end, EndKind::Exited | EndKind::Finished)
             && !record.is_error
@@ -73,8 +73,8 @@ impl Supervisor {
         }
     }
 
-    /// Whether the conversation can go on: the agent has one, its time and money are not up, and
-    /// the run is still ours.
+    /// Returns true if the conversation can go on: the agent has a conversation, time and money are
+    /// left, and this process still holds the run.
     fn may_go_on(&mut self, record: &ExitRecord) -> bool {
         if self.spec.agent.executor != Executor::Claude || record.end != EndKind::Exited {
             return false;
@@ -92,14 +92,14 @@ impl Supervisor {
         lease.beat(None, &progress).is_ok() && lease.watched() == RunSignal::Work
     }
 
-    /// A violation: the agent ended by itself, without an error, and its atom is still in progress.
+    /// Returns true if the atom is still in progress: a violation, after an end without an error.
     fn is_left_open(&mut self) -> bool {
         let status =
             ops::get_atom(self.watcher.lease.store(), &self.spec.atom).map(|atom| atom.status);
         matches!(status, Ok(Status::InProgress))
     }
 
-    /// What an agent is told that left its atom open.
+    /// Returns the prompt for an agent that left its atom open.
     pub(super) fn nudge(&mut self) -> String {
         let verify = self.verify();
         nudge_text(&self.spec.atom, verify.as_ref())
@@ -110,7 +110,7 @@ impl Supervisor {
         let lease = &mut self.watcher.lease;
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
-        // For the audit trail; the agent is sent back whether or not it is written.
+        // For the audit trail. The agent is sent back even if the write fails.
         let _ = ops::record_nudge(lease.store(), &ctx, &run, &token);
         self.watcher.pane.show(&format!("el: {}", again.why));
         self.watcher.reader.next_call();

@@ -17,18 +17,17 @@ use crate::verify;
 const TICK: Duration = Duration::from_millis(100);
 
 impl Supervisor {
-    /// The run's check, as the store has it now.
+    /// Returns the run's check as now stored.
     pub(super) fn verify(&mut self) -> Option<Verify> {
         let lease = &mut self.watcher.lease;
         let run = lease.run().to_owned();
         ops::get_run(lease.store(), &run).ok()?.verify
     }
 
-    /// Runs the check, if there is one and the agent said that its work is done. The result is part
-    /// of the run's record, and decides nothing: where it is to decide, `el close` has run it
-    /// before.
+    /// Runs the check if there is one and the agent has finished the work. The result is recorded
+    /// and decides nothing: a required check was already run by `el close`.
     pub(super) async fn check(&mut self) {
-        // A run has the check that it was claimed with, or none.
+        // A run keeps the check that it was claimed with, or none.
         if self.claimed.verify.is_none() {
             return;
         }
@@ -75,8 +74,7 @@ impl Supervisor {
             if self.watcher.signals.hung_up() || self.watcher.signals.take_interrupt() {
                 return running.end("the session was ended before the check was");
             }
-            // The lease goes on, and somebody may have opened the atom again: then there is nothing
-            // to check.
+            // The lease goes on. If the atom was opened again, there is no work to check.
             let watch = self.watcher.lease.tick(None, &self.watcher.reader.progress());
             if !matches!(watch, RunSignal::Finished(_)) {
                 return running.end("the work was taken up again before the check had ended");

@@ -1,5 +1,4 @@
-//! The end of a run: its work is checked and collected, then everything is decided and written in
-//! one transaction.
+//! Ends a run: checks and collects the work, then decides and writes everything in a transaction.
 
 use std::time::Duration;
 
@@ -19,10 +18,10 @@ use crate::settings::Executor;
 
 /// Between two tries to settle a run in a store that cannot be used.
 const SETTLE_AGAIN: Duration = Duration::from_secs(2);
-/// Tries before the settling is left to a worker, which finds the exit record.
+/// The number of tries before the settling is left to a worker, which uses the exit record.
 const SETTLE_TRIES: u32 = 30;
-/// How long the collecting may take before the run is settled without it: a file system that hangs
-/// must not keep a run from its end.
+/// The time limit for collecting. A hanging file system must not keep a run from its end, so the
+/// run is then settled without artifacts.
 const COLLECT_LIMIT: Duration = Duration::from_secs(15);
 /// Between two heartbeats meanwhile.
 const BEAT: Duration = Duration::from_millis(500);
@@ -31,14 +30,14 @@ impl Supervisor {
     /// Ends the run. A store that cannot be used now is tried again for a minute; then a worker
     /// settles the run, from the exit record.
     pub(super) async fn finish(mut self, record: &ExitRecord) {
-        // Should this fail, a worker settles the run as lost; the store below is told the truth all
-        // the same.
+        // On failure, a worker settles the run as lost, unless the store below can be told the
+        // truth.
         if let Err(error) = self.folder.write_exit(record) {
             self.watcher.pane.show(&format!("! {error}"));
         }
         self.check().await;
         if !self.spec.agent.preserve_sessions {
-            // Before the run is settled: afterwards the file may be the next run's.
+            // Removed before the run is settled: afterwards the file may belong to the next run.
             let _ = std::fs::remove_file(context_file(&self.spec.places, &self.spec.atom));
         }
         let is_stream = !matches!(self.spec.agent.executor, Executor::Command(_));
@@ -53,7 +52,8 @@ impl Supervisor {
         }
     }
 
-    /// One try. What was collected is kept for the next one; `Some(None)`: it took too long.
+    /// Tries to settle the run. The collected artifacts are kept for the next try; `Some(None)`
+    /// means that collecting took too long.
     async fn settle(
         &mut self,
         record: &ExitRecord,
@@ -83,12 +83,12 @@ impl Supervisor {
         })
     }
 
-    /// In a thread of its own, while the heartbeat goes on. A thread that hangs ends with this
+    /// Collects on another thread, while heartbeats continue. A hanging thread ends with this
     /// process.
     async fn collect(&mut self, job: CollectionJob) -> Option<Collected> {
         let (done, mut collected) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
-            // Nobody waits any more if it took too long.
+            // After the limit no receiver is left.
             let _ = done.send(artifacts::collect(&job));
         });
         let progress = self.watcher.progress();
@@ -114,7 +114,7 @@ impl Supervisor {
         if let Some(file) = &mut self.watcher.status {
             file.end(settled);
         }
-        // The notification command goes on without us.
+        // The notification command outlives this process.
         let (agent, places) = (&self.spec.agent, &self.spec.places);
         if let Err(error) = notify::start_notification(settled, agent, places, &self.environment) {
             self.watcher.pane.show(&format!("! {error}"));
@@ -128,7 +128,7 @@ impl Supervisor {
             one_line(detail, 160),
             self.spec.atom
         ));
-        // The pane's own thread needs a moment to write what it was given.
+        // The pane's thread needs a moment to write the last lines.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

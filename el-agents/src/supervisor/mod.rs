@@ -1,8 +1,8 @@
-//! `el supervise RUN`, the process of a session's pane: it starts the agent, pumps its stream,
-//! keeps the lease, ends its process tree, writes the exit record and settles the run.
+//! `el supervise RUN`, the process in a session's pane: starts the agent, reads its output, keeps
+//! the lease, ends the process tree, writes the exit record and settles the run.
 //!
-//! It needs nobody: a worker may die, or detach, and every run is still settled. It trusts nothing
-//! that its agent says of its own success.
+//! The supervisor depends on no worker: if a worker dies or detaches, every run is still settled.
+//! The agent's own word about success is not trusted.
 
 mod agent;
 mod answer_listener;
@@ -45,16 +45,16 @@ use crate::process::{self, Marker, ProcessId};
 use crate::rundir::{LaunchSpec, RunDir, RunDirError};
 use crate::settings::Executor;
 
-/// Why a supervisor could not take its run. The run is then settled by a worker.
+/// The reason why a supervisor could not take its run. A worker then settles the run.
 #[derive(Debug, thiserror::Error)]
 pub enum SuperviseError {
     /// The store refused: the run is over, or has a supervisor.
     #[error("the store refused")]
     Store(#[from] Error),
-    /// What the worker wrote for us is not there.
+    /// The worker's files for the run are missing.
     #[error("the run's files cannot be used")]
     Files(#[from] RunDirError),
-    /// Somebody else than the run's supervisor asked for its worktree.
+    /// A process other than the run's supervisor asked for the worktree.
     #[error("only the run's own supervisor may prepare its worktree")]
     NotItsSupervisor,
     /// The system refused.
@@ -68,11 +68,11 @@ pub enum SuperviseError {
     },
 }
 
-/// Supervises one run to its end. Blocks; starts a runtime of its own on this thread, which has to
-/// be the process's main one, since the agent dies with it.
+/// Supervises a run to the end. Blocks; starts a runtime on this thread. The thread must be the
+/// main thread of the process, since the agent dies with the thread.
 ///
 /// # Errors
-/// If the run could not be taken. Whatever happens after that ends in an exit record.
+/// If the run could not be taken. Any later failure ends in an exit record.
 pub fn supervise(database: &Path, run: &str) -> Result<(), SuperviseError> {
     let system = |doing| move |source| SuperviseError::System { doing, source };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -88,10 +88,10 @@ pub fn supervise(database: &Path, run: &str) -> Result<(), SuperviseError> {
     })
 }
 
-/// A run that is ours.
+/// A run registered to this process.
 struct Supervisor {
     spec: LaunchSpec,
-    /// The run as it was when this process registered for it.
+    /// The run at the time of registration.
     claimed: Run,
     folder: RunDir,
     environment: Vec<(OsString, OsString)>,
@@ -101,7 +101,7 @@ struct Supervisor {
 impl Supervisor {
     fn take(database: &Path, run: &str, signals: Signals) -> Result<Supervisor, SuperviseError> {
         let system = |doing| move |source| SuperviseError::System { doing, source };
-        // Where there is no such thing, the marker alone finds what left the tree.
+        // On systems without subreapers, only the marker finds processes that left the tree.
         if let Err(error) = process::become_subreaper()
             && error.kind() != std::io::ErrorKind::Unsupported
         {
@@ -135,7 +135,8 @@ impl Supervisor {
         let open = |path: &Path| folder.append(path).ok();
         let watcher = Watcher::new(
             RunLease::new(store, run, &token, spec.rules.lease),
-            // With a screen, the client's record of the conversation stands in for the stream.
+            // For an agent on a screen, the client's record of the conversation replaces the
+            // stream.
             Reader::new(matches!(spec.agent.executor, Executor::Claude | Executor::Interactive)),
             Pane::new(open(&folder.pane())),
             signals,
@@ -173,7 +174,7 @@ impl Supervisor {
         self.finish(&record).await;
     }
 
-    /// Calls the agent until nothing is left to say to it. Gives the record of its end.
+    /// Calls the agent until no prompt is left. Returns the exit record.
     async fn converse(&mut self, prompt: File) -> ExitRecord {
         let (mut prompt, mut resumes) = (Ok(prompt), 0);
         loop {
@@ -188,7 +189,7 @@ impl Supervisor {
         }
     }
 
-    /// One call of the agent, from its start to the end of its tree.
+    /// Makes a call of the agent, from the start to the end of the process tree.
     async fn call(&mut self, prompt: File, resume: bool) -> std::io::Result<CallEnd> {
         let resumed_at = resume.then(|| self.watcher.reader.progress().cost_micros);
         let argv = self
@@ -202,7 +203,7 @@ impl Supervisor {
             agent::start(&argv, &self.environment, &self.spec.agent.working_directory, prompt)?;
         let lease = &mut self.watcher.lease;
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
-        // For people only: nothing depends on it.
+        // For people only; no decision depends on the pid.
         let _ = ops::set_agent_pid(lease.store(), &run, &token, i64::from(agent.id.pid));
         Ok(self.watcher.watch(agent).await)
     }
@@ -217,7 +218,7 @@ impl Supervisor {
                 record.exit_code = status.and_then(|s| s.code());
                 record.signal = status.and_then(|s| s.signal());
                 if kind == EndKind::Exited && self.watcher.signals.hung_up() {
-                    // What told us to end may have reached the agent first.
+                    // The signal may have reached the agent first.
                     record.end = EndKind::Hangup;
                 }
                 if record.end == EndKind::Hangup {

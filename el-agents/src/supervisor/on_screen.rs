@@ -1,5 +1,5 @@
-//! A call of an agent that has the pane's terminal to itself (executor `interactive`): the same
-//! loop, with a screen to look at instead of a stream, and a last word to type before the signals.
+//! Calls of an agent on the pane's terminal (executor `interactive`): the same loop, with a screen
+//! instead of a stream, and with an exit command before the signals.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -22,11 +22,12 @@ use crate::settings::{Completion, Places};
 use crate::summary_file::summary_file;
 use crate::tmux::{OwnPane, Tmux, socket_name};
 
-/// How long an agent on a screen may take to end by itself after SIGINT.
+/// The time for an agent on a screen to end by itself after SIGINT.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 
 impl Supervisor {
-    /// One call of the agent on the pane's own terminal, from its start to the end of its tree.
+    /// Makes a call of the agent on the pane's terminal, from the start to the end of the process
+    /// tree.
     pub(super) async fn call_on_screen(
         &mut self,
         argv: &[OsString],
@@ -63,7 +64,7 @@ impl Supervisor {
         });
         let lease = &mut self.watcher.lease;
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
-        // For people only: nothing depends on it.
+        // For people only; no decision depends on the pid.
         let _ = ops::set_agent_pid(lease.store(), &run, &token, i64::from(agent.id.pid));
         let mut end = self.watcher.watch(agent).await;
         if let Some(on) = self
@@ -82,8 +83,7 @@ impl Supervisor {
 }
 
 impl Watcher {
-    /// One tick with a screen: keeps what it shows, and says whether the agent is to be ended
-    /// because of it.
+    /// Takes a tick with a screen: records the changes, and decides if the screen ends the call.
     pub(super) fn look_at_screen(&mut self, watch: RunSignal, now: Instant) -> Option<EndNow> {
         let on = self.on_screen.as_mut().filter(|on| !on.is_over)?;
         let seen = on.front.tick(now);
@@ -98,7 +98,7 @@ impl Watcher {
         if acted {
             self.acted();
         } else if is_attended {
-            // A question that somebody reads is not a stall; one that nobody sees becomes one.
+            // A question that a person reads is not a stall; an unseen question becomes one.
             self.attended();
         }
         if let Some(text) = text {
@@ -119,7 +119,7 @@ impl Watcher {
         if watch == RunSignal::Work && on.front.type_nudge(&on.nudge, RESUMES, now) {
             let (run, token) = (self.lease.run().to_owned(), self.lease.token().to_owned());
             let ctx = Ctx { now: clock::now(), actor: &on.agent, session: None };
-            // For the audit trail; the agent is sent back whether or not it is written.
+            // For the audit trail. The agent is sent back even if the write fails.
             let _ = ops::record_nudge(self.lease.store(), &ctx, &run, &token);
             self.pane.show(
                 "el: the agent ended its turn without closing its atom; it is sent back once",
@@ -140,8 +140,8 @@ impl Watcher {
 
     fn close_by_summary(&mut self, text: &str) {
         let Some(on) = &mut self.on_screen else { return };
-        // Asked once: a refusal (a review or a check is wanted) is the same the next time, and the
-        // agent is told of it by its own `el`.
+        // Tried once: a refusal (a review or a check is wanted) would repeat, and the agent learns
+        // of the refusal from its own `el`.
         on.summary = None;
         match self.lease.close_by_summary(&on.agent, &on.atom, text, on.review) {
             Ok(()) => {
@@ -154,8 +154,8 @@ impl Watcher {
         }
     }
 
-    /// The client is gone: keeps the rest of what it showed and said, and puts right what its exit
-    /// alone would tell wrongly.
+    /// Records the rest of the screen and the conversation after the client's end, and corrects the
+    /// kind of the end.
     fn leave_screen(&mut self, end: &mut CallEnd) {
         let Some(on) = self.on_screen.as_mut() else { return };
         on.is_over = true;
@@ -167,7 +167,7 @@ impl Watcher {
             return;
         }
         if self.signals.hung_up() {
-            // The hang-up reaches the client too, which may be faster than we.
+            // The hang-up also reaches the client, which may be faster.
             end.kind = EndKind::Hangup;
         } else if !was_given_work {
             end.kind = EndKind::SpawnFailed;
@@ -175,13 +175,13 @@ impl Watcher {
             && end.status.is_some_and(|status| status.success())
             && self.lease.watched() == RunSignal::Work
         {
-            // Whoever looked on has left the client: as with C-c in a headless session, a person's
-            // cancel.
+            // A watching person has left the client: a person's cancel, as with `C-c` in a headless
+            // session.
             self.lease.cancel();
         }
     }
 
-    /// The way for a client to leave by itself, where it can be used.
+    /// Returns a function that asks the client to exit by itself, if usable.
     pub(super) fn farewell(
         &self,
         agent: &Agent,
@@ -193,7 +193,7 @@ impl Watcher {
         Some(on.front.exit_request(&agent.id))
     }
 
-    /// What the agent's output, or its screen, tell of its progress.
+    /// Returns the progress from the agent's output or screen.
     pub(super) fn progress(&self) -> Progress {
         let mut progress = self.reader.progress();
         if let Some(on) = &self.on_screen {
@@ -202,7 +202,7 @@ impl Watcher {
         progress
     }
 
-    /// Writes what only the screen tells into the record of the end.
+    /// Adds the screen's facts to the exit record.
     pub(super) fn tell_of_screen(&self, record: &mut ExitRecord) {
         if let Some(on) = &self.on_screen {
             on.front.fill_exit_record(record);
@@ -211,7 +211,7 @@ impl Watcher {
     }
 }
 
-/// The pane that this very process runs in.
+/// Returns the pane of this process.
 fn own_pane(places: &Places) -> std::io::Result<OwnPane> {
     let environment: Vec<_> = std::env::vars_os().collect();
     let tmux = Tmux::discover(&socket_name(&places.database), &environment)

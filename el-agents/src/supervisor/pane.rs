@@ -1,14 +1,13 @@
-//! What the session's pane shows. Whoever watches must never be able to hold the supervisor up: a
-//! terminal that takes nothing (a pane in flow control, a dead tmux) costs lines on the screen, not
-//! heartbeats.
+//! The output of the session's pane. A watcher must never hold up the supervisor: a blocked
+//! terminal (flow control, a dead tmux) costs lines on the screen, not heartbeats.
 
 use std::fs::File;
 use std::io::Write;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-/// Lines that wait for the terminal before further ones are dropped from it.
+/// The maximum number of lines that wait for the terminal; further lines are dropped.
 const WAITING: usize = 2_000;
-/// Bytes of `pane.log` after which no more is kept.
+/// The maximum size of `pane.log`, in bytes.
 const LOG_MAX: u64 = 64 << 20;
 
 #[derive(Debug)]
@@ -22,15 +21,16 @@ pub(crate) struct Pane {
 }
 
 impl Pane {
-    /// Shows on this process's standard output, and keeps in `log`.
+    /// Shows on standard output and keeps the text in `log`.
     pub(crate) fn new(log: Option<File>) -> Pane {
         let (terminal, lines) = sync_channel::<String>(WAITING);
-        // Ends with the sender; a write that hangs keeps only this thread.
+        // The thread ends with the sender. A hanging write holds only this thread.
         std::thread::spawn(move || {
             let mut out = std::io::stdout();
             for line in lines {
                 if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
-                    // The terminal is gone; go on taking lines, so that the sender never fails.
+                    // The terminal is gone. Lines are still received, so that the sender never
+                    // fails.
                     continue;
                 }
             }
@@ -38,19 +38,18 @@ impl Pane {
         Pane { terminal, log, logged: 0, dropped: 0, is_lent: false }
     }
 
-    /// Leaves the terminal to a program with a screen of its own, until it is taken back: what is
-    /// shown meanwhile is only kept.
+    /// Leaves the terminal to a program with a screen. Until the terminal is taken back, shown text
+    /// only goes to the log.
     pub(crate) fn lend(&mut self) {
         self.is_lent = true;
     }
 
-    /// Takes the terminal back and makes it plain again, whatever the program has left it as: no
-    /// alternate screen, no bracketed paste, no mouse, no focus reports, no extended keys; a
-    /// cursor, and plain letters.
+    /// Takes the terminal back and resets the modes: no alternate screen, bracketed paste, mouse,
+    /// focus reports or extended keys; a visible cursor, and plain letters.
     pub(crate) fn take_back(&mut self) {
         const PLAIN: &str = "\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[<u\x1b[>4;0m\x1b[?25h\x1b[0m\r\n";
         self.is_lent = false;
-        // A terminal that takes nothing needs nothing.
+        // A blocked terminal needs no reset.
         let _ = self.terminal.try_send(PLAIN.to_owned());
     }
 
@@ -73,7 +72,7 @@ impl Pane {
         if self.is_lent {
             return;
         }
-        // A raw terminal would need it, and a cooked one takes it.
+        // A raw terminal needs the carriage return, and a cooked one accepts it.
         let text = text.replace('\n', "\r\n");
         if self.dropped > 0
             && self

@@ -1,4 +1,4 @@
-//! Before the agent starts: the folder that it works in, and the context that it is given.
+//! Prepares the agent's folder and context before the start.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -28,7 +28,7 @@ impl Supervisor {
     /// Prepares the agent's folder and context.
     ///
     /// # Errors
-    /// The record of a run whose agent cannot be started, or which was ended before.
+    /// The exit record of a run that ended before the agent could start.
     pub(super) async fn prepare(&mut self) -> Result<File, ExitRecord> {
         let workplace = match self.spec.agent.isolation {
             Some(_) => Some(self.prepare_worktree().await?),
@@ -90,7 +90,7 @@ impl Supervisor {
         })
     }
 
-    /// From now on the agent's folder is this one, here and in the store.
+    /// Moves the agent to the worktree, here and in the store.
     fn move_to(&mut self, workplace: &Workplace) -> Result<(), SuperviseError> {
         let folder = workplace.folder.display().to_string();
         let lease = &mut self.watcher.lease;
@@ -100,7 +100,7 @@ impl Supervisor {
         Ok(())
     }
 
-    /// Writes the context into its file, and a copy of it into the run's folder.
+    /// Writes the context to its file, and a copy to the run's folder.
     fn write_context(&mut self, workplace: Option<&Workplace>) -> Result<File, SuperviseError> {
         let (places, agent) = (&self.spec.places, &self.spec.agent);
         let store = self.watcher.lease.store();
@@ -123,7 +123,7 @@ impl Supervisor {
         self.launch_failed(error_chain(error), false)
     }
 
-    /// The run was to end before its agent was started.
+    /// Returns the exit record of a run that ended during the preparation.
     fn ended_early(&self, kind: EndKind) -> ExitRecord {
         let mut record = ExitRecord::new(&self.spec.run, kind, clock::now());
         if kind == EndKind::Hangup {
@@ -141,12 +141,12 @@ impl Supervisor {
         }
     }
 
-    /// In a plan, bringing together what the run builds on becomes an atom that it waits for;
-    /// elsewhere it is a person's. Gives what is told of that, and whether it is a person's.
+    /// Files an atom for merging conflicting dependencies, in a plan; outside of a plan a person
+    /// has to merge. Returns the text for the user, and true if a person has to act.
     fn file_joining_atom(&mut self, conflict: &MergeConflict) -> Result<(String, bool), Error> {
         let MergeConflict { branch, with, files } = conflict;
         let store = self.watcher.lease.store();
-        // As the worker that claimed the run.
+        // The worker that claimed the run is the actor.
         let actor = self.claimed.worker_id.as_deref().unwrap_or(&self.spec.agent.name);
         let ctx = Ctx { now: clock::now(), actor, session: None };
         let apart = BranchConflict { branch, with, files };
@@ -177,7 +177,7 @@ impl Supervisor {
     }
 }
 
-/// What stands at the head of the context.
+/// Composes the head of the context.
 fn preamble(given: Option<&str>, workplace: Option<&Workplace>) -> Option<String> {
     let of_worktree = workplace.map(|workplace| {
         let head = format!(

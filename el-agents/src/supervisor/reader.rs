@@ -1,5 +1,5 @@
-//! What the agent's output tells. It is believed for progress, cost and the reasons of failure,
-//! never for success.
+//! Reads the agent's output. The output is believed about progress, cost and the reasons of
+//! failure, never about success.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ use crate::claude::{
 
 /// Longest message that goes into an exit record, in characters.
 const MESSAGE_MAX: usize = 500;
-/// Width of the pane, less its margin.
+/// The width of the pane, less the margin, in characters.
 const WIDTH: usize = 196;
 
-/// Takes the agent's standard output in and keeps what matters of it.
+/// Reads the agent's standard output and keeps the relevant facts.
 #[derive(Debug)]
 pub(crate) struct Reader {
     lines: LineSplitter,
@@ -27,16 +27,16 @@ pub(crate) struct Reader {
     /// The output is Claude Code's event stream; else plain lines.
     is_stream: bool,
     result: Option<RunResult>,
-    /// Names of the tools that were denied, over all calls: what the first one was refused may be
-    /// why no later one gets on.
+    /// Names of denied tools, over all calls: a tool denied in the first call may explain a failure
+    /// in a later call.
     denied: BTreeSet<String>,
     result_at: Option<Instant>,
     limit_resets_at: Option<Option<Timestamp>>,
     /// The client asks the API, and has had no answer since then.
     asks_since: Option<Instant>,
-    /// Refusals of the account in a row, of which the client tries again.
+    /// Consecutive refusals of the account that the client retries.
     refusals: u32,
-    /// The last error of the API: the status and the client's word for it.
+    /// The last error of the API: the status, and the client's error code.
     api_error: (Option<u16>, String),
     last_line: Option<String>,
     /// The last plain line of standard error.
@@ -44,7 +44,7 @@ pub(crate) struct Reader {
     errors: LineSplitter,
     /// Background tasks of the agent that have not ended.
     tasks: BTreeSet<String>,
-    /// For the structured answers in what it says.
+    /// Collects the structured answers.
     ear: AnswerListener,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Reader {
 const DENIED_MAX: usize = 20;
 /// So many refusals of the account in a row end the run.
 const REFUSALS: u32 = 2;
-/// More tasks than this are a stream gone wrong.
+/// The maximum number of background tasks; more mean a broken stream.
 const TASKS_MAX: usize = 256;
 
 impl Reader {
@@ -77,7 +77,7 @@ impl Reader {
         }
     }
 
-    /// The agent is called once more, to go on with its conversation.
+    /// Prepares for another call of the same conversation.
     pub(crate) fn next_call(&mut self) {
         self.lines = LineSplitter::default();
         self.progress.next_call();
@@ -89,18 +89,18 @@ impl Reader {
         self.ear.next_call();
     }
 
-    /// Everything that the agent said in this call, with its structured answers.
+    /// Returns the structured answers of this call.
     pub(crate) fn take_reading(&mut self) -> Reading {
         self.ear.take_reading()
     }
 
-    /// Takes bytes of standard output; gives what the pane is to show.
+    /// Reads bytes of standard output. Returns the text for the pane.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> String {
         let lines = self.lines.push(bytes);
         lines.into_iter().map(|line| self.line(line)).collect()
     }
 
-    /// Takes bytes of standard error; gives what the pane is to show.
+    /// Reads bytes of standard error. Returns the text for the pane.
     pub(crate) fn take_error(&mut self, bytes: &[u8]) -> String {
         let lines = self.errors.push(bytes);
         let mut shown = String::new();
@@ -115,7 +115,7 @@ impl Reader {
         shown
     }
 
-    /// Both streams have ended; gives what the pane is to show of an unfinished last line.
+    /// Ends both streams. Returns the text of an unfinished last line for the pane.
     pub(crate) fn finish(&mut self) -> String {
         if let Some(Line::Whole(rest)) = self.errors.finish() {
             self.last_error = Some(one_line(&String::from_utf8_lossy(&rest), MESSAGE_MAX))
@@ -163,7 +163,8 @@ impl Reader {
                     limit.resets_at.map(|s| Timestamp::from_micros(s.saturating_mul(1_000_000))),
                 );
             }
-            // It answered after all: the limit did not end it, nor was its last result the last.
+            // An answer came after all: the limit did not end the agent, and the last result was
+            // not final.
             StreamEvent::Text { subagent: false, .. }
             | StreamEvent::ToolUse { subagent: false, .. } => {
                 self.limit_resets_at = None;
@@ -187,7 +188,8 @@ impl Reader {
         self.renderer.render(event)
     }
 
-    /// The client asks the API when it begins, and when it has what the model asked for.
+    /// Tracks the client's requests to the API: a request begins with the call, and after each tool
+    /// result.
     fn note_asking(&mut self, event: &StreamEvent) {
         let asks = match event {
             StreamEvent::Init { .. }
@@ -204,13 +206,14 @@ impl Reader {
         self.asks_since = asks.filter(|_| !self.progress.tool_in_flight);
     }
 
-    /// The API refuses the account, and the client, which would try again for minutes, is to end.
+    /// Returns true if the API refuses the account for good. The client would retry for minutes, so
+    /// the supervisor ends the call.
     pub(crate) fn is_refused(&self) -> bool {
         self.refusals >= REFUSALS
     }
 
-    /// Whether the agent was waiting for an answer of the API when it was ended: the whole time of
-    /// its silence, or most of its time.
+    /// Returns true if the agent was waiting for the API when it was ended: for the whole silence,
+    /// or for most of the run.
     fn waits_for_api(&self, end: EndKind, running: Duration) -> bool {
         let Some(since) = self.asks_since else { return false };
         match end {
@@ -220,7 +223,7 @@ impl Reader {
         }
     }
 
-    /// As the store keeps it.
+    /// Returns the progress for the store.
     pub(crate) fn progress(&self) -> Progress {
         let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         let action = if self.is_stream {
@@ -242,18 +245,18 @@ impl Reader {
         self.progress.tool_in_flight
     }
 
-    /// When the agent said its result, if that is its last: while a background task of its own
-    /// runs, it waits for that and goes on.
+    /// The time of the agent's last result; `None` while a background task runs, after which the
+    /// agent goes on.
     pub(crate) fn result_at(&self) -> Option<Instant> {
         self.result_at.filter(|_| self.tasks.is_empty())
     }
 
-    /// Whether the agent itself said that it failed.
+    /// Returns true if the agent itself reports a failure.
     pub(crate) fn is_error(&self) -> bool {
         self.result.as_ref().is_some_and(|result| result.is_error)
     }
 
-    /// Writes what the output told into the record of the end. `running`: since the run began.
+    /// Adds the facts of the output to the exit record. `running`: the duration of the run.
     pub(crate) fn tell(&self, record: &mut ExitRecord, running: Duration) {
         record.is_error = self.is_error();
         let result = self.result.as_ref();

@@ -1,4 +1,4 @@
-//! The supervisor's line to the store: heartbeats, and what the store says about the run.
+//! The supervisor's lease: heartbeats, and the store's signals about the run.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use el_core::{Ctx, Error, SessionCredentials, Store};
 
 use crate::clock;
 
-/// Changed progress is written no more often than this.
+/// The minimum interval between writes of changed progress.
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct RunLease {
 }
 
 impl RunLease {
-    /// From right after the registration, which extended the lease.
+    /// Starts right after the registration, which extended the lease.
     pub(crate) fn new(store: Store, run: &str, token: &str, lease: Duration) -> RunLease {
         RunLease {
             store,
@@ -53,7 +53,7 @@ impl RunLease {
         &self.token
     }
 
-    /// What the store last said.
+    /// The last signal of the store.
     pub(crate) fn watched(&self) -> RunSignal {
         self.watch
     }
@@ -63,14 +63,14 @@ impl RunLease {
         clock::time_with_suspend().saturating_sub(self.extended_at)
     }
 
-    /// Looks whether anything changed, and beats when it is time. Called ten times a second, it
-    /// costs microseconds where nothing did. When the store cannot be used, the answer is what it
-    /// last said; if that lasts, the age of the lease decides.
+    /// Reads the signal after a change of the store, and sends a heartbeat when due. Cheap enough
+    /// for ten calls a second. If the store fails, returns the last signal; if the failure lasts,
+    /// the age of the lease decides.
     pub(crate) fn tick(&mut self, active_at: Option<Timestamp>, progress: &Progress) -> RunSignal {
         let since = self.beat_at.elapsed();
         let is_due =
             since > self.lease / 6 || (since > PROGRESS_EVERY && *progress != self.written);
-        // A store that fails is asked again at the next tick.
+        // A failing store is asked again at the next tick.
         let _ = if is_due { self.beat(active_at, progress) } else { self.look() };
         self.watch
     }
@@ -90,7 +90,7 @@ impl RunLease {
         active_at: Option<Timestamp>,
         progress: &Progress,
     ) -> Result<(), Error> {
-        // Taken before the write: the lease counts from what the store was told.
+        // Taken before the write: the lease counts from the time told to the store.
         let (clock, instant) = (clock::time_with_suspend(), Instant::now());
         let beat = Beat {
             run_id: &self.run,
@@ -107,8 +107,8 @@ impl RunLease {
         Ok(())
     }
 
-    /// The agent's summary stands for its word: its atom is closed in its name. Refused where the
-    /// agent would be.
+    /// Closes the atom in the agent's name, on the strength of the agent's summary. Refused where
+    /// `el close` by the agent would be.
     pub(crate) fn close_by_summary(
         &mut self,
         agent: &str,
@@ -122,11 +122,11 @@ impl RunLease {
         ops::close_by_summary(&mut self.store, &ctx, atom, summary, review)
     }
 
-    /// Somebody in the attached session pressed `C-c`: that is a person's cancel, which holds the
+    /// Cancels the run, after `C-c` in the attached session. As a person's cancel, this holds the
     /// atom back.
     pub(crate) fn cancel(&mut self) {
         let ctx = Ctx { now: clock::now(), actor: "person at the session", session: None };
-        // Should it fail, the person sees that nothing happened and presses again.
+        // On failure, the person sees no effect and presses again.
         let _ = ops::cancel(
             &mut self.store,
             &ctx,

@@ -1,17 +1,17 @@
-//! What a supervisor knows of an agent that has the pane's terminal to itself.
+//! The supervisor's state for an agent with the pane's terminal.
 
 use crate::interactive::{ScreenDriver, SummaryWatch};
 
-/// What belongs to an agent on a screen.
+/// The state of an agent on a screen.
 #[derive(Debug)]
 pub(super) struct OnScreen {
     pub(super) front: ScreenDriver,
-    /// What ends the work beside the atom itself.
+    /// The summary file that may end the work.
     pub(super) summary: Option<SummaryWatch>,
     pub(super) agent: String,
     pub(super) review: bool,
     pub(super) atom: String,
     pub(super) nudge: String,
-    /// The client has ended; what it was is still to be told.
+    /// The client has ended; its last state is not reported yet.
     pub(super) is_over: bool,
 }

@@ -1,11 +1,10 @@
-//! What tells a supervisor to end its run.
+//! The signals that end a supervisor's run.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGHUP (the session or its server was ended), SIGTERM and SIGINT (`C-c` in the attached
-/// session).
+/// SIGHUP (the session or the server ended), SIGTERM, and SIGINT (`C-c` in the attached session).
 #[derive(Debug)]
 pub(crate) struct Signals {
     hangup: Signal,
@@ -26,7 +25,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one and remembers it.
+    /// Waits for a signal and records the signal.
     pub(crate) async fn caught(&mut self) {
         tokio::select! {
             _ = self.hangup.recv() => self.hung_up = Some("the session was ended from outside"),
@@ -44,7 +43,7 @@ impl Signals {
         self.hung_up
     }
 
-    /// Somebody pressed `C-c` since the last call.
+    /// Returns true once if `C-c` was pressed since the last call.
     pub(crate) fn take_interrupt(&mut self) -> bool {
         std::mem::take(&mut self.interrupted)
     }

@@ -1,5 +1,5 @@
-//! `STATUS.txt` in the run's folder: how the run stands, one `name: value` a line, for whoever
-//! looks at files and not at `el`.
+//! `STATUS.txt` in the run's folder: the state of the run, as `name: value` lines, for readers of
+//! files.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -11,16 +11,16 @@ use crate::claude::one_line;
 use crate::clock;
 use crate::rundir::replace_private;
 
-/// What changed is written no more often than this.
+/// The minimum interval between writes of changes.
 const WRITE_EVERY: Duration = Duration::from_secs(2);
-/// What did not change is written anew after this, so that the file's age tells that somebody is
-/// there.
+/// The interval at which an unchanged file is written again, so that the file's age shows a living
+/// supervisor.
 const REFRESH: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
 pub(super) struct StatusFile {
     path: PathBuf,
-    /// What stays: run, work item, agent.
+    /// The fixed part: run, work item, agent.
     head: String,
     began: Timestamp,
     written: Option<(Instant, String)>,
@@ -43,7 +43,7 @@ impl StatusFile {
         StatusFile { path, head, began, written: None }
     }
 
-    /// Called at each tick: writes when it is time.
+    /// Writes the file if due. Called at each tick.
     pub(super) fn keep(
         &mut self,
         watch: RunSignal,

@@ -1,4 +1,4 @@
-//! The loop around one call of the agent: pump, look, decide, end. Deciding is in `watchdog`.
+//! The loop around a call of the agent: read, look, decide, end. `watchdog` has the decision.
 
 use std::fs::File;
 use std::io::Write;
@@ -21,29 +21,29 @@ use crate::clock;
 use crate::pace::Pace;
 use crate::process::{EndTree, Ended, Marker, descendants, end_tree, reap_adopted};
 
-/// Between two looks at the store and the clock, while the agent says or does something.
+/// The interval between looks at store and clock while the agent is active.
 const TICK: Duration = Duration::from_millis(100);
-/// The same, while it is silent: two hundred silent agents are to cost next to nothing.
+/// The interval while the agent is silent: two hundred silent agents must cost next to nothing.
 const SILENT_TICK: Duration = Duration::from_millis(500);
 /// How often a silent agent's tree is looked at.
 const STALL_LOOK: Duration = Duration::from_secs(15);
 /// How often ended orphans are reaped: a look at the whole process table.
 const REAP_EVERY: Duration = Duration::from_secs(10);
-/// How long the killing may take before the claim is kept and it is tried again.
+/// The time limit of the killing. Afterwards the claim is kept and the killing repeated.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// Between two tries to end a tree of which something is left.
+/// The pause between two tries to end a surviving tree.
 const END_AGAIN: Duration = Duration::from_secs(1);
-/// Bytes of a transcript after which no more is kept: a run must not fill the disk.
+/// The maximum size of a transcript, in bytes: a run must not fill the disk.
 const TRANSCRIPT_MAX: u64 = 1 << 30;
 
-/// How one call of the agent ended; nothing of its tree is left.
+/// The end of a call of the agent. No process of the tree is left.
 #[derive(Debug)]
 pub(crate) struct CallEnd {
     pub(crate) kind: EndKind,
     pub(crate) status: Option<ExitStatus>,
 }
 
-/// What the loop works with, over all calls of a run.
+/// The state of the loop, over all calls of a run.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     pub(crate) lease: RunLease,
@@ -56,9 +56,9 @@ pub(crate) struct Watcher {
     pub(crate) errors: Capped,
     /// When the run began; the time limit counts from here, over all calls.
     pub(crate) began: Instant,
-    /// `STATUS.txt`, once there is one to be kept.
+    /// `STATUS.txt`, as soon as the file is kept.
     pub(super) status: Option<StatusFile>,
-    /// The agent has the terminal, and its screen is what there is to see.
+    /// The state of an agent on a screen; `None` for a headless agent.
     pub(super) on_screen: Option<OnScreen>,
     active: Active,
     pace: Pace,
@@ -67,7 +67,7 @@ pub(crate) struct Watcher {
     reaped_at: Instant,
 }
 
-/// When the agent or its tree last did something.
+/// The last activity of the agent or its tree.
 #[derive(Debug)]
 struct Active {
     at: Instant,
@@ -102,7 +102,7 @@ impl Capped {
 
     fn sync(&self) {
         if let Some(file) = &self.file {
-            // What could not reach the disk is no reason to fail the run.
+            // A failed sync must not fail the run.
             let _ = file.sync_data();
         }
     }
@@ -139,13 +139,13 @@ impl Watcher {
         }
     }
 
-    /// Watches one call to its end.
+    /// Watches a call to the end.
     pub(crate) async fn watch(&mut self, mut agent: Agent) -> CallEnd {
         let mut stdout = agent.child.stdout.take();
         let mut stderr = agent.child.stderr.take();
         let mut out = vec![0; 64 << 10];
         let mut err = vec![0; 8 << 10];
-        // A screen is looked at often: what is typed is verified by what it shows.
+        // A screen is looked at often, because the screen verifies typed text.
         let longest = if self.on_screen.is_some() { TICK } else { SILENT_TICK };
         self.pace = Pace::new(TICK, longest);
         self.look_at = Instant::now();
@@ -165,8 +165,8 @@ impl Watcher {
                 exited = agent.child.wait(), if status.is_none() => {
                     status = exited.ok();
                     if status.is_none() {
-                        // It cannot be waited for, so somebody reaped it; that it is gone is all
-                        // that is known.
+                        // The child cannot be reaped, so another part has reaped the child. The
+                        // status is unknown.
                         status = Some(ExitStatus::default());
                     }
                     if ending.is_none() {
@@ -181,7 +181,7 @@ impl Watcher {
                             self.drain(stdout, stderr, &mut out).await;
                             return CallEnd { kind, status };
                         }
-                        // Its exit has not been seen here yet; the next round does.
+                        // The exit is not seen yet; the next round sees it.
                         Ok(Ended::Clean { .. }) => {}
                         Ok(Ended::Survivors(left)) => {
                             self.pane.show(&format!("! {} process(es) do not die; the claim is kept and it is tried again", left.len()));
@@ -228,19 +228,18 @@ impl Watcher {
         self.look_at = self.look_at.min(self.active.at + TICK);
     }
 
-    /// It is not idle, though it does nothing: somebody sees to it.
+    /// Notes that a person attends to the agent, so that silence is no stall.
     pub(super) fn attended(&mut self) {
         self.active.at = Instant::now();
     }
 
-    /// One tick: the store, the clock, the decision.
+    /// Takes a tick: the store, the clock, the decision.
     fn look(&mut self, agent: &Agent) -> Option<EndNow> {
         if self.signals.take_interrupt() {
             self.lease.cancel();
         }
         if self.reaped_at.elapsed() > REAP_EVERY {
-            // Orphans of the agent become ours; those that have ended are reaped, or they would
-            // pile up.
+            // The agent's orphans are adopted by this process, and have to be reaped.
             reap_adopted(agent.id.pid);
             self.reaped_at = Instant::now();
         }
@@ -283,8 +282,8 @@ impl Watcher {
         decided.or(order)
     }
 
-    /// An agent whose tools work is not stalled, however silent. The agent's own CPU does not
-    /// count: it takes some just waiting.
+    /// Notes activity if the agent's tools use CPU: an agent with busy tools is not stalled. The
+    /// agent's own CPU does not count, since waiting uses some.
     fn look_at_tools(&mut self, agent: &Agent, now: Instant) {
         self.active.looked = now;
         let Ok(tools) = descendants(agent.id.pid) else { return };
@@ -295,8 +294,8 @@ impl Watcher {
         self.active.tools = Some(seen);
     }
 
-    /// Begins to end the whole tree, after a wait, in a thread of its own: the pump and the
-    /// heartbeat go on.
+    /// Begins to end the whole tree after `wait`, on another thread, while reading and heartbeats
+    /// go on.
     fn end(
         &mut self,
         agent: &Agent,
@@ -322,8 +321,8 @@ impl Watcher {
         })
     }
 
-    /// Reads what still is in the pipes. Nobody holds their other ends any more, so this ends at
-    /// once; a bound is there all the same.
+    /// Reads the rest of the pipes. No process holds the other ends any more, so this ends at once;
+    /// a time limit applies all the same.
     async fn drain(
         &mut self,
         mut stdout: Option<tokio::process::ChildStdout>,
@@ -338,7 +337,7 @@ impl Watcher {
                 self.error_output(&buffer[..len]);
             }
         };
-        // What is not there after two seconds is held by something that is not of the agent's tree.
+        // After two seconds, a process outside of the tree holds the pipe.
         let _ = tokio::time::timeout(Duration::from_secs(2), rest).await;
         let shown = self.reader.finish();
         self.pane.show(&shown);
@@ -346,7 +345,7 @@ impl Watcher {
     }
 }
 
-/// The next bytes; `None` at the end, or when there is nothing to read from.
+/// Reads the next bytes; `None` at the end, or without a pipe.
 async fn read(from: &mut Option<impl AsyncRead + Unpin>, buffer: &mut [u8]) -> Option<usize> {
     match from {
         Some(from) => from.read(buffer).await.ok().filter(|len| *len > 0),

@@ -1,20 +1,20 @@
-//! When an agent is to be ended, and why: pure, from what the supervisor sees at one moment.
+//! Decides if and why an agent is to be ended: pure, from the observations at a moment.
 
 use std::time::Duration;
 
 use el_core::model::EndKind;
 use el_core::ops::RunSignal;
 
-/// How long an agent may take to end by itself after SIGINT.
+/// The time for an agent to end by itself after SIGINT.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
-/// How long an agent may stay after it has said its result: it waits five seconds for background
-/// tasks of its own.
+/// The time for an agent to exit after its result. The agent itself waits five seconds for its
+/// background tasks.
 const RESULT_GRACE: Duration = Duration::from_secs(15);
 /// A tool that still runs after the close (a commit with slow hooks) may stretch the grace so many
 /// times.
 const TOOL_PATIENCE: u32 = 5;
 
-/// The bounds of one run.
+/// The bounds of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     pub(crate) execution_timeout: Duration,
@@ -23,26 +23,26 @@ pub(crate) struct Bounds {
     pub(crate) lease: Duration,
 }
 
-/// What is seen at one moment.
+/// The observations at a moment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
     /// Since the run began; time in suspend not counted.
     pub(crate) running: Duration,
-    /// Since the agent or anything of its tree last did something.
+    /// Since the last activity of the agent or its tree.
     pub(crate) idle: Duration,
-    /// Since its result was said.
+    /// Since the agent's result.
     pub(crate) since_result: Option<Duration>,
     /// Since the atom reached a status that ends the run.
     pub(crate) since_finished: Option<Duration>,
-    /// A tool that it called has not answered.
+    /// A called tool has not answered.
     pub(crate) tool_in_flight: bool,
     /// Since the lease was last extended, time in suspend included.
     pub(crate) lease_age: Duration,
-    /// What the store last said.
+    /// The last signal of the store.
     pub(crate) watch: RunSignal,
     /// The API refuses the account.
     pub(crate) is_refused: bool,
-    /// A signal told us to end: the session or its server was ended, or someone ended this process.
+    /// A signal asked for the end: the session or its server ended, or SIGTERM came.
     pub(crate) hung_up: bool,
 }
 
@@ -50,15 +50,15 @@ pub(crate) struct Moment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EndNow {
     pub(crate) kind: EndKind,
-    /// How long it may take to end by itself.
+    /// The time for the agent to end by itself.
     pub(crate) grace: Duration,
 }
 
-/// Decides; `None`: it may go on.
+/// Decides; `None` lets the agent go on.
 pub(crate) fn decide(bounds: &Bounds, moment: &Moment) -> Option<EndNow> {
     let end = |kind| Some(EndNow { kind, grace: INTERRUPT_GRACE });
     match moment.watch {
-        // Somebody else has settled the run: not one more word of this agent counts.
+        // Another process has settled the run, so no further word of this agent counts.
         RunSignal::Over => return Some(EndNow { kind: EndKind::LeaseLost, grace: Duration::ZERO }),
         RunSignal::Superseded => return end(EndKind::Finished),
         RunSignal::Cancelled(_) | RunSignal::OverBudget => return end(EndKind::Cancelled),
@@ -70,7 +70,7 @@ pub(crate) fn decide(bounds: &Bounds, moment: &Moment) -> Option<EndNow> {
     if moment.is_refused {
         return end(EndKind::Refused);
     }
-    // Before the lease can be taken over, this agent is gone.
+    // The agent ends before the lease can be taken over.
     if moment.lease_age > bounds.lease.mul_f64(0.7) {
         return Some(EndNow {
             kind: EndKind::LeaseLost,

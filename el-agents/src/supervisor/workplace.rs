@@ -1,8 +1,8 @@
 //! The child process that prepares a run's worktree.
 //!
-//! The supervisor prepares the worktree in a child process (`el supervise RUN --workplace`), which it watches
-//! and ends as it does its agent. The child carries the run's mark, and so does all that it starts:
-//! git and the setup command. Whoever sweeps the run ends them too.
+//! The supervisor watches and ends this child (`el supervise RUN --workplace`) in the same way as
+//! an agent. The child and all its processes (git, the setup command) carry the run's mark, so a
+//! sweep of the run ends them too.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,18 +20,18 @@ use crate::process::{Handle, ProcessId, descendants};
 use crate::rundir::{LaunchSpec, RunDir};
 use crate::verify;
 
-/// How long git and the setup may take to put their lock files away after SIGTERM.
+/// The time for git and the setup to remove their lock files after SIGTERM.
 const TERM_GRACE: Duration = Duration::from_secs(3);
-/// Between two looks whether they have ended.
+/// The interval between looks for their end.
 const LOOK: Duration = Duration::from_millis(20);
 /// Lines of a failed setup's output that are told.
 const SETUP_LINES: usize = 5;
 
-/// The child's side: prepares the worktree of a run and writes the result into the run's folder.
-/// Blocks. On SIGINT, SIGTERM or SIGHUP, it asks what it started to end, and leaves no result.
+/// Prepares the worktree of a run in the child process, and writes the result to the run's folder.
+/// Blocks. On SIGINT, SIGTERM or SIGHUP, asks all descendants to end, and leaves no result.
 ///
 /// # Errors
-/// If this process was not started by the run's supervisor, or the run's files cannot be used.
+/// If the run's supervisor did not start this process, or the run's files cannot be used.
 pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseError> {
     let store = Store::open(database, Durability::Normal)?;
     let folder = RunDir::of_run(database, run);
@@ -57,8 +57,7 @@ pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseErro
             }
         }
     });
-    // A copy that is still under way ends with this process; a copy that was broken off is not
-    // taken for one.
+    // An unfinished copy ends with this process, and is never taken for a complete copy.
     runtime.shutdown_background();
     match prepared? {
         Some(prepared) => Ok(folder.write_workplace(&prepared)?),
@@ -66,7 +65,7 @@ pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseErro
     }
 }
 
-/// A session's agent may call `el`; it must not get the setup command run this way.
+/// Refuses other callers: an agent may call `el`, but must not run the setup command in this way.
 fn ensure_started_by_supervisor(store: &Store, run: &str) -> Result<(), SuperviseError> {
     let supervisor = ops::get_run(store, run)?.supervisor.map(|stamp| stamp.pid);
     let parent = getppid().map(|parent| i64::from(parent.as_raw_nonzero().get()));
@@ -122,8 +121,8 @@ fn run_setup(isolation: &Isolation, folder: &Path) -> Result<(), GitError> {
     })
 }
 
-/// Asks git and the setup to end, so that git removes its lock files. The supervisor kills what
-/// does not.
+/// Asks git and the setup to end, so that git removes its lock files. The supervisor kills the
+/// survivors.
 async fn end_descendants() {
     let until = tokio::time::Instant::now() + TERM_GRACE;
     while tokio::time::Instant::now() < until {
@@ -136,7 +135,7 @@ async fn end_descendants() {
             if let Ok(Some(id)) = ProcessId::of_pid(child.pid)
                 && let Ok(Some(handle)) = Handle::open(&id)
             {
-                // It may have ended just now.
+                // The process may have ended just now.
                 let _ = handle.send_signal(Signal::TERM);
             }
         }

@@ -94,11 +94,13 @@ fn sent_row(artifact: &Artifact) -> Value {
 }
 
 fn refused_row(artifact: &Artifact) -> Value {
+    let message =
+        artifact.reason.map(|reason| format!("{} {}", artifact.path, reason.reason_text()));
     json!({
         "path": artifact.path,
         "description": artifact.description,
         "reason": artifact.reason,
-        "message": artifact.reason.map(|reason| format!("{} {}", artifact.path, reason.reason_text())),
+        "message": message,
         "note": artifact.note,
     })
 }

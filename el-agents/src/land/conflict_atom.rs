@@ -113,9 +113,12 @@ fn file_atom(
         ),
         parent,
         discovered_from: Some(item.atom_id.clone()),
-        metadata: Some(
-            json!({ CONFLICT_OF_KEY: item.atom_id, "tip": item.tip, "land_onto": onto, "files": item.files }),
-        ),
+        metadata: Some(json!({
+            CONFLICT_OF_KEY: item.atom_id,
+            "tip": item.tip,
+            "land_onto": onto,
+            "files": item.files,
+        })),
         ..NewAtom::default()
     };
     Ok(ConflictAtom { id: ops::create(store, ctx, &new)?.id, is_closed: false })

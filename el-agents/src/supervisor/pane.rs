@@ -47,7 +47,8 @@ impl Pane {
     /// Takes the terminal back and resets the modes: no alternate screen, bracketed paste, mouse,
     /// focus reports or extended keys; a visible cursor, and plain letters.
     pub(crate) fn take_back(&mut self) {
-        const PLAIN: &str = "\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[<u\x1b[>4;0m\x1b[?25h\x1b[0m\r\n";
+        const PLAIN: &str = "\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\
+                             \x1b[?1004l\x1b[<u\x1b[>4;0m\x1b[?25h\x1b[0m\r\n";
         self.is_lent = false;
         // A blocked terminal needs no reset.
         let _ = self.terminal.try_send(PLAIN.to_owned());

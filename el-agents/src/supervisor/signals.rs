@@ -29,7 +29,9 @@ impl Signals {
     pub(crate) async fn caught(&mut self) {
         tokio::select! {
             _ = self.hangup.recv() => self.hung_up = Some("the session was ended from outside"),
-            _ = self.terminate.recv() => self.hung_up = Some("the supervisor was asked to end (SIGTERM)"),
+            _ = self.terminate.recv() => {
+                self.hung_up = Some("the supervisor was asked to end (SIGTERM)");
+            },
             _ = self.interrupt.recv() => self.interrupted = true,
         }
     }

@@ -111,7 +111,8 @@ fn body(state: &str, progress: &Progress) -> String {
         _ => String::new(),
     };
     format!(
-        "status: {state}\n{percent}{files}turns: {}\ntokens_in: {}\ntokens_out: {}\ncost_usd: {dollars:.4}\ndoing: {}\n",
+        "status: {state}\n{percent}{files}turns: {}\ntokens_in: {}\ntokens_out: {}\n\
+         cost_usd: {dollars:.4}\ndoing: {}\n",
         progress.turns,
         progress.tokens_in,
         progress.tokens_out,

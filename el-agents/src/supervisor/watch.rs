@@ -170,7 +170,9 @@ impl Watcher {
                         status = Some(ExitStatus::default());
                     }
                     if ending.is_none() {
-                        ending = Some((EndKind::Exited, self.end(&agent, EndKind::Exited, Duration::ZERO, Duration::ZERO)));
+                        let kind = EndKind::Exited;
+                        let end = self.end(&agent, kind, Duration::ZERO, Duration::ZERO);
+                        ending = Some((kind, end));
                     }
                 },
                 () = self.signals.caught() => self.look_at = Instant::now(),
@@ -184,9 +186,15 @@ impl Watcher {
                         // The exit is not seen yet; the next round sees it.
                         Ok(Ended::Clean { .. }) => {}
                         Ok(Ended::Survivors(left)) => {
-                            self.pane.show(&format!("! {} process(es) do not die; the claim is kept and it is tried again", left.len()));
+                            self.pane.show(&format!(
+                                "! {} process(es) do not die; the claim is kept and it is tried \
+                                 again",
+                                left.len()
+                            ));
                         }
-                        Err(error) => self.pane.show(&format!("! the process table cannot be read ({error}); trying again")),
+                        Err(error) => self.pane.show(&format!(
+                            "! the process table cannot be read ({error}); trying again"
+                        )),
                     }
                     ending = Some((kind, self.end(&agent, kind, Duration::ZERO, END_AGAIN)));
                 },

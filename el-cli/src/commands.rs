@@ -68,7 +68,7 @@ mod why;
 mod work;
 mod worktrees;
 
-/// What `el` can do.
+/// The commands of `el`.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {

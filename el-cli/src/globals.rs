@@ -15,7 +15,7 @@ pub(crate) struct Globals {
     /// The database, instead of the nearest .eluent/el.db [env: EL_DB]
     #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) db: Option<PathBuf>,
-    /// Who is recorded as the author of changes [env: EL_ACTOR]
+    /// The author of changes [env: EL_ACTOR]
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) actor: Option<String>,
     /// When to colour
@@ -27,7 +27,7 @@ pub(crate) struct Globals {
     /// Show more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// On a bug in el, print where it happened [env: EL_DEBUG]
+    /// On a bug in el, print the place of the bug [env: EL_DEBUG]
     #[arg(long, global = true)]
     pub(crate) debug: bool,
 }

@@ -74,7 +74,8 @@ impl<T: Word> TypedValueParser for WordParser<T> {
     }
 }
 
-/// `--sort`. The values have no texts of their own: they would make every help twice as long.
+/// `--sort`. The values have no help of their own, which would double the length of every help
+/// text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum SortArg {
     Priority,

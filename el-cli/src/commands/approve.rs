@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::input;
 
-/// Approve what waits for review: the atoms are closed
+/// Approve atoms in review: the atoms are closed
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,7 +19,7 @@ report says was done.")]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: Ids,
-    /// What there is to say; `-` reads it from stdin
+    /// A comment; `-` reads the text from stdin
     #[arg(short, long, value_name = "TEXT")]
     reason: Option<String>,
 }

@@ -10,7 +10,7 @@ pub(super) mod get;
 mod list;
 pub(super) mod show;
 
-/// Show what runs handed back: their summaries and key files
+/// Show the summaries and key files that runs handed over
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -32,7 +32,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the runs that handed anything back, newest first
+    /// List the runs that handed files over, newest first
     #[command(after_help = "\
 Examples:
   el artifacts list

@@ -14,7 +14,7 @@ use crate::complete;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
-/// Look over an agent's shoulder: attach to its tmux session
+/// Watch an agent at work: attach to its tmux session
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// An atom, or a run
     #[arg(required = true, value_name = "ATOM|RUN", add = complete::runs())]
     targets: Vec<String>,
-    /// Put the atom back into the queue instead of holding it
+    /// Put the atom back into the queue instead of holding the atom
     #[arg(long)]
     requeue: bool,
     /// Why; becomes a comment

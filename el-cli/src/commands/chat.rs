@@ -8,7 +8,7 @@ mod list;
 mod post;
 pub(super) mod show;
 
-/// Read and write the channels in which agents and people tell each other things
+/// Read and write the channels of agents and people
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

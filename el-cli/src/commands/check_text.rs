@@ -14,7 +14,7 @@ use crate::input;
 use crate::output::page::Page;
 use crate::output::{artifacts, sanitize, style};
 
-/// Say what el understands of a text that an agent wrote
+/// Check a text that an agent wrote, and show how el understands the text
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,10 +25,10 @@ Examples:
 For those who debug their prompts. It changes nothing and needs no tracker. Exit code 2 if the
 text is not understood; the error's details list why.")]
 pub(crate) struct Args {
-    /// What the text is to be: a summary, an answer with its blocks, or a completion report
+    /// The kind of text: a summary, an answer with its blocks, or a completion report
     #[arg(value_enum)]
     kind: TextKind,
-    /// The text; `-` reads it from stdin
+    /// The text; `-` reads stdin
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
 }

@@ -21,10 +21,10 @@ pub(crate) struct Args {
     /// The atom
     #[arg(value_name = "ATOM", add = complete::atoms())]
     id: String,
-    /// For this name instead of yours
+    /// Claim for this name instead of yours
     #[arg(long, value_name = "NAME")]
     agent_id: Option<String>,
-    /// Take it from its assignee, and in spite of what blocks it
+    /// Also if the atom is assigned to somebody else or blocked
     #[arg(long)]
     force: bool,
 }

@@ -31,10 +31,10 @@ with exit code 4; the same command again closes the atom.")]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: Ids,
-    /// What was done; `-` reads it from stdin
+    /// The work that was done; `-` reads the text from stdin
     #[arg(short, long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Although somebody else has claimed it, or something in an epic is not over
+    /// Also if somebody else claimed the atom, or an epic has open children
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(crate) struct Ids {
 /// `--if-status`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GuardArgs {
-    /// Do nothing, with exit code 4, unless the status is one of these
+    /// Change nothing, with exit code 4, unless the status is in this list
     #[arg(long, value_parser = word::<Status>(), value_delimiter = ',', value_name = "STATUS", hide_possible_values = true)]
     if_status: Vec<Status>,
 }

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 mod add;
 pub(super) mod list;
 
-/// Say something about an atom, or read what was said
+/// Add a comment to an atom, or read the comments
 #[derive(Debug, clap::Subcommand)]
 #[command(after_help = "\
 Examples:

@@ -56,7 +56,7 @@ pub(super) fn run(command: Command, app: &App) -> Result<Exit> {
     }
 }
 
-/// Which file to change.
+/// The file to change.
 #[derive(Debug, Clone, clap::Args)]
 struct Place {
     /// In the user's file

@@ -39,49 +39,49 @@ epic, indented text is the description, and ticked items are left out (el import
       STRICT tables.
 The other flags then hold for every atom that says nothing else.")]
 pub(crate) struct Args {
-    /// The title: one line
+    /// The title, a single line
     #[arg(value_name = "TITLE")]
     title_words: Option<String>,
     /// The title, as a flag
     #[arg(short, long, value_name = "TITLE", conflicts_with = "title_words")]
     title: Option<String>,
-    /// What is to be done; `-` reads it from stdin
+    /// The work to do; `-` reads the text from stdin
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
     /// A file that holds the description
     #[arg(long, value_name = "FILE", conflicts_with = "description", value_hint = clap::ValueHint::FilePath)]
     description_file: Option<PathBuf>,
-    /// How one can tell that it is done; `-` reads it from stdin
+    /// How to tell that the work is done; `-` reads the text from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     acceptance: Option<String>,
-    /// What kind of work [default: task]
+    /// The kind of work [default: task]
     #[arg(long = "type", value_parser = word::<IssueType>(), value_name = "TYPE")]
     issue_type: Option<IssueType>,
     /// 0 (critical) to 5 (someday), or a word [default: medium]
     #[arg(short, long, value_parser = word::<Priority>(), value_name = "PRIORITY")]
     priority: Option<Priority>,
-    /// Who is to do it
+    /// The agent or person to do the work
     #[arg(short, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     assignee: Option<String>,
     /// A label; may be given several times or as a list with commas
     #[arg(short, long, value_delimiter = ',', value_name = "LABEL")]
     label: Vec<String>,
-    /// The atom that contains it
+    /// The atom that contains the new atom
     #[arg(long, value_name = "ATOM", add = complete::atoms())]
     parent: Option<String>,
     /// An atom that has to be over first
     #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
     blocked_by: Vec<String>,
-    /// An atom that waits for this one
+    /// An atom that waits for the new atom
     #[arg(long = "blocking", value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
     blocking: Vec<String>,
-    /// The atom during whose work this was found
+    /// The atom during whose work the new atom was found
     #[arg(long, value_name = "ATOM", add = complete::all_atoms())]
     discovered_from: Option<String>,
     /// Not before this time (a date, 3d, tomorrow)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     defer_until: Option<String>,
-    /// More about it, as a JSON object
+    /// Further facts, as a JSON object
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
     /// Write it in your editor, begun by the other flags; a text that is saved as it was, or

@@ -10,7 +10,7 @@ pub(super) mod list;
 mod remove;
 pub(super) mod tree;
 
-/// Bind atoms to each other: what waits for what
+/// Bind atoms to each other: show and change dependencies
 #[derive(Debug, clap::Subcommand)]
 #[command(after_help = "\
 Examples:

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
 
-/// Show what an agent changed in its worktree, committed or not
+/// Show an agent's changes in its worktree, committed or not
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -13,7 +13,7 @@ mod list;
 pub(super) mod prune;
 mod restore;
 
-/// Throw atoms away; they can be restored until they are pruned
+/// Discard atoms; discarded atoms can be restored until the prune
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,

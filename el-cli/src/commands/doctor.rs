@@ -11,7 +11,7 @@ use crate::output::{sanitize, style};
 
 mod machine;
 
-/// Look for what is wrong, and say what to do about it
+/// Find faults, and say how to fix them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,7 +24,7 @@ work needs; outside of a project, at the machine alone. Without --fix nothing is
 
 Exit codes: 1 something is seriously wrong; 6 el work could not run here.")]
 pub(crate) struct Args {
-    /// Rebuild what can be rebuilt without loss
+    /// Rebuild whatever can be rebuilt without loss
     #[arg(long)]
     fix: bool,
 }

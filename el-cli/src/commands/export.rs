@@ -16,7 +16,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{count, sanitize, style};
 
-/// Write the project out, or a part of it
+/// Export the project, or a part of the project
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,16 +30,16 @@ Without filters, JSON Lines hold everything, the other formats everything but wh
 discarded. The order depends on nothing but the content, so that a diff in git is readable.
 docs/export-format.md describes the JSON Lines; el import reads them.")]
 pub(crate) struct Args {
-    /// In which format
+    /// The format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "jsonl")]
     format: Format,
-    /// Into this file, written anew as a whole [default: stdout]
+    /// Write to this file, replaced as a whole [default: stdout]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Only these statuses
     #[arg(short, long, value_parser = word::<Status>(), value_delimiter = ',', value_name = "STATUS")]
     status: Vec<Status>,
-    /// Only what is not over
+    /// Only atoms that are not over
     #[arg(long, conflicts_with = "status")]
     active: bool,
     #[command(flatten)]

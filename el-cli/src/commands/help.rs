@@ -17,7 +17,7 @@ Examples:
   el help topics
   el help statuses")]
 pub(crate) struct Args {
-    /// A command, or one of the topics that `el help topics` lists
+    /// A command, or a topic from `el help topics`
     #[arg(value_name = "COMMAND|TOPIC")]
     words: Vec<String>,
 }

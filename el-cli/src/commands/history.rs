@@ -13,7 +13,7 @@ use crate::output::list::List;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{style, time};
 
-/// Show who changed what when, oldest first
+/// Show all changes with author and time, oldest first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,7 +23,7 @@ Examples:
 
 Works for atoms that were pruned too, by their whole id.")]
 pub(crate) struct Args {
-    /// The atom; without one, the whole project
+    /// The atom; without an atom, the whole project
     #[arg(value_name = "ATOM", add = complete::all_atoms())]
     id: Option<String>,
     /// At most this many, the latest; 0 means all [default: all]

@@ -13,24 +13,24 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::sanitize;
 
-/// What Claude Code calls at its own events
+/// Hooks that Claude Code calls
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    /// Send a session back that ends its turn with its atom still in progress
+    /// Send back a session that ends its turn while its atom is still in progress
     Stop,
-    /// Tell a session that begins what el prime tells
+    /// Tell a new session the text of el prime
     SessionStart,
     /// The same, for the summary of a conversation that is made shorter
     PreCompact,
-    /// End the check of an orchestration whose process is killed; el orchestrate starts this, and
-    /// says on stdin that all is well
+    /// End the check of an orchestration whose process was killed. Started by el orchestrate, which
+    /// reports on stdin that all is well
     GuardCheck {
-        /// By what its processes are known
+        /// The mark of the check's processes
         once: String,
     },
-    /// Run the notification command, bounded in time; the supervisor of a run starts this
+    /// Run the notification command with a time limit. Started by the supervisor of a run
     Notify {
-        /// How long it may take, in milliseconds
+        /// The time limit in milliseconds
         #[arg(long, value_name = "MS")]
         timeout_ms: u64,
         /// The program and its arguments

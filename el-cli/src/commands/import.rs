@@ -15,7 +15,7 @@ use crate::output::page::Page;
 use crate::output::progress::Progress;
 use crate::output::{count, sanitize, style};
 
-/// Bring in what another tracker's file holds
+/// Import a file of another tracker
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,16 +36,16 @@ pub(crate) struct Args {
     /// The file; `-` is stdin
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
-    /// Whose format it is [default: told from the text]
+    /// The tracker that wrote the file [default: told from the text]
     #[arg(long, value_name = "TRACKER", value_parser = ["el", "bd", "br", "eluent", "github", "markdown"])]
     from: Option<String>,
-    /// Tell its ids from those of another project of the same tracker
+    /// A name that tells the ids from the ids of another project of the same tracker
     #[arg(long = "as", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     name: Option<String>,
-    /// Say what would happen, and change nothing
+    /// Show the result without any change
     #[arg(long)]
     dry_run: bool,
-    /// Leave out what cannot be read, and import the rest
+    /// Leave out unreadable records, and import the rest
     #[arg(long)]
     skip_bad: bool,
 }

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{messages, style};
 
-/// Read the messages that name you, or someone else, by @name
+/// Read the messages that name you, or another name, by @name
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,16 +24,16 @@ Examples:
 
 Each reader has marks of their own. With --watch and --robot, each message is one line of JSON.")]
 pub(crate) struct Args {
-    /// Whose inbox, instead of yours
+    /// The inbox of this name, instead of yours
     #[arg(long, visible_alias = "reader", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     agent: Option<String>,
-    /// Only what is not marked as read
+    /// Only unread messages
     #[arg(long)]
     unread: bool,
-    /// Go on, and show what comes
+    /// Keep running, and show new messages
     #[arg(long)]
     watch: bool,
-    /// Mark what is shown as read
+    /// Mark the shown messages as read
     #[arg(long)]
     mark_read: bool,
     /// Only the last messages; 0 means all [default: all]

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// The name that ids begin with [default: the folder's name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Make one here though a folder above has one already
+    /// Create a tracker here even if a folder above has a tracker
     #[arg(long)]
     nested: bool,
 }

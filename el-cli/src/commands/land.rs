@@ -13,8 +13,7 @@ use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
 
-/// Bring the finished work of agents in: their branches, one after another, checked before any is
-/// kept
+/// Land the finished work of agents: merge their branches in turn, and check before any is kept
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,13 +37,13 @@ pub(crate) struct Args {
     /// Every closed atom with a branch that has not landed
     #[arg(long)]
     all: bool,
-    /// The branch to bring them to; else land_onto, or what is checked out
+    /// The target branch [default: the setting land_onto, or the current branch]
     #[arg(long, value_name = "BRANCH")]
     onto: Option<String>,
-    /// Say what would be done
+    /// Show the plan without any change
     #[arg(long)]
     dry_run: bool,
-    /// Commit what is not committed in their worktrees, with the summary as the message
+    /// Commit the uncommitted files of the worktrees, with the summary as the message
     #[arg(long, conflicts_with = "dry_run")]
     commit: bool,
 }

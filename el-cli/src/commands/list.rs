@@ -18,7 +18,7 @@ use crate::output::{atoms, holds, style};
 
 mod tree;
 
-/// List atoms: what is not over, or what the filters say
+/// List atoms: all that are not over, or those that match the filters
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,10 +36,10 @@ pub(crate) struct Args {
     /// Only these statuses
     #[arg(short, long, value_parser = word::<Status>(), value_delimiter = ',', value_name = "STATUS", conflicts_with = "all")]
     status: Vec<Status>,
-    /// Also what is closed or will not be done
+    /// Also closed and won't-do atoms
     #[arg(long)]
     all: bool,
-    /// Also what was discarded
+    /// Also discarded atoms
     #[arg(long)]
     include_discarded: bool,
     /// Only what is to be done and waits: for an atom, a parent, a date, or another try
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     tree: bool,
     #[command(flatten)]
     filter: FilterArgs,
-    /// In which order; hybrid is what is older than two days by age, then the rest by priority
+    /// The order; hybrid lists atoms older than two days by age, then the rest by priority
     #[arg(long, value_enum, value_name = "ORDER", default_value = "priority")]
     sort: SortArg,
     #[command(flatten)]
@@ -75,7 +75,7 @@ pub(crate) struct FilterArgs {
     /// Only assigned to this name
     #[arg(short, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     assignee: Option<String>,
-    /// Only assigned to nobody
+    /// Only unassigned atoms
     #[arg(long, conflicts_with = "assignee")]
     unassigned: bool,
     /// Only assigned to you
@@ -84,7 +84,7 @@ pub(crate) struct FilterArgs {
     /// Only the children of this atom
     #[arg(long, value_name = "ATOM", add = complete::all_atoms())]
     parent: Option<String>,
-    /// Only with all these words in the title or the description
+    /// Only atoms with all of the words in the title or the description
     #[arg(long, value_name = "WORDS", value_parser = NonEmptyStringValueParser::new())]
     text: Option<String>,
     /// Only created at or after this time (a date, or 7d for seven days ago)

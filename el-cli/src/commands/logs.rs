@@ -20,7 +20,7 @@ mod feed;
 
 use feed::{Feed, Show};
 
-/// Show what an agent said and did in a run
+/// Show an agent's words and actions in a run
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,14 +37,14 @@ pub(crate) struct Args {
     /// Go on until the run ends
     #[arg(short, long)]
     follow: bool,
-    /// The bytes as they came, where they go into a pipe
+    /// Copy the bytes unchanged, if stdout is a pipe
     #[arg(long)]
     raw: bool,
     /// Only the last lines
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
-    /// Which of the run's files: what the agent wrote, what its pane showed, what it was told; by
-    /// default the transcript, where there is one
+    /// The file of the run to show: the agent's output, its pane, or its prompt; by default the
+    /// transcript if there is one
     #[arg(long, value_enum, value_name = "FILE")]
     file: Option<Which>,
 }

@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// The command, such as create, or dep add [default: el itself]
     #[arg(value_name = "COMMAND", conflicts_with = "dir")]
     words: Vec<String>,
-    /// Write every page into this folder
+    /// Write all pages into this folder
     #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     dir: Option<PathBuf>,
 }

@@ -29,19 +29,19 @@ pub(crate) struct Args {
     /// The common origin of the two copies
     #[arg(value_name = "BASE", required_unless_present_any = ["install", "print"])]
     base: Option<PathBuf>,
-    /// Our copy, into which the result is written
+    /// Our copy, which the result replaces
     #[arg(value_name = "OURS", required_unless_present_any = ["install", "print"])]
     ours: Option<PathBuf>,
-    /// Their copy
+    /// The other side's copy
     #[arg(value_name = "THEIRS", required_unless_present_any = ["install", "print"])]
     theirs: Option<PathBuf>,
     /// The path in the repository, for messages
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
-    /// Set the driver up in this clone, for this file
+    /// Set up the driver in this clone, for this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["base", "print"])]
     install: Option<PathBuf>,
-    /// Print what --install would do
+    /// Print the commands of --install
     #[arg(long, value_name = "FILE", conflicts_with = "base")]
     print: Option<PathBuf>,
 }

@@ -11,7 +11,7 @@ use crate::output::list::List;
 use crate::output::{atoms, style};
 use crate::session;
 
-/// Pick the best ready atom, and claim it if asked to
+/// Pick the best ready atom, and optionally claim the atom
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,10 +23,10 @@ Examples:
 Picking and claiming are one step: two callers never get the same atom. What is assigned to
 someone else is not picked. When nothing is ready the answer is null, with exit code 0.")]
 pub(crate) struct Args {
-    /// Claim it for the actor, in the same step
+    /// Claim the atom for the actor, in the same step
     #[arg(long)]
     claim: bool,
-    /// Up to this many, in one step; the answer is a list
+    /// Pick up to this many, in a single step; the answer is a list
     #[arg(short = 'n', long, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,

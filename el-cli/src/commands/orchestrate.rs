@@ -59,21 +59,21 @@ missing; 7 its time is over; 8 its budget is used up. el help orchestration tell
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// What is to be reached, in several words; or the id of an atom that says it. Without it,
-    /// what is orchestrated is listed
+    /// The goal in several words, or the id of an atom that holds the goal. Without a goal, all
+    /// plans are listed
     #[arg(value_name = "GOAL|ATOM", add = complete::atoms())]
     goal: Vec<String>,
-    /// The goal again, where its first word looks like a command
+    /// The goal after `--`, if its first word looks like a command
     #[arg(last = true, value_name = "GOAL", conflicts_with = "goal")]
     verbatim: Vec<String>,
-    /// A file that holds the goal; its first line is the epic's title. `-` is stdin
+    /// A file with the goal; the first line is the epic's title. `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["goal", "verbatim"], value_hint = clap::ValueHint::FilePath)]
     goal_file: Option<PathBuf>,
     #[command(flatten)]
     drive: DriveArgs,
 }
 
-/// How the plan is driven on, and by whom.
+/// How and by whom the plan is driven.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct DriveArgs {
     #[command(flatten, next_help_heading = "The plan")]
@@ -82,35 +82,35 @@ pub(crate) struct DriveArgs {
     overrides: Overrides,
 }
 
-/// How the plan is driven on, as flags.
+/// Settings of the plan, as flags.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct PlanArgs {
-    /// Stop when the tasks are filed, so that a person can change them first
+    /// Stop once the tasks are filed, so that a person can change the tasks first
     #[arg(long)]
     plan_only: bool,
-    /// What everything together may cost, in US dollars
+    /// The most that the whole plan may cost, in US dollars
     #[arg(long, value_name = "USD")]
     budget: Option<String>,
-    /// How long everything together may take (90m, 2h)
+    /// The longest that the whole plan may take (90m, 2h)
     #[arg(long, value_name = "TIME")]
     time_limit: Option<String>,
     /// The most tasks of the plan
     #[arg(long, value_name = "N")]
     max_tasks: Option<String>,
-    /// A command that checks the whole at the end; no shell reads it. '' is none
+    /// A command that checks the whole at the end, run without a shell. '' is none
     #[arg(long, value_name = "CMD")]
     check: Option<String>,
-    /// How often the check may fail and be worked on
+    /// How often the check may fail and lead to more work
     #[arg(long, value_name = "N")]
     check_rounds: Option<String>,
-    /// How often an agent is asked again for an answer that can be used
+    /// How often an agent is asked again for a usable answer
     #[arg(long, value_name = "N")]
     asks_again: Option<String>,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List everything that is orchestrated
+    /// List all plans
     #[command(after_help = "\
 Examples:
   el orchestrate list
@@ -123,7 +123,7 @@ Examples:
 /// The subcommands, as people type them.
 const VERBS: &[&str] = &["list", "show", "status", "resume", "help"];
 
-/// Go on with a plan, from the step at which it stands
+/// Resume a plan at its current step
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

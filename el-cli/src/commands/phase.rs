@@ -13,7 +13,7 @@ mod read;
 pub(super) mod set;
 pub(super) mod show;
 
-/// Show or supply what an agent of an orchestration answers: analysis, list of tasks, result
+/// Show or supply an agent's answer in an orchestration: analysis, list of tasks, result
 #[derive(Debug, clap::Subcommand)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +32,7 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
     }
 }
 
-/// Whose data, and of which phase.
+/// The plan and the phase.
 #[derive(Debug, clap::Args)]
 pub(super) struct Which {
     /// The epic that is orchestrated
@@ -41,7 +41,7 @@ pub(super) struct Which {
     /// The phase
     #[arg(long, value_name = "PHASE", value_parser = ["analysis", "task_list", "aggregation"])]
     phase: String,
-    /// With task_list: the tasks for the failure of this check of the whole; they count from 0
+    /// With task_list: the tasks after the failure of this check of the whole, counted from 0
     #[arg(long, value_name = "N")]
     round: Option<usize>,
 }

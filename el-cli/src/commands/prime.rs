@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::sanitize;
 
-/// Say in a few lines what an agent needs to know when it begins
+/// Print the few lines that an agent needs at its start
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{pauses, style, tasks};
 
-/// Show each agent: what it works on, and what waits for it in which order
+/// Show each agent with its current work and its queue
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

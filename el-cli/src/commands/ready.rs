@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::output::list::{List, Window};
 use crate::output::{atoms, style};
 
-/// List what can be worked on now, best first
+/// List the atoms that can be worked on now, best first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,7 +22,7 @@ never ready themselves.")]
 pub(crate) struct Args {
     #[command(flatten)]
     filter: FilterArgs,
-    /// In which order; hybrid is what is older than two days by age, then the rest by priority
+    /// The order; hybrid lists atoms older than two days by age, then the rest by priority
     #[arg(long, value_enum, value_name = "ORDER", default_value = "priority")]
     sort: SortArg,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::input;
 
-/// Send back what waits for review: the atom is open again, and the next attempt is told why
+/// Reject atoms in review: each is open again, and the next attempt is told the reason
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -17,7 +17,7 @@ Several are sent back together or not at all.")]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: Ids,
-    /// What is to be put right; `-` reads it from stdin
+    /// The faults to fix; `-` reads the text from stdin
     #[arg(short, long, value_name = "TEXT", required = true)]
     reason: String,
 }

@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// The atom
     #[arg(value_name = "ATOM", add = complete::atoms())]
     id: String,
-    /// Give back what somebody else has claimed
+    /// Also release another name's claim
     #[arg(long)]
     force: bool,
 }

@@ -15,7 +15,7 @@ use crate::output::list::List;
 use crate::output::page::Page;
 use crate::output::{atoms, sanitize, style, time};
 
-/// List what waits for review: what was done, what changed, how the build ended
+/// List atoms in review with their reports, changes and build results
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -57,10 +57,10 @@ check did, 4 if it was put off, declined or cancelled, 7 if its time was up. Ctr
 waiting, not the task. Who may hand over is said by the setting 'delegates'; empty means
 everyone.")]
 pub(crate) struct Args {
-    /// What is to be done; `-` reads it from stdin
+    /// The work to do; `-` reads the text from stdin
     #[arg(value_name = "PROMPT", required_unless_present_any = ["file", "verbatim"], allow_hyphen_values = true)]
     prompt: Option<String>,
-    /// The prompt again, where it is a single word
+    /// The prompt after `--`, if the prompt is a single word
     #[arg(last = true, value_name = "PROMPT", conflicts_with = "prompt")]
     verbatim: Option<String>,
     /// A file that holds the prompt, of any size; `-` is stdin
@@ -84,10 +84,10 @@ pub(crate) struct Args {
     /// An atom that has to be over first
     #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
     blocked_by: Vec<String>,
-    /// The longest that one attempt may take (90m, 2h) [default: the agent's own, 1h]
+    /// The longest that an attempt may take (90m, 2h) [default: the agent's own, 1h]
     #[arg(long, value_name = "TIME")]
     timeout: Option<String>,
-    /// A command that checks the work once the agent says that it is done
+    /// A command that checks the work once the agent reports the work as done
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
     verify: Option<String>,
     /// Let the agent not close the task while the check fails

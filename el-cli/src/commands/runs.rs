@@ -7,7 +7,7 @@ use crate::exit::Exit;
 mod list;
 pub(super) mod show;
 
-/// List runs, newest first, or show one
+/// List runs, newest first, or show runs
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,

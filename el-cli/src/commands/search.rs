@@ -15,10 +15,10 @@ Examples:
 
 Every word must occur; the last one may be the beginning of a word.")]
 pub(crate) struct Args {
-    /// What to search for
+    /// The words to search for
     #[arg(required = true, value_name = "WORDS")]
     words: Vec<String>,
-    /// Also in what is over
+    /// Also atoms that are over
     #[arg(long)]
     all: bool,
     /// At most this many; 0 means all [default: all]

@@ -10,7 +10,7 @@ use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{artifacts, atoms, bonds, comments, runs, sanitize, style, time};
 
-/// Show everything about atoms
+/// Show all facts about atoms
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

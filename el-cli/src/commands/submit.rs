@@ -29,10 +29,10 @@ pub(crate) struct Args {
     /// The atom
     #[arg(value_name = "ATOM", add = complete::atoms())]
     id: String,
-    /// A file that holds the report; `-` reads it from stdin
+    /// A file with the report; `-` reads stdin
     #[arg(long, value_name = "FILE", required_unless_present = "template", value_hint = clap::ValueHint::FilePath)]
     report: Option<PathBuf>,
-    /// Print a report to be filled in, and do nothing else
+    /// Print an empty report to fill in, and do no more
     #[arg(long, conflicts_with = "report")]
     template: bool,
 }

@@ -2,13 +2,13 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
-/// What a session's pane runs; `el work` starts it
+/// The program of a session's pane; started by `el work`
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[arg(value_name = "RUN")]
     run: String,
 
-    /// Prepare the run's worktree; its supervisor starts this
+    /// Prepare the run's worktree; started by the run's supervisor
     #[arg(long)]
     workplace: bool,
 }

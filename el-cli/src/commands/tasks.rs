@@ -12,7 +12,7 @@ mod cancel;
 mod list;
 mod show;
 
-/// List delegated tasks, show one, or call one off
+/// List delegated tasks, show tasks, or cancel tasks
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,

@@ -37,16 +37,16 @@ pub(crate) struct Args {
     /// The title
     #[arg(short, long, value_name = "TITLE")]
     title: Option<String>,
-    /// What is to be done; `-` reads it from stdin
+    /// The work to do; `-` reads the text from stdin
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
     /// A file that holds the description
     #[arg(long, value_name = "FILE", conflicts_with = "description", value_hint = clap::ValueHint::FilePath)]
     description_file: Option<PathBuf>,
-    /// How one can tell that it is done; empty removes it, `-` reads it from stdin
+    /// How to tell that the work is done; empty removes the text, `-` reads the text from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     acceptance: Option<String>,
-    /// What kind of work
+    /// The kind of work
     #[arg(long = "type", value_parser = word::<IssueType>(), value_name = "TYPE")]
     issue_type: Option<IssueType>,
     /// 0 (critical) to 5 (someday), or a word
@@ -55,13 +55,13 @@ pub(crate) struct Args {
     /// The status
     #[arg(short, long, value_parser = word::<Status>(), value_name = "STATUS")]
     status: Option<Status>,
-    /// Why, with --status; `-` reads it from stdin
+    /// The reason, with --status; `-` reads the text from stdin
     #[arg(short, long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Who is to do it
+    /// The agent or person to do the work
     #[arg(short, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     assignee: Option<String>,
-    /// Nobody in particular is to do it
+    /// Remove the assignee
     #[arg(long, conflicts_with = "assignee")]
     clear_assignee: bool,
     /// Add a label
@@ -70,10 +70,10 @@ pub(crate) struct Args {
     /// Remove a label
     #[arg(long, value_delimiter = ',', value_name = "LABEL")]
     remove_label: Vec<String>,
-    /// The atom that contains it
+    /// The atom that contains the updated atom
     #[arg(long, value_name = "ATOM", add = complete::atoms())]
     parent: Option<String>,
-    /// No atom contains it
+    /// Remove the parent
     #[arg(long, conflicts_with = "parent")]
     clear_parent: bool,
     /// Add an atom that has to be over first
@@ -91,7 +91,7 @@ pub(crate) struct Args {
     /// Keys to set, as a JSON object; null removes a key
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
-    /// Although somebody else has claimed it, or something in an epic is not over
+    /// Also if somebody else claimed the atom, or an epic has open children
     #[arg(long)]
     force: bool,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{artifacts, atoms, pauses, runs, sanitize, style, time};
 
-/// Say why an atom stands where it stands: what holds it, and how each attempt ended
+/// Explain an atom's status: its holds, and the end of each attempt
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

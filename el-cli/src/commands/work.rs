@@ -29,7 +29,7 @@ mod words;
 
 pub(crate) use signed_on::{Started, signed_on};
 
-/// Claim ready atoms and have agents do them, each in a tmux session of its own
+/// Claim ready atoms and run an agent on each, in a tmux session
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -62,35 +62,35 @@ Exit codes of --once, --max and --drain:
    9  some work failed or is blocked
   10  claiming is paused: usage limit or outage (--once), or the day's budget is spent")]
 pub(crate) struct Args {
-    /// Only these atoms; leaves when they are done, or wait for something
+    /// Only these atoms; leaves when all are done or wait
     #[arg(value_name = "ATOM", add = complete::atoms(), conflicts_with_all = ["stop", "resume", "status"])]
     atoms: Vec<String>,
-    /// Claim one atom, wait for its end, and leave
+    /// Claim a single atom, wait for its end, and leave
     #[arg(long, conflicts_with_all = ["drain", "max", "stop"])]
     once: bool,
     /// With --once: wait for the end of a pause instead of leaving
     #[arg(long, requires = "once", conflicts_with_all = ["drain", "max", "stop"])]
     wait: bool,
-    /// Leave when nothing is ready any more and nothing runs
+    /// Leave when no atom is ready and no run is live
     #[arg(long, conflicts_with = "stop")]
     drain: bool,
     /// Leave after this many claims
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "stop")]
     max: Option<u32>,
-    /// End every worker of this project, and its sessions, and wait until they have ended
+    /// End every worker of this project and its sessions, and wait for the end
     #[arg(long)]
     stop: bool,
-    /// Work in the background, without a terminal; el work --stop ends it
+    /// Work in the background, without a terminal; el work --stop ends the worker
     #[arg(long, conflicts_with_all = ["stop", "resume", "dry_run"])]
     background: bool,
-    /// Say which workers are there, since when, and what they work on
+    /// Show the workers, their start, and their current work
     #[arg(long, conflicts_with_all = ["once", "drain", "max", "stop", "resume", "dry_run", "background"])]
     status: bool,
-    /// Go on claiming: ends the account's pause in all its projects, and lifts the budget of this
+    /// Resume claiming: end the account's pause in all its projects, and lift the budget of this
     /// day (UTC). With --once, --drain or --max, also work
     #[arg(long, conflicts_with_all = ["stop", "dry_run"])]
     resume: bool,
-    /// Say what would be claimed and how the agent would be called; claim nothing
+    /// Show the atoms to claim and the agent's command, and claim none
     #[arg(long, conflicts_with = "stop")]
     dry_run: bool,
     #[command(flatten, next_help_heading = "Which atoms")]
@@ -113,13 +113,13 @@ impl Args {
 /// Settings for this worker, as flags.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct Overrides {
-    /// Sessions at a time; also what the agent may do at a time, if it is the only one
+    /// Sessions at a time; also the agent's own limit, if the worker has a single agent
     #[arg(long, value_name = "N")]
     concurrency: Option<String>,
     /// The agent that does the work, or several with commas between
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// The longest that one run may take (90m, 2h)
+    /// The longest that a run may take (90m, 2h)
     #[arg(long, value_name = "TIME")]
     timeout: Option<String>,
     /// Keep tmux sessions and context files after a run
@@ -128,7 +128,7 @@ pub(crate) struct Overrides {
     /// The folder in which agents work
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     workdir: Option<String>,
-    /// Whether each run gets a git worktree of its own, or all work in one folder
+    /// Give each run a git worktree, or let all runs share a folder
     #[arg(long, value_name = "HOW", value_parser = ["worktree", "none"])]
     isolate: Option<String>,
     /// The model
@@ -144,16 +144,16 @@ pub(crate) struct Overrides {
     /// Turns after which the agent gives up
     #[arg(long, value_name = "N")]
     max_turns: Option<String>,
-    /// What one run may cost, in US dollars
+    /// The most that a run may cost, in US dollars
     #[arg(long, value_name = "USD")]
     max_budget: Option<String>,
-    /// What all runs may cost on one day (UTC), in US dollars
+    /// The most that all runs of a day (UTC) may cost, in US dollars
     #[arg(long, value_name = "USD")]
     budget_per_day: Option<String>,
-    /// The one-minute load for each core above which no session starts
+    /// The one-minute load per core above which no session starts
     #[arg(long, value_name = "LOAD")]
     max_load: Option<String>,
-    /// MiB that stay free beside what a session takes, or none starts
+    /// MiB of memory that must stay free beside a new session
     #[arg(long, value_name = "MIB")]
     min_memory: Option<String>,
 }

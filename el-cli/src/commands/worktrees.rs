@@ -13,7 +13,7 @@ pub(super) mod prune;
 mod removal;
 pub(super) mod remove;
 
-/// List the worktrees and branches of agents, or take away those that are merged and clean
+/// List the worktrees and branches of agents, or remove merged and clean ones
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,

@@ -6,8 +6,8 @@ use std::io::IsTerminal as _;
 use clap::ValueEnum;
 use rustix::fd::AsFd;
 
-/// `--color`: when to colour. The values have no texts of their own: they would make every help
-/// twice as long.
+/// `--color`: when to colour. The values have no help of their own, which would double the length
+/// of every help text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum ColorWhen {
     // On a terminal, unless NO_COLOR is set.

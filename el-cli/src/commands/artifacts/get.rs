@@ -14,7 +14,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{artifacts, sanitize, style};
 
-/// Print a file that was handed back, or write it to a file
+/// Print a file that was handed over, or write the file to disk
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,10 +29,10 @@ pub(crate) struct Args {
     /// A run, or an atom
     #[arg(value_name = "RUN|ATOM", add = complete::runs())]
     target: String,
-    /// Its path, its name, its number, or 'summary'
+    /// A path, a name, a number, or 'summary'
     #[arg(value_name = "NAME|N")]
     wanted: String,
-    /// Write it to this file, which must not be there yet
+    /// Write to this file, which must not exist yet
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Write over a file that is there

@@ -13,7 +13,7 @@ use crate::output::list::List;
 use crate::output::page::Page;
 use crate::output::{artifacts, runs, sanitize, style};
 
-/// Show what a run handed back: its summary and its key files
+/// Show a run's summary and key files
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -8,7 +8,7 @@ use crate::output::style;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::time;
 
-/// List the channels, the one where something was said last first
+/// List the channels, most recently used first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::output::style;
 use crate::{complete, input};
 
-/// Say something in a channel; one that is not there is there then
+/// Post a message to a channel; a missing channel is created
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -17,13 +17,13 @@ pub(crate) struct Args {
     /// The channel
     #[arg(value_name = "CHANNEL", add = complete::channels())]
     channel: String,
-    /// What to say; `-` reads it from stdin
+    /// The message; `-` reads the text from stdin
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     text: String,
-    /// Whose inbox it reaches, besides those that the text names by @name; may be repeated
+    /// More recipients beside the @names in the text; may be repeated
     #[arg(long, value_name = "NAME")]
     to: Vec<String>,
-    /// The atom that it is about
+    /// The atom that the message is about
     #[arg(long, value_name = "ATOM", add = complete::all_atoms())]
     atom: Option<String>,
 }

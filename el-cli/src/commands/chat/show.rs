@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// Only the last messages; 0 means all [default: all]
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<u32>,
-    /// Only messages after the one with this number (`seq`)
+    /// Only messages after this number (`seq`)
     #[arg(long, value_name = "SEQ", default_value_t = 0, hide_default_value = true)]
     after: i64,
 }

@@ -16,13 +16,13 @@ pub(crate) struct Args {
     /// The atom
     #[arg(value_name = "ATOM", add = complete::all_atoms())]
     id: String,
-    /// What to say; `-` reads it from stdin
+    /// The comment; `-` reads the text from stdin
     #[arg(value_name = "TEXT", required_unless_present = "message", allow_hyphen_values = true)]
     text: Option<String>,
-    /// What to say, as a flag
+    /// The comment, as a flag
     #[arg(short, long, value_name = "TEXT", conflicts_with = "text", allow_hyphen_values = true)]
     message: Option<String>,
-    /// Who says it, instead of you
+    /// The author, instead of you
     #[arg(long, value_name = "NAME")]
     author: Option<String>,
 }

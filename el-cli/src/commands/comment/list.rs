@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{comments, style};
 
-/// Read what was said about an atom, oldest first
+/// Read the comments on an atom, oldest first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::settings::Resolved;
 use crate::settings::write::Name;
 
-/// Print the value of one setting
+/// Print the value of a setting
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

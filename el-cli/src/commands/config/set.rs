@@ -12,7 +12,7 @@ use crate::output::{sanitize, style};
 use crate::settings::value::Value;
 use crate::settings::write::{self, Name};
 
-/// Change one setting in a file; comments stay
+/// Change a setting in a file; comments stay
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// The setting, or agents.NAME.SETTING
     #[arg(value_name = "KEY", add = complete::settings())]
     key: String,
-    /// Its value
+    /// The new value
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     value: String,
     #[command(flatten)]

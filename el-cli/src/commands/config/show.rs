@@ -12,7 +12,7 @@ use crate::output::table::{Cell, Column, Table};
 use crate::settings::keys::{self, Key, Scope};
 use crate::settings::{self, Origin, Resolved, Settings};
 
-/// Show every setting, its value and where that comes from
+/// Show every setting with its value and origin
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,10 +22,10 @@ Examples:
   el config show -v          With what each setting means
   el config show --robot")]
 pub(crate) struct Args {
-    /// As they are for this agent
+    /// The values for this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Only what differs from the defaults
+    /// Only values that differ from the defaults
     #[arg(long)]
     changed: bool,
 }

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::output::{sanitize, style};
 use crate::settings::write::{self, Name};
 
-/// Remove one setting from a file
+/// Remove a setting from a file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

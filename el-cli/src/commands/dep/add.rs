@@ -19,13 +19,13 @@ Examples:
 
 Adding a bond that is there is no error; one that would make a cycle is refused.")]
 pub(crate) struct Args {
-    /// What has to be over first
+    /// The atom that has to be over first
     #[arg(value_name = "SOURCE", add = complete::atoms())]
     source: String,
-    /// What waits
+    /// The atom that waits
     #[arg(value_name = "TARGET", add = complete::atoms())]
     target: String,
-    /// What the bond means
+    /// The meaning of the bond
     #[arg(long = "type", value_parser = word::<BondKind>(), value_name = "TYPE", default_value = "blocks")]
     kind: BondKind,
 }

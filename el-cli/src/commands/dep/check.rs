@@ -9,7 +9,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::style;
 
-/// Check the whole graph for what would wait for ever
+/// Check the whole graph for atoms that would wait for ever
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{atoms, style};
 
-/// Show the tree of what waits for an atom, or of what it waits for
+/// Show the atoms that wait for an atom as a tree, or the atoms that it waits for
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The other way: sources and parents
     #[arg(long)]
     up: bool,
-    /// Only bonds that can hold something back
+    /// Only bonds that can hold an atom back
     #[arg(long)]
     blocking_only: bool,
     /// As a tree for people, or as a graph for programs that draw

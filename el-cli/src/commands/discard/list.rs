@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::output::list::{List, Window};
 use crate::output::{atoms, style};
 
-/// List what was discarded
+/// List the discarded atoms
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

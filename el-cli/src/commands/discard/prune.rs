@@ -11,7 +11,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{atoms, style};
 
-/// Remove for good what was discarded long ago, with its comments and bonds
+/// Remove old discarded atoms for good, with their comments and bonds
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,10 +22,10 @@ Examples:
 Asks before it removes anything; where nobody can answer, --force is needed. Events and runs
 stay, so el history still tells what was there.")]
 pub(crate) struct Args {
-    /// Only what was discarded at least this many days ago
+    /// Only atoms discarded at least this many days ago
     #[arg(long, value_name = "N", default_value_t = 30)]
     days: u32,
-    /// Show what would be removed
+    /// Show the atoms without removing any
     #[arg(long)]
     dry_run: bool,
     /// Do not ask

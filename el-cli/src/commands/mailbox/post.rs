@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::input;
 use crate::output::style;
 
-/// Append a message to a mailbox file, under its lock
+/// Append a message to a mailbox file, under the file's lock
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,10 +24,10 @@ Examples:
 Assignments and completion reports are checked field by field first; other messages need only be
 JSON objects. el mailbox sync takes in what was appended.")]
 pub(crate) struct Args {
-    /// Which file
+    /// The mailbox file
     #[arg(value_enum, value_name = "FILE")]
     file: Which,
-    /// A file that holds the message as JSON; `-` reads it from stdin
+    /// A file with the message as JSON; `-` reads stdin
     #[arg(value_name = "MESSAGE", default_value = "-", value_hint = clap::ValueHint::FilePath)]
     message: PathBuf,
 }

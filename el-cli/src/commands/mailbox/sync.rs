@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
 
-/// Take in what others wrote, and write what is to be there
+/// Read the messages and tasks of others, and write the tracker's own
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// The epic; of none, all that are orchestrated are listed
     #[arg(value_name = "EPIC", add = complete::epics())]
     epic: Option<String>,
-    /// Show every task of a large plan, also those of which there is nothing to say
+    /// Show every task of a large plan, also uneventful tasks
     #[arg(long, requires = "epic")]
     all: bool,
 }

@@ -35,10 +35,10 @@ pub(crate) struct Args {
     /// The data; `-` is stdin
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
-    /// Say what would become of it; change nothing
+    /// Show the effect without any change
     #[arg(long)]
     dry_run: bool,
-    /// Also while an agent answers just now: its run is ended
+    /// Also while an agent is answering: its run is ended
     #[arg(long)]
     supersede: bool,
 }

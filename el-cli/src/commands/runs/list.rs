@@ -11,13 +11,13 @@ use crate::output::{runs, style};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// Only the attempts at this atom
+    /// Only attempts at this atom
     #[arg(long, value_name = "ATOM", add = complete::all_atoms())]
     atom: Option<String>,
-    /// Only those that have not ended
+    /// Only live runs
     #[arg(long)]
     live: bool,
-    /// Only those that ended so
+    /// Only runs with this outcome
     #[arg(long, value_parser = word::<Outcome>(), value_name = "OUTCOME", conflicts_with = "live")]
     outcome: Option<Outcome>,
     /// At most this many; 0 means all [default: all]

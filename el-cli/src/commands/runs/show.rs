@@ -14,7 +14,7 @@ use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{artifacts, runs, sanitize, style, time};
 
-/// Show everything about runs
+/// Show all facts about runs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -16,10 +16,10 @@ Examples:
 
 The block stands between two marks; what is outside of them is never touched. Again renews it.")]
 pub(crate) struct Args {
-    /// Show what would be written, and write nothing
+    /// Show the changes, and write no file
     #[arg(long)]
     print: bool,
-    /// Take it out again
+    /// Remove the entries again
     #[arg(long)]
     remove: bool,
 }

@@ -27,10 +27,10 @@ pub(crate) struct Args {
     /// For this project (the default)
     #[arg(long)]
     project: bool,
-    /// Show what would be written, and write nothing
+    /// Show the changes, and write no file
     #[arg(long)]
     print: bool,
-    /// Take it out again
+    /// Remove the entries again
     #[arg(long)]
     remove: bool,
 }

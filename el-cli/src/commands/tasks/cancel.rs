@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::output::list::OneOrMany;
 use crate::output::{sanitize, style};
 
-/// Call tasks off, whether they wait or run
+/// Cancel tasks, queued or running
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -18,7 +18,7 @@ Examples:
 One that waits never begins; of one that runs, the agent is ended cleanly. It is held then,
 until el retry. Calling it off again is no error.")]
 pub(crate) struct Args {
-    /// A task, or one of its runs
+    /// A task, or a run of a task
     #[arg(required = true, value_name = "TASK|RUN", add = complete::runs())]
     ids: Vec<String>,
     /// Why; becomes a comment

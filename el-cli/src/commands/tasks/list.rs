@@ -11,10 +11,10 @@ use crate::output::{style, tasks};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// Only this agent's
+    /// Only tasks of this agent
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     agent: Option<String>,
-    /// Only those that stand so
+    /// Only tasks with this status
     #[arg(short, long, value_parser = word::<TaskStatus>(), value_delimiter = ',', value_name = "STATUS")]
     status: Vec<TaskStatus>,
     /// At most this many; 0 means all [default: all]

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::output::list::OneOrMany;
 use crate::output::tasks;
 
-/// Show everything about tasks, with their last lines of output
+/// Show all facts about tasks, with the last lines of output
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -16,7 +16,7 @@ Examples:
   el tasks show q5e6 x2
   el tasks show run-7kq2m9xd     The task of a run")]
 pub(crate) struct Args {
-    /// Tasks, or runs of theirs
+    /// Tasks, or runs of tasks
     #[arg(required = true, value_name = "TASK|RUN", add = complete::runs())]
     ids: Vec<String>,
 }

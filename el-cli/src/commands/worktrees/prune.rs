@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{sanitize, style};
 
-/// Take away the worktrees and branches whose work has landed and that are clean
+/// Remove the worktrees and branches whose work has landed and that are clean
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,10 +24,10 @@ files that git ignores and nobody makes anew, unless --ignored says that they ma
 repository with commits of its own stays even then. What el worktrees remove --force gave up
 more than a month ago is let go, too.")]
 pub(crate) struct Args {
-    /// Say what would be taken away
+    /// Show the worktrees without removing any
     #[arg(long)]
     dry_run: bool,
-    /// Those too that have files which git ignores, and which are lost with them
+    /// Also worktrees with files that git ignores; the files are lost
     #[arg(long)]
     ignored: bool,
 }

@@ -8,6 +8,13 @@ use std::path::{Path, PathBuf};
 use crate::support::TestEnv;
 
 const COLUMNS: usize = 100;
+/// Files that are still to be split.
+const LONG_FILES: &[&str] = &[
+    "el-cli/src/commands/orchestrate/ending.rs",
+    "el-cli/src/commands/run.rs",
+    "el-cli/src/commands/work.rs",
+    "el-cli/src/settings.rs",
+];
 const FILE_LINES: usize = 400;
 
 fn root() -> PathBuf {
@@ -42,8 +49,8 @@ fn no_line_and_no_file_is_too_long() {
     let mut wrong = Vec::new();
     for path in all {
         let name = path.strip_prefix(root()).unwrap().display().to_string();
-        // These two crates still have long strings; `scripts/measure-code --check` names them.
-        if name.starts_with("el-agents/") || name.starts_with("el-cli/") {
+        // This crate still has long strings; `scripts/measure-code --check` names them.
+        if name.starts_with("el-agents/") {
             continue;
         }
         let is_script = name.starts_with("scripts/") || name.starts_with(".ci/");
@@ -59,7 +66,7 @@ fn no_line_and_no_file_is_too_long() {
             }
         }
         let lines = text.lines().count();
-        if ending == "rs" && lines >= FILE_LINES {
+        if ending == "rs" && lines >= FILE_LINES && !LONG_FILES.contains(&&*name) {
             wrong.push(format!("{name}: {lines} lines"));
         }
     }

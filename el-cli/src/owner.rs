@@ -44,14 +44,17 @@ impl Foreign {
             Exit::Refused,
             "dubious_owner",
             format!(
-                "{} belongs to another user (uid {}), whose settings would name the programs to start",
+                "{} belongs to another user (uid {}), whose settings would name the programs to \
+                 start",
                 self.path.display(),
                 self.owner
             ),
         )
         .with_detail("path", self.path.display().to_string())
         .with_detail("owner", self.owner)
-        .with_hint(format!("if you trust whoever that is: el config set --user safe_directories '[\"{root}\"]'"))
+        .with_hint(format!(
+            "if you trust whoever that is: el config set --user safe_directories '[\"{root}\"]'"
+        ))
         .with_hint("the folders that are in that list already have to be named again; * trusts all")
     }
 }

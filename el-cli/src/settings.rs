@@ -204,9 +204,10 @@ impl Settings {
             wrong.iter().skip(1).map(|error| error.message().to_owned()).collect();
         match wrong.into_iter().next() {
             None => Ok(self),
-            Some(first) => Err(first
-                .with_listing(listed)
-                .with_hint("put that right first: no agent is started while a setting that was made does not hold")),
+            Some(first) => Err(first.with_listing(listed).with_hint(
+                "put that right first: no agent is started while a setting that was made \
+                     does not hold",
+            )),
         }
     }
 

@@ -53,7 +53,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let mut attach = tmux.attach_command(session, std::env::var_os("TMUX").as_deref());
     if app.printer.is_robot() {
-        let data = json!({ "run_id": run.id, "atom_id": run.atom_id, "session": session, "socket": socket, "command": words(&attach) });
+        let data = json!({
+            "run_id": run.id,
+            "atom_id": run.atom_id,
+            "session": session,
+            "socket": socket,
+            "command": words(&attach),
+        });
         app.printer.emit(&data, |_| {})?;
         return Ok(Exit::Done);
     }

@@ -49,7 +49,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
     /// A file that holds the description
-    #[arg(long, value_name = "FILE", conflicts_with = "description", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with = "description",
+        value_hint = clap::ValueHint::FilePath)]
     description_file: Option<PathBuf>,
     /// How to tell that the work is done; `-` reads the text from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -89,7 +90,9 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "file")]
     edit: bool,
     /// Many atoms, from JSON Lines or a Markdown task list; `-` is stdin
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "title_words", "description", "description_file", "acceptance"], value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath,
+        conflicts_with_all = ["title", "title_words", "description", "description_file",
+            "acceptance"])]
     file: Option<PathBuf>,
 }
 

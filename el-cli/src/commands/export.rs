@@ -37,7 +37,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Only these statuses
-    #[arg(short, long, value_parser = word::<Status>(), value_delimiter = ',', value_name = "STATUS")]
+    #[arg(short, long, value_parser = word::<Status>(),
+        value_delimiter = ',', value_name = "STATUS")]
     status: Vec<Status>,
     /// Only atoms that are not over
     #[arg(long, conflicts_with = "status")]

@@ -117,8 +117,10 @@ fn stop_other(app: &App, input: &Value) -> Option<String> {
     let found = ops::take_unfinished(&mut app.writer().ok()?, &app.ctx(), conversation).ok()??;
     let (id, title) = (&found.id, sanitize::line(&found.title));
     Some(format!(
-        "You have claimed {id} ({title}), and it is still in progress. If it is done: el close {id} --reason \"what was done\". If it cannot be done \
-         now: el update {id} --status deferred --reason \"why\". To give it back: el release {id}. If a person has to answer something first, say so and stop.{}",
+        "You have claimed {id} ({title}), and it is still in progress. If it is done: el close \
+         {id} --reason \"what was done\". If it cannot be done now: el update {id} --status \
+         deferred --reason \"why\". To give it back: el release {id}. If a person has to answer \
+         something first, say so and stop.{}",
         still_running(input)
     ))
 }

@@ -37,7 +37,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
     /// The tracker that wrote the file [default: told from the text]
-    #[arg(long, value_name = "TRACKER", value_parser = ["el", "bd", "br", "eluent", "github", "markdown"])]
+    #[arg(long, value_name = "TRACKER",
+        value_parser = ["el", "bd", "br", "eluent", "github", "markdown"])]
     from: Option<String>,
     /// A name that tells the ids from the ids of another project of the same tracker
     #[arg(long = "as", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -215,15 +216,19 @@ fn bad_lines(file: &str, bad: &[BadLine]) -> CommandError {
     if bad.len() > LISTED {
         listing.push(format!("and {} more", bad.len() - LISTED));
     }
-    CommandError::invalid("file", format!("{} {lines} {file} cannot be read; nothing was imported", bad.len()))
-        .with_listing(listing)
-        .with_detail("bad", serde_json::json!(bad))
-        .with_hint(match bad.iter().any(|line| line.message == exchange::OPEN_CONFLICT) {
-            true => format!(
-                "settle the merge in {file} first, and import it then; el merge-driver has git merge exports field by field"
-            ),
-            false => "--skip-bad imports the rest".to_owned(),
-        })
+    CommandError::invalid(
+        "file",
+        format!("{} {lines} {file} cannot be read; nothing was imported", bad.len()),
+    )
+    .with_listing(listing)
+    .with_detail("bad", serde_json::json!(bad))
+    .with_hint(match bad.iter().any(|line| line.message == exchange::OPEN_CONFLICT) {
+        true => format!(
+            "settle the merge in {file} first, and import it then; el merge-driver has git \
+             merge exports field by field"
+        ),
+        false => "--skip-bad imports the rest".to_owned(),
+    })
 }
 
 fn view(page: &mut Page, report: &Report<'_>) {

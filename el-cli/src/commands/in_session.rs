@@ -102,7 +102,8 @@ impl Command {
                 May::Not("workers are started and stopped from outside of sessions")
             }
             Command::Run(args) if args.names_a_command() => May::Not(
-                "--verify names a command to be run; the setting 'verify' is a check that a person chose",
+                "--verify names a command to be run; the setting 'verify' is a check that a \
+                 person chose",
             ),
             Command::Run(args) => May::Within(args.workdir()),
             Command::Orchestrate(args) if args.only_looks() => May::Do,
@@ -155,7 +156,10 @@ impl Command {
         match self.in_session() {
             May::Do => Ok(()),
             May::Not(why) => Err(refused(format!("an agent's session may not do this: {why}"))
-                .with_hint("leave it to a person: say what is needed in a comment (el comment add), or put the work off")),
+                .with_hint(
+                    "leave it to a person: say what is needed in a comment (el comment add), or \
+                     put the work off",
+                )),
             May::Write(path) => may_write(path, app),
             May::Within(folder) => may_work_in(app, folder),
         }

@@ -25,7 +25,8 @@ Examples:
 Each reader has marks of their own. With --watch and --robot, each message is one line of JSON.")]
 pub(crate) struct Args {
     /// The inbox of this name, instead of yours
-    #[arg(long, visible_alias = "reader", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, visible_alias = "reader", value_name = "NAME",
+        value_parser = NonEmptyStringValueParser::new())]
     agent: Option<String>,
     /// Only unread messages
     #[arg(long)]

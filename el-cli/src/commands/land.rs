@@ -32,7 +32,8 @@ commits what an agent left uncommitted in its worktree, with its run's summary a
 Exit code 4 if something could not be brought in.")]
 pub(crate) struct Args {
     /// The atoms
-    #[arg(value_name = "ATOM", required_unless_present = "all", conflicts_with = "all", add = complete::all_atoms())]
+    #[arg(value_name = "ATOM", required_unless_present = "all", conflicts_with = "all",
+        add = complete::all_atoms())]
     atoms: Vec<String>,
     /// Every closed atom with a branch that has not landed
     #[arg(long)]

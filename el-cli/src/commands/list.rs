@@ -34,7 +34,8 @@ Conditions of different flags must all hold; of several values of one flag, one.
 be there.")]
 pub(crate) struct Args {
     /// Only these statuses
-    #[arg(short, long, value_parser = word::<Status>(), value_delimiter = ',', value_name = "STATUS", conflicts_with = "all")]
+    #[arg(short, long, value_parser = word::<Status>(),
+        value_delimiter = ',', value_name = "STATUS", conflicts_with = "all")]
     status: Vec<Status>,
     /// Also closed and won't-do atoms
     #[arg(long)]
@@ -61,16 +62,19 @@ pub(crate) struct Args {
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct FilterArgs {
     /// Only these types
-    #[arg(long = "type", value_parser = word::<IssueType>(), value_delimiter = ',', value_name = "TYPE")]
+    #[arg(long = "type", value_parser = word::<IssueType>(),
+        value_delimiter = ',', value_name = "TYPE")]
     types: Vec<IssueType>,
     /// None of these types
     #[arg(long, value_parser = word::<IssueType>(), value_delimiter = ',', value_name = "TYPE")]
     exclude_type: Vec<IssueType>,
     /// Only these priorities, as numbers or words
-    #[arg(short, long, value_parser = word::<Priority>(), value_delimiter = ',', value_name = "PRIORITY", hide_possible_values = true)]
+    #[arg(short, long, value_parser = word::<Priority>(),
+        value_delimiter = ',', value_name = "PRIORITY", hide_possible_values = true)]
     priority: Vec<Priority>,
     /// Only with this label
-    #[arg(short, long, value_delimiter = ',', value_name = "LABEL", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(short, long, value_delimiter = ',', value_name = "LABEL",
+        value_parser = NonEmptyStringValueParser::new())]
     label: Vec<String>,
     /// Only assigned to this name
     #[arg(short, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]

@@ -145,7 +145,10 @@ impl Source {
             .with_detail("path", self.path.display().to_string());
         match self.run.is_live() {
             true => error.with_hint("it has only just begun; -f waits for it"),
-            false => error.with_hint("--file supervisor or --file stderr may tell why; el runs show tells where the files are"),
+            false => error.with_hint(
+                "--file supervisor or --file stderr may tell why; el runs show tells where the \
+                 files are",
+            ),
         }
     }
 }

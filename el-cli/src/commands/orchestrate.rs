@@ -67,7 +67,8 @@ pub(crate) struct Args {
     #[arg(last = true, value_name = "GOAL", conflicts_with = "goal")]
     verbatim: Vec<String>,
     /// A file with the goal; the first line is the epic's title. `-` is stdin
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["goal", "verbatim"], value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["goal", "verbatim"],
+        value_hint = clap::ValueHint::FilePath)]
     goal_file: Option<PathBuf>,
     #[command(flatten)]
     drive: DriveArgs,

@@ -58,7 +58,8 @@ impl Which {
         };
         if self.round.is_some() {
             return Err(CommandError::usage(
-                "--round goes with --phase task_list only: a failed check is answered by a list of tasks",
+                "--round goes with --phase task_list only: a failed check is answered by a list \
+                 of tasks",
             ));
         }
         Ok(question)

@@ -58,13 +58,15 @@ waiting, not the task. Who may hand over is said by the setting 'delegates'; emp
 everyone.")]
 pub(crate) struct Args {
     /// The work to do; `-` reads the text from stdin
-    #[arg(value_name = "PROMPT", required_unless_present_any = ["file", "verbatim"], allow_hyphen_values = true)]
+    #[arg(value_name = "PROMPT", required_unless_present_any = ["file", "verbatim"],
+        allow_hyphen_values = true)]
     prompt: Option<String>,
     /// The prompt after `--`, if the prompt is a single word
     #[arg(last = true, value_name = "PROMPT", conflicts_with = "prompt")]
     verbatim: Option<String>,
     /// A file that holds the prompt, of any size; `-` is stdin
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "verbatim"], value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "verbatim"],
+        value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
     /// The agent [default: the first of the setting 'agent']
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -76,7 +78,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "TITLE")]
     title: Option<String>,
     /// urgent, normal, or as for el create [default: normal]
-    #[arg(short, long, value_parser = word::<Priority>(), value_name = "PRIORITY", hide_possible_values = true)]
+    #[arg(short, long, value_parser = word::<Priority>(), value_name = "PRIORITY",
+        hide_possible_values = true)]
     priority: Option<Priority>,
     /// A label; may be given several times or as a list with commas
     #[arg(short, long, value_delimiter = ',', value_name = "LABEL")]
@@ -217,7 +220,8 @@ fn hand_over(
             .map_err(|error| error.with_detail("task_id", delegated.task.id.as_str()))?,
         (false, Some(_)) => {
             warnings.push(format!(
-                "no worker of {agent} is there to take it, and an agent's session does not start one: el work does"
+                "no worker of {agent} is there to take it, and an agent's session does not start \
+                 one: el work does"
             ));
             None
         }
@@ -360,7 +364,8 @@ fn refuse_too_deep(app: &App, settings: &Settings, store: &Store) -> Result<()> 
         Exit::Refused,
         "too_deep",
         format!(
-            "this session's work is the last of {most} tasks within each other, each handed over by the agent of the one before"
+            "this session's work is the last of {most} tasks within each other, each handed over \
+             by the agent of the one before"
         ),
     )
     .with_detail("delegation_max_depth", most)
@@ -394,7 +399,8 @@ fn refused(error: el_core::Error, allowed: &[String]) -> CommandError {
         return error;
     }
     error.with_detail("delegates", allowed.to_vec()).with_hint(
-        "the setting 'delegates' lists who may hand over tasks: el config set delegates NAME,NAME; empty means everyone",
+        "the setting 'delegates' lists who may hand over tasks: el config set delegates \
+         NAME,NAME; empty means everyone",
     )
 }
 

@@ -30,7 +30,8 @@ pub(crate) struct Args {
     #[arg(value_name = "ATOM", add = complete::atoms())]
     id: String,
     /// A file with the report; `-` reads stdin
-    #[arg(long, value_name = "FILE", required_unless_present = "template", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", required_unless_present = "template",
+        value_hint = clap::ValueHint::FilePath)]
     report: Option<PathBuf>,
     /// Print an empty report to fill in, and do no more
     #[arg(long, conflicts_with = "report")]

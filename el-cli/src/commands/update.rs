@@ -41,7 +41,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     description: Option<String>,
     /// A file that holds the description
-    #[arg(long, value_name = "FILE", conflicts_with = "description", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with = "description",
+        value_hint = clap::ValueHint::FilePath)]
     description_file: Option<PathBuf>,
     /// How to tell that the work is done; empty removes the text, `-` reads the text from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]

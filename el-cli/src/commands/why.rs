@@ -69,7 +69,8 @@ fn view(page: &mut Page, explained: &Explanation, now: Timestamp) {
     if let Some(spent) = &explained.spent_budget {
         let (amount, cap) = (format_usd(spent.spent_micros), format_usd(spent.budget_micros));
         let text = format!(
-            "Its budget is spent: {amount} of the {cap} that {} and what is below it may cost. Raise it (el update {} --metadata \
+            "Its budget is spent: {amount} of the {cap} that {} and what is below it may cost. \
+             Raise it (el update {} --metadata \
              '{{\"budget_usd\": …}}', or budget_per_epic), then el reopen what is deferred for it.",
             spent.atom_id, spent.atom_id
         );
@@ -186,12 +187,14 @@ fn of_others(hold: &Hold, now: Timestamp) -> String {
                 .as_ref()
                 .map_or_else(|| "It".to_owned(), |parent| format!("Its parent {parent}"));
             format!(
-                "{who} waits until {run} has ended: {of}, which it did, is over, and its agent may still be writing."
+                "{who} waits until {run} has ended: {of}, which it did, is over, and its agent \
+                 may still be writing."
             )
         }
         Hold::Plan { epic } => {
             format!(
-                "Its plan {epic} is held: nobody drives it. el orchestrate resume {epic} goes on with it."
+                "Its plan {epic} is held: nobody drives it. el orchestrate resume {epic} goes on \
+                 with it."
             )
         }
         Hold::Parent { parent, status } => {

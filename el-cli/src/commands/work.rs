@@ -63,7 +63,8 @@ Exit codes of --once, --max and --drain:
   10  claiming is paused: usage limit or outage (--once), or the day's budget is spent")]
 pub(crate) struct Args {
     /// Only these atoms; leaves when all are done or wait
-    #[arg(value_name = "ATOM", add = complete::atoms(), conflicts_with_all = ["stop", "resume", "status"])]
+    #[arg(value_name = "ATOM", add = complete::atoms(),
+        conflicts_with_all = ["stop", "resume", "status"])]
     atoms: Vec<String>,
     /// Claim a single atom, wait for its end, and leave
     #[arg(long, conflicts_with_all = ["drain", "max", "stop"])]
@@ -75,7 +76,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "stop")]
     drain: bool,
     /// Leave after this many claims
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "stop")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
+        conflicts_with = "stop")]
     max: Option<u32>,
     /// End every worker of this project and its sessions, and wait for the end
     #[arg(long)]
@@ -84,7 +86,8 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["stop", "resume", "dry_run"])]
     background: bool,
     /// Show the workers, their start, and their current work
-    #[arg(long, conflicts_with_all = ["once", "drain", "max", "stop", "resume", "dry_run", "background"])]
+    #[arg(long,
+        conflicts_with_all = ["once", "drain", "max", "stop", "resume", "dry_run", "background"])]
     status: bool,
     /// Resume claiming: end the account's pause in all its projects, and lift the budget of this
     /// day (UTC). With --once, --drain or --max, also work
@@ -401,7 +404,8 @@ fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
                 most => format!("{most} things"),
             };
             app.printer.note(&format!(
-                "  {name} does {most} at a time, over all workers: this one waits while {name} is busy, and takes what comes after"
+                "  {name} does {most} at a time, over all workers: this one waits while {name} \
+                 is busy, and takes what comes after"
             ));
         }
     }

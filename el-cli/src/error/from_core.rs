@@ -26,21 +26,32 @@ impl From<Error> for CommandError {
                 .with_detail("id", id.as_str())
                 .with_detail(
                     "candidates",
-                    candidates.iter().map(|(id, title)| json!({"id": id, "title": title})).collect::<Vec<_>>(),
+                    candidates
+                        .iter()
+                        .map(|(id, title)| json!({"id": id, "title": title}))
+                        .collect::<Vec<_>>(),
                 )
                 .with_listing(candidates.iter().map(|(id, title)| format!("{id}  {title}")))
                 .with_hint("type more characters of the id"),
-            Error::Conflict { code: "not_in_review", .. } => built.with_hint("el review lists what waits"),
-            Error::Conflict { code: "no_run", .. } => built.with_hint("el why ATOM says what it waits for; el work takes what is ready"),
-            Error::StaleRun { run, why } => built.with_detail("run", run.as_str()).with_detail("why", why.as_str()).with_hint(
-                "another attempt may already be working on this atom: stop working on it, and leave what you found in your final message",
-            ),
+            Error::Conflict { code: "not_in_review", .. } => {
+                built.with_hint("el review lists what waits")
+            }
+            Error::Conflict { code: "no_run", .. } => {
+                built.with_hint("el why ATOM says what it waits for; el work takes what is ready")
+            }
+            Error::StaleRun { run, why } => {
+                built.with_detail("run", run.as_str()).with_detail("why", why.as_str()).with_hint(
+                    "another attempt may already be working on this atom: stop working on it, and \
+                     leave what you found in your final message",
+                )
+            }
             Error::Unverified { atom, verify } => built
                 .with_detail("atom_id", atom.as_str())
                 .with_detail("verify", json!(verify))
                 .with_listing(last_lines(verify.output.as_deref().unwrap_or_default()))
                 .with_hint(match verify.status {
-                    el_core::model::VerifyStatus::Pending | el_core::model::VerifyStatus::Passed => {
+                    el_core::model::VerifyStatus::Pending
+                    | el_core::model::VerifyStatus::Passed => {
                         "el close runs the check, and closes the work if it passes"
                     }
                     _ => "put right what the check says, then run el close again",
@@ -52,9 +63,9 @@ impl From<Error> for CommandError {
             Error::Paused { until, reason } => {
                 built.with_detail("until", json!(until)).with_detail("reason", reason.as_str())
             }
-            Error::NoDatabase { path } => {
-                built.with_detail("path", path.display().to_string()).with_hint("el init makes one in the current folder")
-            }
+            Error::NoDatabase { path } => built
+                .with_detail("path", path.display().to_string())
+                .with_hint("el init makes one in the current folder"),
             Error::NotADatabase { path, .. } => built
                 .with_detail("path", path.display().to_string())
                 .with_hint("restore it from a backup, or name another database with --db"),
@@ -63,17 +74,27 @@ impl From<Error> for CommandError {
                 .with_detail("found", *found)
                 .with_detail("known", *known)
                 .with_hint("install a newer el; this one changes nothing in that database"),
-            Error::Busy { waited_s } => {
-                built.with_detail("waited_s", *waited_s).with_hint("try again; el doctor shows who holds the database")
-            }
-            Error::ReadOnly { .. } => {
-                built.with_hint("make the folder of the database writable for this user, or name another database with --db")
-            }
+            Error::Busy { waited_s } => built
+                .with_detail("waited_s", *waited_s)
+                .with_hint("try again; el doctor shows who holds the database"),
+            Error::ReadOnly { .. } => built.with_hint(
+                "make the folder of the database writable for this user, or name another \
+                 database with --db",
+            ),
             Error::Damaged { .. } => built
-                .with_hint("copy the folder .eluent away before anything else, its -wal and -shm files too")
-                .with_hint("then restore a backup, or save what can be read: sqlite3 copy/el.db .recover | sqlite3 saved.db"),
-            Error::Disk { .. } => built.with_hint("make room on the disk that holds .eluent (df -h .), then try again"),
-            Error::Corrupt { table, .. } => built.with_detail("table", *table).with_hint("el doctor lists what is damaged"),
+                .with_hint(
+                    "copy the folder .eluent away before anything else, its -wal and -shm files \
+                     too",
+                )
+                .with_hint(
+                    "then restore a backup, or save what can be read: sqlite3 copy/el.db \
+                     .recover | sqlite3 saved.db",
+                ),
+            Error::Disk { .. } => built
+                .with_hint("make room on the disk that holds .eluent (df -h .), then try again"),
+            Error::Corrupt { table, .. } => {
+                built.with_detail("table", *table).with_hint("el doctor lists what is damaged")
+            }
             Error::Io { path, .. } => built.with_detail("path", path.display().to_string()),
             _ => built,
         };

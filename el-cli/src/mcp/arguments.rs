@@ -159,9 +159,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_mistaken_is_taken() {
-        let mut given = of(
-            json!({"a": null, "ids": "x", "id": ["y"], "priority": 1, "n": "7", "f": 8.0, "s": ["Open", "in-progress"]}),
-        );
+        let mut given = of(json!({
+            "a": null, "ids": "x", "id": ["y"], "priority": 1, "n": "7", "f": 8.0,
+            "s": ["Open", "in-progress"],
+        }));
         assert_eq!(given.text("a").unwrap(), None);
         assert_eq!(given.ids().unwrap(), ["x", "y"]);
         assert_eq!(given.priority().unwrap().unwrap().value(), 1);

@@ -31,9 +31,12 @@ const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// Instructions for the client's model, sent before any call.
 const INSTRUCTIONS: &str = "\
-el tracks this project's work as atoms. An id such as el-q5e6 may be cut to any unique beginning of its short part. \
-Take work: ready, then claim; read it: show; end it: close with what was done, or update to deferred or wont_do with the reason. \
-File what you find on the way: create. claude_code hands a task to a background agent and returns at once; inbox tells its end. \
+el tracks this project's work as atoms. An id such as el-q5e6 may be cut to any unique beginning \
+of its short part. \
+Take work: ready, then claim; read it: show; end it: close with what was done, or update to \
+deferred or wont_do with the reason. \
+File what you find on the way: create. claude_code hands a task to a background agent and returns \
+at once; inbox tells its end. \
 A failed call says what to do next; after stale_run, stop working on that atom.";
 
 /// An event for the deciding thread.

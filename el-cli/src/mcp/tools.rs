@@ -169,12 +169,19 @@ mod tests {
             tool,
             &json!({
                 "name": "claude_code",
-                "description": "Delegate a coding task to Claude Code. Returns immediately with task ID. You'll be notified when complete.",
+                "description": "Delegate a coding task to Claude Code. Returns immediately with \
+                                task ID. You'll be notified when complete.",
                 "inputSchema": {
                     "type": "object",
                     "properties": {
-                        "task": { "type": "string", "description": "The coding task/prompt for Claude Code" },
-                        "workdir": { "type": "string", "description": "Working directory (default: current project)" },
+                        "task": {
+                            "type": "string",
+                            "description": "The coding task/prompt for Claude Code",
+                        },
+                        "workdir": {
+                            "type": "string",
+                            "description": "Working directory (default: current project)",
+                        },
                     },
                     "required": ["task"],
                 },

@@ -16,7 +16,8 @@ pub(crate) fn install(robot: bool, debug: bool) {
         report(info, robot, debug);
         #[expect(
             clippy::exit,
-            reason = "the profile for releases aborts on panic, which would be a signal and not an exit code"
+            reason = "the profile for releases aborts on panic, which would be a signal and not an \
+                      exit code"
         )]
         std::process::exit(crate::exit::Exit::Internal.code().into());
     }));
@@ -35,7 +36,10 @@ fn report(info: &PanicHookInfo<'_>, robot: bool, debug: bool) {
         .unwrap_or_default();
     let error = CommandError::internal(format!("el has a bug: {what}"))
         .with_detail("place", place.as_str())
-        .with_hint("nothing was half-written; please report it with the output of the same command under EL_DEBUG=1");
+        .with_hint(
+            "nothing was half-written; please report it with the output of the same command \
+             under EL_DEBUG=1",
+        );
     // The streams may be closed, or locked by a print of this very thread: never panic or wait
     // here.
     if robot {

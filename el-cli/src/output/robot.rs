@@ -120,7 +120,10 @@ mod tests {
         assert_eq!(
             text(failure(&error)),
             concat!(
-                r#"{"status":"error","error":{"code":"not_found","message":"no atom q5e6","hint":null,"details":{},"retryable":false}}"#,
+                concat!(
+                    r#"{"status":"error","error":{"code":"not_found","message":"no atom q5e6","#,
+                    r#""hint":null,"details":{},"retryable":false}}"#
+                ),
                 "\n"
             )
         );

@@ -85,7 +85,8 @@ pub(crate) fn parse(
         Some(time) if is_in_calendar(time) => Ok(time),
         Some(_) => Err(wrong("further away than el reckons: its years end with 9999")),
         None => Err(wrong("no time that el can read").with_hint(
-            "give a date (2026-12-01), a time (2026-12-01T09:30 or with Z), a span (3h, 7d, 2w), or today, tomorrow, yesterday",
+            "give a date (2026-12-01), a time (2026-12-01T09:30 or with Z), a span (3h, 7d, 2w), \
+             or today, tomorrow, yesterday",
         )),
     }
 }

@@ -256,7 +256,8 @@ fn below(key: &Key, value: Value) -> Result<Value, String> {
             Some(Component::Normal(first)) if first != ".git" && first != ".eluent" => {}
             _ => {
                 return Err(format!(
-                    "'{item}' cannot be put into worktrees: name files or folders of the project in it"
+                    "'{item}' cannot be put into worktrees: name files or folders of the project \
+                     in it"
                 ));
             }
         }

@@ -222,7 +222,9 @@ mod tests {
     fn a_change_keeps_comments_order_and_the_rest() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
-        fs::write(&path, "# ours\nmodel = \"opus\" # the big one\nbanana = 1\n\n[agents.gendry]\nmax_turns = 3\n").unwrap();
+        let text = "# ours\nmodel = \"opus\" # the big one\nbanana = 1\n\n\
+                    [agents.gendry]\nmax_turns = 3\n";
+        fs::write(&path, text).unwrap();
         set(&path, &name("model"), "haiku", None).unwrap();
         set(&path, &name("lease"), "2m", None).unwrap();
         set(&path, &name("agents.gendry.model"), "sonnet", None).unwrap();

@@ -14,7 +14,9 @@ fn data(text: &str) -> Value {
         .unwrap()
 }
 
-const ODD: &str = "{\r\n\t// mine\r\n\t\"model\":\"opus\",\r\n\t\"hooks\" : { \"Stop\":[ {\"hooks\":[{\"type\":\"command\",\"command\":\"make check\"}]} ] }, // keep\r\n}\r\n";
+const ODD: &str = "{\r\n\t// mine\r\n\t\"model\":\"opus\",\r\n\t\"hooks\" : { \"Stop\":[ \
+                   {\"hooks\":[{\"type\":\"command\",\"command\":\"make check\"}]} ] }, \
+                   // keep\r\n}\r\n";
 
 #[test]
 fn what_others_wrote_stays_as_it_is() {
@@ -93,7 +95,8 @@ fn what_cannot_be_edited_is_left_alone() {
     let other = "{\"mcpServers\":{\"el\":{\"command\":\"other\"}}}";
     assert_eq!(server_in(other), Err(EditError::Taken));
     assert_eq!(server_out(other).unwrap(), other);
-    let by_the_client = "{\"mcpServers\":{\"el\":{\"type\":\"stdio\",\"command\":\"el\",\"args\":[\"mcp\"],\"env\":{}}}}";
+    let by_the_client = "{\"mcpServers\":{\"el\":{\"type\":\"stdio\",\"command\":\"el\",\
+                         \"args\":[\"mcp\"],\"env\":{}}}}";
     let again = server_in(by_the_client).unwrap();
     assert_eq!(data(&again), data(by_the_client));
     assert_eq!(data(&server_out(by_the_client).unwrap()), data(by_the_client));
@@ -107,7 +110,10 @@ fn what_cannot_be_edited_is_left_alone() {
 
 #[test]
 fn our_hooks_are_found_among_others_in_one_group() {
-    let mixed = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a"},{"type":"command","command":"el hook stop --x"}]}]}}"#;
+    let mixed = concat!(
+        r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a"},"#,
+        r#"{"type":"command","command":"el hook stop --x"}]}]}}"#
+    );
     assert_eq!(data(&hooks_in(mixed).unwrap())["hooks"]["Stop"].as_array().unwrap().len(), 1);
     assert_eq!(
         data(&hooks_out(mixed).unwrap()),
@@ -138,7 +144,8 @@ proptest! {
             let hook = json!({"matcher": "x", "hooks": [{"type": "command", "command": "other"}]});
             tree["hooks"] = json!({"Stop": vec![hook; others], "PreToolUse": []});
         }
-        let text = if pretty { serde_json::to_string_pretty(&tree).unwrap() } else { tree.to_string() };
+        let text =
+            if pretty { serde_json::to_string_pretty(&tree).unwrap() } else { tree.to_string() };
         let put = hooks_in(&text).unwrap();
         prop_assert_eq!(hooks_in(&put).unwrap(), put.clone());
         let seen = data(&put);

@@ -145,7 +145,8 @@ mod tests {
     #[test]
     fn each_line_is_an_atom() {
         let news = parse(
-            "{\"key\":\"db\",\"title\":\"Schema\",\"priority\":\"high\",\"type\":\"bug\"}\n\n{\"title\":\"Queries\",\"blocked_by\":\"db\",\"labels\":[\"sql\"],\"priority\":3}\n",
+            "{\"key\":\"db\",\"title\":\"Schema\",\"priority\":\"high\",\"type\":\"bug\"}\n\n\
+             {\"title\":\"Queries\",\"blocked_by\":\"db\",\"labels\":[\"sql\"],\"priority\":3}\n",
         )
         .unwrap();
         assert_eq!(news.len(), 2);

@@ -81,7 +81,8 @@ mod tests {
 
     #[test]
     fn deeper_items_are_children_and_their_parents_epics() {
-        let text = "# Plan\n\n- [ ] Storage\n  - [ ] Schema\n    STRICT tables.\n\n    - [ ] Migrations\n  * [ ] Queries\n- [ ] Docs\n";
+        let text = "# Plan\n\n- [ ] Storage\n  - [ ] Schema\n    STRICT tables.\n\n\
+            \x20   - [ ] Migrations\n  * [ ] Queries\n- [ ] Docs\n";
         assert_eq!(
             outline(text),
             [

@@ -26,7 +26,8 @@ pub(crate) struct Args {
     #[arg(value_name = "TARGET", add = complete::atoms())]
     target: String,
     /// The meaning of the bond
-    #[arg(long = "type", value_parser = word::<BondKind>(), value_name = "TYPE", default_value = "blocks")]
+    #[arg(long = "type", value_parser = word::<BondKind>(), value_name = "TYPE",
+        default_value = "blocks")]
     kind: BondKind,
 }
 

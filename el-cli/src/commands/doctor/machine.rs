@@ -123,7 +123,9 @@ fn little_room(project: &Project) -> Option<Finding> {
         code: "disk",
         serious: false,
         message: format!("only {} KiB are free where {} is", free >> 10, folder.display()),
-        hint: "make room: no change can be kept on a full disk; .eluent/runs holds the files of ended runs".to_owned(),
+        hint: "make room: no change can be kept on a full disk; .eluent/runs holds the files of \
+             ended runs"
+            .to_owned(),
     })
 }
 

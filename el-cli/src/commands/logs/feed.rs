@@ -138,7 +138,10 @@ mod tests {
     #[test]
     fn events_are_rendered() {
         let mut feed = Feed::new(Show::events(None, false), None);
-        let event = r#"{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"I fix the parser."}]}}"#;
+        let event = concat!(
+            r#"{"type":"assistant","message":{"id":"m","#,
+            r#""content":[{"type":"text","text":"I fix the parser."}]}}"#
+        );
         assert_eq!(all(&mut feed, &[event, "\n"]), "I fix the parser.\n");
     }
 }

@@ -165,11 +165,15 @@ fn options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<WorkOptio
             return Err(CommandError::new(
                 Exit::Configuration,
                 "interactive",
-                format!("{name} works in Claude Code's own screen (executor = interactive), whose answers cannot be read"),
+                format!(
+                    "{name} works in Claude Code's own screen (executor = interactive), whose \
+                     answers cannot be read"
+                ),
             )
             .with_detail("field", "executor")
             .with_hint(format!(
-                "name an agent with another executor with --agent, or run el config set agents.{name}.executor claude"
+                "name an agent with another executor with --agent, or run el config set \
+                 agents.{name}.executor claude"
             )));
         }
     }

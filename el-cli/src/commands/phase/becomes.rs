@@ -114,7 +114,8 @@ impl Becomes {
         if changed > 0 {
             let say = if changed == 1 { "says" } else { "say" };
             lines.push(format!(
-                "{changed} of these {say} something else now, which changes no atom: {}; el update and el dep do",
+                "{changed} of these {say} something else now, which changes no atom: {}; el \
+                 update and el dep do",
                 atoms(&self.changed)
             ));
         }

@@ -94,12 +94,20 @@ fn pasted(text: &str, phase: Phase, error: &serde_json::Error) -> Result<Given> 
         found = select_answer(&reading, phase, None);
     }
     match found {
-        Answer::Good(good) => {
-            Ok(Given { left_out: lines(&good.slight), repaired: repaired(&reading, good.block), payload: good.payload })
-        }
+        Answer::Good(good) => Ok(Given {
+            left_out: lines(&good.slight),
+            repaired: repaired(&reading, good.block),
+            payload: good.payload,
+        }),
         Answer::Faulty(faulty) => Err(refused(phase, &faulty.fields, faulty.fault_lines())),
-        Answer::NotFound => Err(CommandError::invalid("file", format!("file: it is no JSON ({error})"))
-            .with_hint(format!("it is to hold the data of {phase} as a JSON object, or a block that begins with {START}"))),
+        Answer::NotFound => Err(CommandError::invalid(
+            "file",
+            format!("file: it is no JSON ({error})"),
+        )
+        .with_hint(format!(
+            "it is to hold the data of {phase} as a JSON object, or a block that begins with \
+             {START}"
+        ))),
     }
 }
 
@@ -204,7 +212,8 @@ mod tests {
         assert_eq!(tasks(LIST), (1, 1));
         assert_eq!(tasks(&format!("{{\"phase\":\"task_list\",\"data\":{LIST}}}")), (1, 1));
         let block = format!(
-            "Here:\n{START}\n{{\"phase\":\"task_list\",\"data\":{LIST},}}\n<<<END_ORCHESTRATOR_RESPONSE>>>\nDone."
+            "Here:\n{START}\n{{\"phase\":\"task_list\",\"data\":{LIST},}}\n\
+             <<<END_ORCHESTRATOR_RESPONSE>>>\nDone."
         );
         assert_eq!(tasks(&block), (1, 1));
     }

@@ -209,7 +209,10 @@ fn verdict(task: &Task) -> Option<CommandError> {
         CommandError::new(exit, code, message)
             .with_detail("task", row)
             .with_listing(last)
-            .with_hint(format!("el tasks show {id} tells more; el logs {id} is what the agent said; el retry {id} tries again")),
+            .with_hint(format!(
+                "el tasks show {id} tells more; el logs {id} is what the agent said; el retry \
+                 {id} tries again"
+            )),
     )
 }
 

@@ -27,12 +27,17 @@ fn settings() -> impl Strategy<Value = String> {
     let data = prop_oneof![
         Just(json!({})),
         Just(json!({"hooks": {}, "model": "opus"})),
-        Just(
-            json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "make"}]}], "PreToolUse": []}})
-        ),
-        Just(
-            json!({"mcpServers": {"other": {"command": "x"}}, "z": [1, null, "é\u{2028}\\"], "a": {"b": {}}})
-        ),
+        Just(json!({
+            "hooks": {
+                "Stop": [{"hooks": [{"type": "command", "command": "make"}]}],
+                "PreToolUse": [],
+            },
+        })),
+        Just(json!({
+            "mcpServers": {"other": {"command": "x"}},
+            "z": [1, null, "é\u{2028}\\"],
+            "a": {"b": {}},
+        })),
     ];
     let gap = || "( |\t|\n|/\\* c \\*/|// c\n){0,3}";
     (data, prop::collection::vec(gap(), 1..12), any::<[bool; 3]>()).prop_map(
@@ -83,7 +88,11 @@ fn written(data: &Value, gap: &dyn Fn() -> String, trailing: bool) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn any_file_gets_back_every_byte(first in settings(), second in prop::option::of(settings()), which in 0_usize..2) {
+    fn any_file_gets_back_every_byte(
+        first in settings(),
+        second in prop::option::of(settings()),
+        which in 0_usize..2,
+    ) {
         let folder = TempDir::new().unwrap();
         let (path, edits) = (folder.path().join("settings.json"), EDITS[which]);
         fs::write(&path, &first).unwrap();

@@ -15,7 +15,8 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     agent: Option<String>,
     /// Only tasks with this status
-    #[arg(short, long, value_parser = word::<TaskStatus>(), value_delimiter = ',', value_name = "STATUS")]
+    #[arg(short, long, value_parser = word::<TaskStatus>(),
+        value_delimiter = ',', value_name = "STATUS")]
     status: Vec<TaskStatus>,
     /// At most this many; 0 means all [default: all]
     #[arg(long, value_name = "N")]

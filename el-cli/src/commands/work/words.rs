@@ -124,7 +124,8 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
         )),
         Report::Detached { running } => {
             page.line(format!(
-                "Left running, with their own supervisors: {} (el work adopts them, el work --stop ends them)",
+                "Left running, with their own supervisors: {} (el work adopts them, el work \
+                 --stop ends them)",
                 running.join(", ")
             ));
         }

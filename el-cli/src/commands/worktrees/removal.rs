@@ -134,6 +134,7 @@ fn describe_ignored(paths: &[String]) -> String {
     let first = paths.iter().take(3).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if paths.len() > 3 { ", …" } else { "" };
     format!(
-        "git does not look at these, and they would be lost: {first}{more}; with --ignored they go too"
+        "git does not look at these, and they would be lost: {first}{more}; with --ignored they \
+         go too"
     )
 }

@@ -50,7 +50,10 @@ fn row(call: &Call, store: &Store, task: &Task) -> Result<String> {
     if let Some(agent) = task.agent.as_deref().filter(|_| task.status == TaskStatus::Queued)
         && !is_served(store, agent)?
     {
-        row.push_str("\n  no worker is there to take it: el work is one, and the next claude_code starts one");
+        row.push_str(
+            "\n  no worker is there to take it: el work is one, and the next claude_code starts \
+             one",
+        );
     }
     Ok(row)
 }

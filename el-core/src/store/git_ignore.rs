@@ -17,7 +17,8 @@ const GIT_IGNORE: &str = "\
 ";
 
 /// Restores the tracker's `.gitignore` if it is missing or differs, and the lines in
-/// `.git/info/exclude`. Costs one system call if all is well. Folders of other names are left alone.
+/// `.git/info/exclude`. Costs one system call if all is well. Folders of other names are left
+/// alone.
 ///
 /// # Errors
 /// If `.gitignore` cannot be written.

@@ -5,13 +5,13 @@ use rusqlite::Row;
 use crate::model::{Outcome, Progress, Run, Stamp, Timestamp};
 
 /// The columns that [`from_row`] reads, of a table that the query calls `r`.
-pub(super) const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token, r.worker_id, \
-     r.session, r.conversation, r.workdir, r.started_at, r.heartbeat_at, r.lease_until, \
-     r.ended_at, r.outcome, r.detail, r.exit_code, r.exit_signal, r.supervisor_pid, \
-     r.supervisor_start, r.supervisor_boot, r.agent_pid, r.turns, r.tokens_in, r.tokens_out, \
-     r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, r.cancel_requested, \
-     r.verify, r.output, r.error_lines, r.summary, r.percent, r.files_processed, r.files_total, \
-     r.completion, r.review, \
+pub(super) const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token, \
+     r.worker_id, r.session, r.conversation, r.workdir, r.started_at, r.heartbeat_at, \
+     r.lease_until, r.ended_at, r.outcome, r.detail, r.exit_code, r.exit_signal, \
+     r.supervisor_pid, r.supervisor_start, r.supervisor_boot, r.agent_pid, r.turns, r.tokens_in, \
+     r.tokens_out, r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, \
+     r.cancel_requested, r.verify, r.output, r.error_lines, r.summary, r.percent, \
+     r.files_processed, r.files_total, r.completion, r.review, \
      (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') \
      AS artifact_count";
 

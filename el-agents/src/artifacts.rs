@@ -113,7 +113,7 @@ pub(crate) fn collect(job: &CollectionJob) -> Collected {
         until: Instant::now() + COPYING,
     };
     // The remains of an interrupted collection.
-    let _ = std::fs::remove_dir_all(job.folder.artifacts());
+    let _ = std::fs::remove_dir_all(job.folder.artifacts_path());
     let own = summary_file::as_seen_from(&file, &collector.root);
     collector.add_summary(&own, &bytes);
     collector.add_deliverables(&own);
@@ -174,7 +174,7 @@ fn fallback_facts(
         close_reason: job.atom.as_ref().and_then(|atom| atom.close_reason.clone()),
         output: Some(job.output.clone())
             .filter(|text| !text.is_empty())
-            .unwrap_or_else(|| read_last_lines(&job.folder.pane(), OUTPUT_LINES)),
+            .unwrap_or_else(|| read_last_lines(&job.folder.pane_path(), OUTPUT_LINES)),
         warning,
         ..Facts::default()
     };
@@ -307,7 +307,7 @@ impl Collector<'_> {
 
     /// Writes a copy into the run's folder and returns the relative path.
     fn store_copy(&self, name: &str, bytes: &[u8]) -> Result<String, String> {
-        let folder = self.job.folder.artifacts();
+        let folder = self.job.folder.artifacts_path();
         let kept = format!("{}-{}", self.artifacts.len() + 1, safe_name(name));
         private_folder(&folder)
             .and_then(|()| write_private(&folder.join(&kept), bytes))

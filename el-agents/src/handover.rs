@@ -67,10 +67,10 @@ pub(crate) fn write_documents(
         folder,
     };
     // A full disk must not keep a run from its end; the store has all of the data.
-    let _ = replace_private(&folder.results(), results::render_json(&told).as_bytes());
+    let _ = replace_private(&folder.results_path(), results::render_json(&told).as_bytes());
     let _ = match errors::render_markdown(&told) {
-        Some(text) => replace_private(&folder.errors(), text.as_bytes()),
-        None => std::fs::remove_file(folder.errors()).map_or(Ok(()), Ok),
+        Some(text) => replace_private(&folder.errors_path(), text.as_bytes()),
+        None => std::fs::remove_file(folder.errors_path()).map_or(Ok(()), Ok),
     };
     handed
 }

@@ -17,9 +17,9 @@ use crate::summary_file::{self, FileStamp};
 use crate::tmux::{SessionError, SessionIds, Tmux, session_name};
 
 /// The time that a tool gets beyond the time limit of the check, in milliseconds.
-const PATIENCE_MORE_MS: u64 = 60_000;
+const TOOL_TIMEOUT_MARGIN_MS: u64 = 60_000;
 /// The highest tool time-out that Claude Code accepts by default, in milliseconds.
-const PATIENCE_LEAST_MS: u64 = 600_000;
+const TOOL_TIMEOUT_MIN_MS: u64 = 600_000;
 
 /// The means to launch runs of an agent. Made once, before any claim.
 #[derive(Debug, Clone)]
@@ -75,7 +75,7 @@ impl Launcher {
     }
 
     /// How the agent is called, in words for people.
-    pub(crate) fn preview(&self) -> Result<Vec<String>, ConfigurationError> {
+    pub(crate) fn preview_command(&self) -> Result<Vec<String>, ConfigurationError> {
         let spec = LaunchSpec {
             run: "RUN".to_owned(),
             atom: "ATOM".to_owned(),
@@ -100,7 +100,7 @@ impl Launcher {
     /// # Errors
     /// If the run could not be launched. The claim stands; the caller settles the run as
     /// `launch_failed`.
-    pub(crate) fn launch(
+    pub(crate) fn launch_run(
         &self,
         store: &mut Store,
         claimed: &ClaimedRun,
@@ -110,7 +110,7 @@ impl Launcher {
         let own_prompt = Some(agent.system_prompt.clone()).filter(|text| !text.is_empty());
         let folder = RunDir::new(&self.places.runs, &run.id);
         folder.create()?;
-        write_private(&folder.settings(), claude::settings_json(&self.places.el)?.as_bytes())?;
+        write_private(&folder.settings_path(), claude::settings_json(&self.places.el)?.as_bytes())?;
         folder.write_environment(&self.child_environment(run))?;
         folder.write_launch(&LaunchSpec {
             run: run.id.clone(),
@@ -163,12 +163,15 @@ impl Launcher {
 
     /// Returns tool time-outs for Claude Code. `el close` runs a required check as a tool of the
     /// agent, and a tool has two minutes by default. Time-outs set by the caller stay.
-    fn patience(&self, run: &Run) -> Vec<(&'static str, OsString)> {
+    fn tool_timeouts(&self, run: &Run) -> Vec<(&'static str, OsString)> {
         let Some(verify) = run.verify.as_ref().filter(|verify| verify.required) else {
             return Vec::new();
         };
-        let millis =
-            verify.timeout_ms.saturating_add(PATIENCE_MORE_MS).max(PATIENCE_LEAST_MS).to_string();
+        let millis = verify
+            .timeout_ms
+            .saturating_add(TOOL_TIMEOUT_MARGIN_MS)
+            .max(TOOL_TIMEOUT_MIN_MS)
+            .to_string();
         ["BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"]
             .into_iter()
             .filter(|name| !self.environment.iter().any(|(given, _)| given == name))
@@ -192,7 +195,7 @@ impl Launcher {
                 pass: self.agent.env_pass.clone(),
                 set: set
                     .into_iter()
-                    .chain(self.patience(run))
+                    .chain(self.tool_timeouts(run))
                     .map(|(name, value)| (name.to_owned(), value))
                     .collect(),
                 el_folder,
@@ -228,7 +231,7 @@ pub fn check_agent(
 ) -> Result<PathBuf, ConfigurationError> {
     check::ensure_working_directory(&agent.working_directory)?;
     check::ensure_worktrees_possible(agent)?;
-    let program = program(agent, environment)?;
+    let program = find_agent_program(agent, environment)?;
     // Values that the agent's command line does not take are found now, not at the first run.
     drop(claude::settings_json(&places.el)?);
     if matches!(agent.executor, Executor::Claude | Executor::Interactive) {
@@ -244,7 +247,7 @@ pub fn check_agent(
     Ok(program)
 }
 
-fn program(
+fn find_agent_program(
     agent: &AgentSettings,
     environment: &[(OsString, OsString)],
 ) -> Result<PathBuf, ConfigurationError> {
@@ -316,7 +319,7 @@ impl LaunchSpec {
                     &self.agent,
                     &self.program,
                     &self.conversation,
-                    &folder.settings(),
+                    &folder.settings_path(),
                     resume,
                 );
                 options.max_budget_usd = self.budget_left(resumed_at.unwrap_or(0));

@@ -50,7 +50,7 @@ pub(crate) fn start_notification(
     let folder = RunDir::new(&places.runs, &settled.run.id);
     let event = folder.path().join("event.json");
     write_private(&event, format!("{}\n", event_of(settled, places, folder.path())).as_bytes())?;
-    let log = folder.append(&folder.path().join("notify.log"))?;
+    let log = folder.open_to_append(&folder.path().join("notify.log"))?;
     let mut command = Command::new(&places.el);
     command
         .args(["hook", "notify", "--timeout-ms"])

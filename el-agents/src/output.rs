@@ -37,7 +37,7 @@ impl RunOutput {
     pub(crate) fn from_folder(folder: &RunDir, is_stream: bool) -> RunOutput {
         let mut output = LastLines::new(OUTPUT);
         let mut errors = LastLines::new(ERRORS);
-        let transcript = read_tail(&folder.transcript());
+        let transcript = read_tail(&folder.transcript_path());
         if is_stream {
             read_events(&transcript, &mut output, &mut errors);
         } else {
@@ -50,9 +50,13 @@ impl RunOutput {
         }
         if output.is_empty() {
             // An agent with a screen has no transcript; the pane's log has all output.
-            clean_lines(&read_tail(&folder.pane())).into_iter().for_each(|line| output.push(line));
+            clean_lines(&read_tail(&folder.pane_path()))
+                .into_iter()
+                .for_each(|line| output.push(line));
         }
-        clean_lines(&read_tail(&folder.stderr())).into_iter().for_each(|line| errors.push(line));
+        clean_lines(&read_tail(&folder.stderr_path()))
+            .into_iter()
+            .for_each(|line| errors.push(line));
         RunOutput { output: output.into_text(), error_lines: errors.into_text() }
     }
 }
@@ -157,8 +161,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = RunDir::new(dir.path(), "run-1");
         folder.create().unwrap();
-        std::fs::write(folder.transcript(), transcript).unwrap();
-        std::fs::write(folder.stderr(), stderr).unwrap();
+        std::fs::write(folder.transcript_path(), transcript).unwrap();
+        std::fs::write(folder.stderr_path(), stderr).unwrap();
         RunOutput::from_folder(&folder, is_stream)
     }
 

@@ -68,17 +68,17 @@ impl RunDir {
     }
 
     /// The agent's unmodified standard output: Claude Code's event stream.
-    pub fn transcript(&self) -> PathBuf {
+    pub fn transcript_path(&self) -> PathBuf {
         self.path.join("transcript.jsonl")
     }
 
     /// The agent's standard error.
-    pub fn stderr(&self) -> PathBuf {
+    pub fn stderr_path(&self) -> PathBuf {
         self.path.join("stderr.log")
     }
 
     /// The text shown in the session's pane.
-    pub fn pane(&self) -> PathBuf {
+    pub fn pane_path(&self) -> PathBuf {
         self.path.join("pane.log")
     }
 
@@ -88,45 +88,45 @@ impl RunDir {
     }
 
     /// The prompt, kept after the context file is gone.
-    pub fn prompt(&self) -> PathBuf {
+    pub fn prompt_path(&self) -> PathBuf {
         self.path.join("prompt.md")
     }
 
     /// Claude Code's `--settings`.
-    pub(crate) fn settings(&self) -> PathBuf {
+    pub(crate) fn settings_path(&self) -> PathBuf {
         self.path.join("settings.json")
     }
 
     /// The copies of the run's artifacts.
-    pub fn artifacts(&self) -> PathBuf {
+    pub fn artifacts_path(&self) -> PathBuf {
         self.path.join("artifacts")
     }
 
     /// The end of the run as a JSON document: `docs/results-schema.md`.
-    pub fn results(&self) -> PathBuf {
+    pub fn results_path(&self) -> PathBuf {
         self.path.join("RESULTS.json")
     }
 
     /// The state of the running run, in words.
-    pub fn status(&self) -> PathBuf {
+    pub fn status_path(&self) -> PathBuf {
         self.path.join("STATUS.txt")
     }
 
     /// The reasons of a failure.
-    pub fn errors(&self) -> PathBuf {
+    pub fn errors_path(&self) -> PathBuf {
         self.path.join("ERRORS.md")
     }
 
     /// How the agent ended.
-    pub fn exit(&self) -> PathBuf {
+    pub fn exit_path(&self) -> PathBuf {
         self.path.join("exit.json")
     }
 
-    fn launch(&self) -> PathBuf {
+    fn launch_path(&self) -> PathBuf {
         self.path.join("launch.json")
     }
 
-    fn environment(&self) -> PathBuf {
+    fn environment_path(&self) -> PathBuf {
         self.path.join("env.json")
     }
 
@@ -136,13 +136,15 @@ impl RunDir {
 
     pub(crate) fn write_launch(&self, spec: &LaunchSpec) -> Result<(), RunDirError> {
         let text = serde_json::to_vec_pretty(spec).expect("a launch spec has string keys only");
-        write_private(&self.launch(), &text)
+        write_private(&self.launch_path(), &text)
     }
 
     pub(crate) fn read_launch(&self) -> Result<LaunchSpec, RunDirError> {
-        let path = self.launch();
-        let text = fs::read(&path).map_err(fault("read", &path))?;
-        serde_json::from_slice(&text).map_err(io::Error::from).map_err(fault("understand", &path))
+        let path = self.launch_path();
+        let text = fs::read(&path).map_err(io_error("read", &path))?;
+        serde_json::from_slice(&text)
+            .map_err(io::Error::from)
+            .map_err(io_error("understand", &path))
     }
 
     /// Writes the agent's whole environment, keys included, for the supervisor alone.
@@ -154,18 +156,18 @@ impl RunDir {
         let pairs: Vec<(&[u8], &[u8])> =
             environment.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
         let text = serde_json::to_vec(&pairs).expect("pairs of bytes are plain JSON");
-        write_private(&self.environment(), &text)
+        write_private(&self.environment_path(), &text)
     }
 
     /// Reads the environment and removes the file. From then on only the supervisor's memory has
     /// the environment.
     pub(crate) fn take_environment(&self) -> Result<Vec<(OsString, OsString)>, RunDirError> {
-        let path = self.environment();
-        let text = fs::read(&path).map_err(fault("read", &path))?;
+        let path = self.environment_path();
+        let text = fs::read(&path).map_err(io_error("read", &path))?;
         self.forget_environment();
         let pairs: Vec<(Vec<u8>, Vec<u8>)> = serde_json::from_slice(&text)
             .map_err(io::Error::from)
-            .map_err(fault("understand", &path))?;
+            .map_err(io_error("understand", &path))?;
         Ok(pairs
             .into_iter()
             .map(|(name, value)| (OsString::from_vec(name), OsString::from_vec(value)))
@@ -175,21 +177,23 @@ impl RunDir {
     /// Removes the environment's file if no supervisor has taken the environment.
     pub(crate) fn forget_environment(&self) {
         // The file may be gone already.
-        let _ = fs::remove_file(self.environment());
+        let _ = fs::remove_file(self.environment_path());
     }
 
     /// Writes the exit record atomically and durably.
     pub(crate) fn write_exit(&self, record: &ExitRecord) -> Result<(), RunDirError> {
-        let path = self.exit();
+        let path = self.exit_path();
         let text = serde_json::to_vec_pretty(record).expect("an exit record has string keys only");
         let draft = self.path.join("exit.json.new");
         write_private(&draft, &text)?;
-        File::open(&draft).and_then(|file| file.sync_all()).map_err(fault("write", &draft))?;
-        fs::rename(&draft, &path).map_err(fault("write", &path))?;
-        File::open(&self.path).and_then(|folder| folder.sync_all()).map_err(fault("write", &path))
+        File::open(&draft).and_then(|file| file.sync_all()).map_err(io_error("write", &draft))?;
+        fs::rename(&draft, &path).map_err(io_error("write", &path))?;
+        File::open(&self.path)
+            .and_then(|folder| folder.sync_all())
+            .map_err(io_error("write", &path))
     }
 
-    fn workplace(&self) -> PathBuf {
+    fn workplace_path(&self) -> PathBuf {
         self.path.join("workplace.json")
     }
 
@@ -198,27 +202,27 @@ impl RunDir {
         prepared: &Result<Workplace, PreparationFailure>,
     ) -> Result<(), RunDirError> {
         let text = serde_json::to_vec_pretty(prepared).expect("it has string keys only");
-        replace_private(&self.workplace(), &text)
+        replace_private(&self.workplace_path(), &text)
     }
 
     /// Reads the result of preparing the run's worktree; `None` without a finished preparation.
     pub(crate) fn read_workplace(&self) -> Option<Result<Workplace, PreparationFailure>> {
-        serde_json::from_slice(&fs::read(self.workplace()).ok()?).ok()
+        serde_json::from_slice(&fs::read(self.workplace_path()).ok()?).ok()
     }
 
     /// Reads the exit record; `None` if missing or unreadable.
     pub fn read_exit(&self) -> Option<ExitRecord> {
-        serde_json::from_slice(&fs::read(self.exit()).ok()?).ok()
+        serde_json::from_slice(&fs::read(self.exit_path()).ok()?).ok()
     }
 
     /// Opens a file of the run for appending.
-    pub(crate) fn append(&self, path: &Path) -> Result<File, RunDirError> {
+    pub(crate) fn open_to_append(&self, path: &Path) -> Result<File, RunDirError> {
         OpenOptions::new()
             .create(true)
             .append(true)
             .mode(0o600)
             .open(path)
-            .map_err(fault("write", path))
+            .map_err(io_error("write", path))
     }
 }
 
@@ -228,7 +232,7 @@ pub(crate) fn private_folder(path: &Path) -> Result<(), RunDirError> {
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .map_err(fault("make the folder", path))
+        .map_err(io_error("make the folder", path))
 }
 
 /// Writes a file for the owner alone. An existing file or link is replaced, not written through.
@@ -241,7 +245,7 @@ pub(crate) fn write_private(path: &Path, content: &[u8]) -> Result<(), RunDirErr
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         file.write_all(content)
     };
-    write().map_err(fault("write", path))
+    write().map_err(io_error("write", path))
 }
 
 /// Replaces a file for the owner alone: a reader finds either the old or the new content. Not
@@ -251,10 +255,10 @@ pub(crate) fn replace_private(path: &Path, content: &[u8]) -> Result<(), RunDirE
     draft.push(".new");
     let draft = PathBuf::from(draft);
     write_private(&draft, content)?;
-    fs::rename(&draft, path).map_err(fault("write", path))
+    fs::rename(&draft, path).map_err(io_error("write", path))
 }
 
-fn fault(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RunDirError {
+fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RunDirError {
     let path = path.to_owned();
     move |source| RunDirError { doing, path, source }
 }
@@ -278,9 +282,9 @@ mod tests {
         ];
         run.write_environment(&odd).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(run.path()), mode(&run.environment())), (0o700, 0o600));
+        assert_eq!((mode(run.path()), mode(&run.environment_path())), (0o700, 0o600));
         assert_eq!(run.take_environment().unwrap(), odd);
-        assert!(!run.environment().exists());
+        assert!(!run.environment_path().exists());
         assert!(run.take_environment().is_err());
     }
 
@@ -293,7 +297,7 @@ mod tests {
         let record = ExitRecord::new("run-1", EndKind::Exited, Timestamp::from_micros(7));
         run.write_exit(&record).unwrap();
         assert_eq!(run.read_exit(), Some(record));
-        fs::write(run.exit(), "{\"run\":").unwrap();
+        fs::write(run.exit_path(), "{\"run\":").unwrap();
         assert_eq!(run.read_exit(), None);
     }
 

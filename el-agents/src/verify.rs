@@ -30,7 +30,7 @@ const TOKEN: &str = "EL_TOKEN";
 /// A running check. The caller polls the check ([`RunningCheck::poll`]), or ends an obsolete check
 /// ([`RunningCheck::end_early`]).
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningCheck {
     verify: Verify,
     child: Child,
     mark: String,
@@ -42,11 +42,11 @@ pub struct Running {
 ///
 /// # Errors
 /// The record of a check that was not run.
-pub fn start(
+pub fn start_check(
     verify: &Verify,
     folder: &Path,
     environment: &[(OsString, OsString)],
-) -> Result<Running, Box<Verify>> {
+) -> Result<RunningCheck, Box<Verify>> {
     let fresh = Verify::pending(verify.command.clone(), verify.required, verify.timeout_ms);
     let mark = fresh_token();
     let not_run = |error: io::Error| {
@@ -59,13 +59,13 @@ pub fn start(
         })
     };
     let began = Instant::now();
-    let (child, output) = spawn(verify, folder, environment, &mark).map_err(not_run)?;
+    let (child, output) = spawn_check(verify, folder, environment, &mark).map_err(not_run)?;
     let (sender, tail) = channel();
     std::thread::spawn(move || {
         // The receiver may have given up.
         let _ = sender.send(read_tail(output));
     });
-    Ok(Running { verify: fresh, child, mark, began, tail })
+    Ok(RunningCheck { verify: fresh, child, mark, began, tail })
 }
 
 /// Finds the program of a check as [`start_check`] does: on the caller's PATH. The system would
@@ -73,7 +73,7 @@ pub fn start(
 ///
 /// # Errors
 /// If the program is missing, or the command is empty.
-pub fn program(
+pub fn find_program(
     command: &[String],
     folder: &Path,
     environment: &[(OsString, OsString)],
@@ -83,13 +83,13 @@ pub fn program(
     which::which_in(program, path, folder).map_err(|_| io::Error::from(io::ErrorKind::NotFound))
 }
 
-fn spawn(
+fn spawn_check(
     verify: &Verify,
     folder: &Path,
     environment: &[(OsString, OsString)],
     mark: &str,
 ) -> io::Result<(Child, PipeReader)> {
-    let mut command = Command::new(program(&verify.command, folder, environment)?);
+    let mut command = Command::new(find_program(&verify.command, folder, environment)?);
     let (reader, writer) = io::pipe()?;
     let is_kept = |name: &OsStr| name != TOKEN && !is_local_variable(name);
     command.args(&verify.command[1..]).env_clear();
@@ -119,37 +119,37 @@ fn read_tail(mut from: PipeReader) -> Vec<u8> {
     kept
 }
 
-impl Running {
+impl RunningCheck {
     /// Returns the result after the end. A check over its time limit is ended.
     pub fn poll(&mut self) -> Option<Verify> {
         match self.child.try_wait() {
-            Ok(Some(status)) => Some(self.ended(Some(status))),
+            Ok(Some(status)) => Some(self.collect_result(Some(status))),
             Ok(None) if self.began.elapsed() < Duration::from_millis(self.verify.timeout_ms) => {
                 None
             }
             Ok(None) => {
-                let verify = self.end("");
+                let verify = self.end_early("");
                 Some(Verify { status: VerifyStatus::TimedOut, ..verify })
             }
             // The child cannot be reaped, so another part has reaped the child. The status is
             // unknown.
-            Err(_) => Some(self.ended(None)),
+            Err(_) => Some(self.collect_result(None)),
         }
     }
 
     /// Ends the check early, with all its processes.
-    pub fn end(&mut self, why: &str) -> Verify {
+    pub fn end_early(&mut self, why: &str) -> Verify {
         // Both fail for a child that has just ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let mut verify = self.ended(None);
+        let mut verify = self.collect_result(None);
         if !why.is_empty() {
             verify.output = Some(why.to_owned());
         }
         verify
     }
 
-    fn ended(&mut self, status: Option<ExitStatus>) -> Verify {
+    fn collect_result(&mut self, status: Option<ExitStatus>) -> Verify {
         // After the last process the pipe has ended too.
         let left = end_marked(&Marker::new(MARK, &self.mark), END_LIMIT);
         drop(left);
@@ -175,7 +175,7 @@ impl Running {
 }
 
 /// Ends a check that no caller waits for.
-impl Drop for Running {
+impl Drop for RunningCheck {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
             let _ = self.child.kill();
@@ -187,8 +187,8 @@ impl Drop for Running {
 
 /// Runs a check to the end. Blocks.
 #[must_use]
-pub fn run(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)]) -> Verify {
-    let mut running = match start(verify, folder, environment) {
+pub fn run_check(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)]) -> Verify {
+    let mut running = match start_check(verify, folder, environment) {
         Ok(running) => running,
         Err(not_run) => return *not_run,
     };
@@ -223,7 +223,7 @@ mod tests {
             (OsString::from("EL_TOKEN"), OsString::from("secret")),
             (OsString::from("EL_RUN"), OsString::from("run-1")),
         ];
-        run(&Verify::pending(words, true, timeout_ms), dir.path(), &environment)
+        run_check(&Verify::pending(words, true, timeout_ms), dir.path(), &environment)
     }
 
     #[test]
@@ -274,7 +274,7 @@ mod tests {
     fn a_program_that_is_not_there_is_a_check_that_was_not_run() {
         let dir = tempfile::tempdir().unwrap();
         let verify = Verify::pending(vec!["no-such-program".to_owned()], false, 1_000);
-        let ended = run(&verify, dir.path(), &[]);
+        let ended = run_check(&verify, dir.path(), &[]);
         assert_eq!(ended.status, VerifyStatus::NotRun);
         assert!(ended.output.unwrap().contains("no-such-program"));
     }

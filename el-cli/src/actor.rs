@@ -15,13 +15,13 @@ use crate::error::{CommandError, Result};
 const GIT_DEADLINE: Duration = Duration::from_secs(2);
 
 /// The author's name. Git, which costs a process, is asked only if no nearer source has a name.
-pub(crate) fn resolve(flag: Option<&str>) -> String {
-    let given = flag.and_then(clean).or_else(|| clean(&env::var("EL_ACTOR").ok()?));
-    given.or_else(git_user).or_else(login).unwrap_or_else(|| "unknown".to_owned())
+pub(crate) fn resolve_actor(flag: Option<&str>) -> String {
+    let given = flag.and_then(clean_name).or_else(|| clean_name(&env::var("EL_ACTOR").ok()?));
+    given.or_else(git_user).or_else(login_name).unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// A name that was given and is none is refused, rather than recorded as another.
-pub(crate) fn check(flag: Option<&str>) -> Result<()> {
+pub(crate) fn ensure_valid_name(flag: Option<&str>) -> Result<()> {
     let variable = env::var_os("EL_ACTOR").map(|name| name.to_string_lossy().into_owned());
     // The variable counts only without the flag; a blank value counts as unset.
     let Some(name) = flag.map(str::to_owned).or(variable).filter(|name| !name.trim().is_empty())
@@ -32,7 +32,7 @@ pub(crate) fn check(flag: Option<&str>) -> Result<()> {
 }
 
 /// A name that fits the store: a single trimmed line of limited length.
-fn clean(name: &str) -> Option<String> {
+fn clean_name(name: &str) -> Option<String> {
     let name: String =
         name.chars().filter(|c| !c.is_control()).take(el_core::model::limits::WORD).collect();
     let name = name.trim();
@@ -43,7 +43,7 @@ fn clean(name: &str) -> Option<String> {
 /// run, which knows all files and costs a process.
 fn git_user() -> Option<String> {
     match name_in_files() {
-        Looked::Found(name) => clean(&name),
+        Looked::Found(name) => clean_name(&name),
         Looked::AskGit => ask_git(),
     }
 }
@@ -115,19 +115,21 @@ fn name_in(text: &str) -> Result<Option<String>, NotSimple> {
 
 fn ask_git() -> Option<String> {
     let git = Git::at(Path::new(".")).with_deadline(Instant::now() + GIT_DEADLINE);
-    clean(&git.ask(&["config", "--get", "user.name"]).ok()?)
+    clean_name(&git.ask(&["config", "--get", "user.name"]).ok()?)
 }
 
-fn login() -> Option<String> {
-    ["USER", "LOGNAME"].iter().find_map(|variable| clean(&env::var(variable).ok()?)).or_else(|| {
-        let uid = rustix::process::getuid().as_raw().to_string();
-        let passwd = fs::read_to_string("/etc/passwd").ok()?;
-        passwd.lines().find_map(|line| {
-            let mut fields = line.split(':');
-            let name = fields.next()?;
-            (fields.nth(1)? == uid).then(|| clean(name))?
-        })
-    })
+fn login_name() -> Option<String> {
+    ["USER", "LOGNAME"].iter().find_map(|variable| clean_name(&env::var(variable).ok()?)).or_else(
+        || {
+            let uid = rustix::process::getuid().as_raw().to_string();
+            let passwd = fs::read_to_string("/etc/passwd").ok()?;
+            passwd.lines().find_map(|line| {
+                let mut fields = line.split(':');
+                let name = fields.next()?;
+                (fields.nth(1)? == uid).then(|| clean_name(name))?
+            })
+        },
+    )
 }
 
 #[cfg(test)]
@@ -136,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_flag_outranks_everything() {
-        assert_eq!(resolve(Some(" Ada\nLovelace ")), "AdaLovelace");
+        assert_eq!(resolve_actor(Some(" Ada\nLovelace ")), "AdaLovelace");
     }
 
     #[test]
@@ -161,13 +163,13 @@ mod tests {
 
     #[test]
     fn somebody_is_always_recorded() {
-        assert!(!resolve(None).is_empty());
-        assert!(login().is_some());
+        assert!(!resolve_actor(None).is_empty());
+        assert!(login_name().is_some());
     }
 
     #[test]
     fn names_are_cut_and_blank_ones_are_none() {
-        assert_eq!(clean(" \t\n"), None);
-        assert_eq!(clean(&"x".repeat(1000)).unwrap().len(), el_core::model::limits::WORD);
+        assert_eq!(clean_name(" \t\n"), None);
+        assert_eq!(clean_name(&"x".repeat(1000)).unwrap().len(), el_core::model::limits::WORD);
     }
 }

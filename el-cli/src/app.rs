@@ -10,7 +10,7 @@ use el_core::{Ctx, Durability, SessionCredentials, Store, ops};
 use crate::error::Result;
 use crate::globals::Globals;
 use crate::output::printer::Printer;
-use crate::owner::Foreign;
+use crate::owner::ForeignTracker;
 use crate::project::{self, Project};
 use crate::settings::Settings;
 use crate::{actor, session};
@@ -59,7 +59,7 @@ impl App {
         if let Some(project) = self.project.get() {
             return Ok(project);
         }
-        let found = Project::find(self.globals.db.as_deref())?;
+        let found = Project::find_project(self.globals.db.as_deref())?;
         Ok(self.project.get_or_init(|| found))
     }
 
@@ -81,11 +81,11 @@ impl App {
 
     /// The part of the tracker that belongs to another user, if the tracker was found by search. A
     /// named tracker is the caller's own choice.
-    pub(crate) fn foreign(&self) -> Result<Option<Foreign>> {
-        if project::named(self.globals.db.as_deref()).is_some() {
+    pub(crate) fn foreign_tracker(&self) -> Result<Option<ForeignTracker>> {
+        if project::named_database(self.globals.db.as_deref()).is_some() {
             return Ok(None);
         }
-        match Foreign::look(self.project()?) {
+        match ForeignTracker::find_foreign(self.project()?) {
             Some(found) if !found.is_trusted(&self.settings()?) => Ok(Some(found)),
             _ => Ok(None),
         }
@@ -93,7 +93,7 @@ impl App {
 
     /// Refuses a foreign tracker before any agent is started or ended.
     pub(crate) fn refuse_foreign(&self) -> Result<()> {
-        self.foreign()?.map_or(Ok(()), |foreign| Err(foreign.refused()))
+        self.foreign_tracker()?.map_or(Ok(()), |foreign| Err(foreign.refusal_error()))
     }
 
     /// The settings for starting agents.
@@ -118,12 +118,12 @@ impl App {
     }
 
     /// The store, for reading.
-    pub(crate) fn reader(&self) -> Result<Store> {
+    pub(crate) fn open_for_reading(&self) -> Result<Store> {
         Ok(Store::open(&self.project()?.db, Durability::Normal)?)
     }
 
     /// The store, for a change.
-    pub(crate) fn writer(&self) -> Result<Store> {
+    pub(crate) fn open_for_writing(&self) -> Result<Store> {
         // A mistake in the configuration must not keep an agent from closing its atom.
         let settings = self.settings()?;
         let durability = settings.durability().unwrap_or_else(|error| {
@@ -140,7 +140,7 @@ impl App {
 
     /// The author of this process's changes.
     pub(crate) fn actor(&self) -> &str {
-        self.actor.get_or_init(|| actor::resolve(self.globals.actor.as_deref()))
+        self.actor.get_or_init(|| actor::resolve_actor(self.globals.actor.as_deref()))
     }
 
     /// The agent session of this process, if the session belongs to this very project. An agent

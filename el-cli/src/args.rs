@@ -54,7 +54,7 @@ pub(crate) enum Parsed {
 }
 
 /// Parses the command line.
-pub(crate) fn parse(argv: &[OsString]) -> Parsed {
+pub(crate) fn parse_command_line(argv: &[OsString]) -> Parsed {
     let parsed = Cli::command()
         .try_get_matches_from(argv)
         .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
@@ -65,7 +65,7 @@ pub(crate) fn parse(argv: &[OsString]) -> Parsed {
                 Parsed::Text { text: error.render(), color: wanted_color(argv) }
             }
             _ => Parsed::Wrong {
-                error: refusal::of(&error),
+                error: refusal::from_parser_error(&error),
                 robot: wants_robot(argv),
                 color: wanted_color(argv),
             },
@@ -74,17 +74,17 @@ pub(crate) fn parse(argv: &[OsString]) -> Parsed {
 }
 
 /// The arguments before `--`, where flags count as flags.
-fn flags(argv: &[OsString]) -> impl Iterator<Item = &OsStr> {
+fn leading_flags(argv: &[OsString]) -> impl Iterator<Item = &OsStr> {
     argv.iter().skip(1).map(OsString::as_os_str).take_while(|argument| *argument != "--")
 }
 
 /// Returns true if the caller is a robot. Works on command lines that the parser refused.
 fn wants_robot(argv: &[OsString]) -> bool {
-    flags(argv).any(|argument| argument == "--robot" || argument == "--json")
+    leading_flags(argv).any(|argument| argument == "--robot" || argument == "--json")
 }
 
 fn wanted_color(argv: &[OsString]) -> ColorWhen {
-    let words: Vec<_> = flags(argv).filter_map(OsStr::to_str).collect();
+    let words: Vec<_> = leading_flags(argv).filter_map(OsStr::to_str).collect();
     let joined = words.iter().rev().find_map(|word| word.strip_prefix("--color="));
     let apart = words.windows(2).rev().find(|pair| pair[0] == "--color").map(|pair| pair[1]);
     match joined.or(apart) {

@@ -144,7 +144,7 @@ impl Command {
     pub(crate) fn run(self, app: &App, grammar: fn() -> clap::Command) -> Result<Exit> {
         // A hook never fails, and a supervisor has no caller.
         if !matches!(self, Command::Hook(_) | Command::Supervise(_)) {
-            actor::check(app.globals().actor.as_deref())?;
+            actor::ensure_valid_name(app.globals().actor.as_deref())?;
         }
         self.check_session(app)?;
         match self {

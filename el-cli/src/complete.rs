@@ -30,7 +30,7 @@ pub(crate) fn answer_the_shell(grammar: fn() -> clap::Command) {
 }
 
 /// Completes ids of atoms that are not over, with titles.
-pub(crate) fn atoms() -> ArgValueCompleter {
+pub(crate) fn complete_atoms() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| atom_candidates(current, false))
 }
 
@@ -40,51 +40,53 @@ pub(crate) fn all_atoms() -> ArgValueCompleter {
 }
 
 /// Completes ids of epics, with titles.
-pub(crate) fn epics() -> ArgValueCompleter {
+pub(crate) fn complete_epics() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| {
-        candidates(current, true, |atom| atom.issue_type == IssueType::Epic)
+        matching_candidates(current, true, |atom| atom.issue_type == IssueType::Epic)
     })
 }
 
 /// Completes ids of runs, live runs first, and of atoms.
-pub(crate) fn runs() -> ArgValueCompleter {
+pub(crate) fn complete_runs() -> ArgValueCompleter {
     ArgValueCompleter::new(|current: &OsStr| run_candidates(current).unwrap_or_default())
 }
 
 /// Completes names of channels, most recently used first.
-pub(crate) fn channels() -> ArgValueCandidates {
+pub(crate) fn complete_channels() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let found =
-            store().and_then(|store| ops::list_channels(&store, "").ok()).unwrap_or_default();
+            open_store().and_then(|store| ops::list_channels(&store, "").ok()).unwrap_or_default();
         found
             .into_iter()
-            .map(|channel| CompletionCandidate::new(channel.name).help(Some(help(&channel.last))))
+            .map(|channel| {
+                CompletionCandidate::new(channel.name).help(Some(candidate_help(&channel.last)))
+            })
             .collect()
     })
 }
 
 /// Completes names of settings, with their meaning.
-pub(crate) fn settings() -> ArgValueCandidates {
+pub(crate) fn complete_settings() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        keys::all()
+        keys::all_keys()
             .map(|key| CompletionCandidate::new(key.name).help(Some(key.help.into())))
             .collect()
     })
 }
 
 fn atom_candidates(current: &OsStr, include_over: bool) -> Vec<CompletionCandidate> {
-    candidates(current, include_over, |_| true)
+    matching_candidates(current, include_over, |_| true)
 }
 
-fn candidates(
+fn matching_candidates(
     current: &OsStr,
     include_over: bool,
     is_meant: impl Fn(&Atom) -> bool,
 ) -> Vec<CompletionCandidate> {
     let found = || {
-        let store = store()?;
+        let store = open_store()?;
         let filter = AtomFilter { include_over, ..AtomFilter::default() };
-        ops::list(&store, &filter, Sort::Updated, Some(CONSIDERED), 0, now()).ok()
+        ops::list(&store, &filter, Sort::Updated, Some(CONSIDERED), 0, current_time()).ok()
     };
     let current = current.to_string_lossy().to_ascii_lowercase();
     let fits = |id: &str| id.starts_with(&current) || short_part(id).starts_with(&current);
@@ -103,7 +105,7 @@ fn candidates(
                 short_part(&atom.id).to_owned()
             };
             CompletionCandidate::new(value)
-                .help(Some(help(&format!("{} · {}", atom.status, atom.title))))
+                .help(Some(candidate_help(&format!("{} · {}", atom.status, atom.title))))
         })
         .collect()
 }
@@ -111,11 +113,11 @@ fn candidates(
 fn run_candidates(current: &OsStr) -> Option<Vec<CompletionCandidate>> {
     let current = current.to_string_lossy().to_ascii_lowercase();
     let page =
-        ops::runs(&store()?, &RunFilter { limit: Some(MOST), ..RunFilter::default() }).ok()?;
+        ops::runs(&open_store()?, &RunFilter { limit: Some(MOST), ..RunFilter::default() }).ok()?;
     let runs = page.items.into_iter().filter(|run| run.id.starts_with(&current)).map(|run| {
         let state = run.outcome.map_or("live", |outcome| outcome.as_str());
         CompletionCandidate::new(run.id.clone())
-            .help(Some(help(&format!("{state} · {}", run.atom_id))))
+            .help(Some(candidate_help(&format!("{state} · {}", run.atom_id))))
     });
     Some(runs.collect())
 }
@@ -124,14 +126,14 @@ fn short_part(id: &str) -> &str {
     id.rsplit_once('-').map_or(id, |(_, short)| short)
 }
 
-fn help(text: &str) -> clap::builder::StyledStr {
-    sanitize::truncate(&sanitize::line(text), 60).into_owned().into()
+fn candidate_help(text: &str) -> clap::builder::StyledStr {
+    sanitize::truncate_to(&sanitize::one_line(text), 60).into_owned().into()
 }
 
-fn store() -> Option<Store> {
-    Store::open(&Project::find(None).ok()?.db, Durability::Normal).ok()
+fn open_store() -> Option<Store> {
+    Store::open(&Project::find_project(None).ok()?.db, Durability::Normal).ok()
 }
 
-fn now() -> el_core::model::Timestamp {
+fn current_time() -> el_core::model::Timestamp {
     std::time::SystemTime::now().into()
 }

@@ -27,15 +27,16 @@ impl Draft {
     /// Lets the person edit `text` in a file of this name. `None` if it was saved as it was, or
     /// emptied: then nothing is to change.
     pub(crate) fn edit(app: &App, name: &str, text: &str) -> Result<Option<(Draft, String)>> {
-        let draft = Draft::write(name, text)
-            .map_err(|source| CommandError::internal("cannot write a draft").with_source(source))?;
+        let draft = Draft::write(name, text).map_err(|source| {
+            CommandError::internal_error("cannot write a draft").with_source(source)
+        })?;
         if let Err(error) = run(app, &draft.path) {
             return Err(draft.keep_unless_unchanged(error));
         }
         let read = fs::read(&draft.path)
-            .map_err(|source| CommandError::file("read", &draft.path, source))?;
+            .map_err(|source| CommandError::file_error("read", &draft.path, source))?;
         let Ok(after) = String::from_utf8(read) else {
-            let error = CommandError::invalid("text", "the text is not UTF-8");
+            let error = CommandError::invalid_value("text", "the text is not UTF-8");
             return Err(draft.keep(error));
         };
         if after == draft.before || after.trim().is_empty() {
@@ -71,7 +72,7 @@ impl Draft {
     pub(crate) fn keep(self, error: CommandError) -> CommandError {
         let path = self.path.display().to_string();
         error
-            .with_hint(format!("your text is kept in {}", sanitize::path(&self.path)))
+            .with_hint(format!("your text is kept in {}", sanitize::path_line(&self.path)))
             .with_detail("draft", path)
     }
 
@@ -96,7 +97,7 @@ fn run(app: &App, path: &Path) -> Result<()> {
     }
     let hint = "EDITOR, VISUAL or git config core.editor names the editor";
     let ended = shell.status().map_err(|source| {
-        CommandError::config("EDITOR", format!("cannot start the editor '{editor}'"))
+        CommandError::config_error("EDITOR", format!("cannot start the editor '{editor}'"))
             .with_source(source)
             .with_hint(hint)
     })?;
@@ -105,7 +106,7 @@ fn run(app: &App, path: &Path) -> Result<()> {
         // What a shell says of a program that is not there, or is none.
         Some(126 | 127) => {
             let message = format!("cannot start the editor '{editor}'");
-            Err(CommandError::config("EDITOR", message).with_hint(hint))
+            Err(CommandError::config_error("EDITOR", message).with_hint(hint))
         }
         _ => Err(CommandError::new(
             Exit::Conflict,

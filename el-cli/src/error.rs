@@ -52,17 +52,17 @@ impl CommandError {
     }
 
     /// A bug, or a failure of the machine.
-    pub(crate) fn internal(message: impl Into<String>) -> CommandError {
+    pub(crate) fn internal_error(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Internal, "internal", message)
     }
 
     /// Flags or arguments that do not go together.
-    pub(crate) fn usage(message: impl Into<String>) -> CommandError {
+    pub(crate) fn usage_error(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Usage, "usage", message)
     }
 
     /// A value that is not taken; `field` in the words of the command line.
-    pub(crate) fn invalid(field: &str, message: impl Into<String>) -> CommandError {
+    pub(crate) fn invalid_value(field: &str, message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Usage, "invalid_value", message).with_detail("field", field)
     }
 
@@ -71,7 +71,7 @@ impl CommandError {
     }
 
     /// A setting that is wrong, or a program that is missing; `field` is the setting.
-    pub(crate) fn config(field: &str, message: impl Into<String>) -> CommandError {
+    pub(crate) fn config_error(field: &str, message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Configuration, "config", message).with_detail("field", field)
     }
 
@@ -112,7 +112,11 @@ impl CommandError {
     }
 
     /// A file that cannot be read or written: `doing` is the step as a verb.
-    pub(crate) fn file(doing: &str, path: &std::path::Path, source: io::Error) -> CommandError {
+    pub(crate) fn file_error(
+        doing: &str,
+        path: &std::path::Path,
+        source: io::Error,
+    ) -> CommandError {
         let exit =
             if source.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Internal };
         let code = if exit == Exit::NotFound { "not_found" } else { "io" };
@@ -145,7 +149,7 @@ impl CommandError {
         &self.0.hints
     }
 
-    pub(crate) fn listing(&self) -> &[String] {
+    pub(crate) fn listed_items(&self) -> &[String] {
         &self.0.listing
     }
 
@@ -202,8 +206,8 @@ mod tests {
 
     #[test]
     fn causes_are_listed_for_programs_but_not_part_of_the_message() {
-        let error =
-            CommandError::internal("cannot save").with_source(io::Error::other("disk on fire"));
+        let error = CommandError::internal_error("cannot save")
+            .with_source(io::Error::other("disk on fire"));
         assert_eq!(error.to_string(), "cannot save");
         assert_eq!(error.details()["causes"], json!(["disk on fire"]));
     }

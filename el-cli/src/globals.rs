@@ -33,7 +33,7 @@ pub(crate) struct Globals {
 }
 
 impl Globals {
-    pub(crate) fn format(&self) -> Format {
+    pub(crate) fn output_format(&self) -> Format {
         if self.robot { Format::Robot } else { Format::Human }
     }
 }

@@ -11,19 +11,19 @@ use crate::error::{CommandError, Result};
 const LIMIT: u64 = 64 << 20;
 
 /// An argument's text; `-` stands for all of stdin. `field` in the words of the command line.
-pub(crate) fn text(app: &App, field: &str, argument: &str) -> Result<String> {
-    if argument == "-" { stdin(app, field) } else { Ok(argument.to_owned()) }
+pub(crate) fn read_text(app: &App, field: &str, argument: &str) -> Result<String> {
+    if argument == "-" { read_stdin(app, field) } else { Ok(argument.to_owned()) }
 }
 
 /// A file's text; `-` stands for stdin.
-pub(crate) fn file(app: &App, field: &str, path: &Path) -> Result<String> {
+pub(crate) fn read_file(app: &App, field: &str, path: &Path) -> Result<String> {
     if path == Path::new("-") {
-        return stdin(app, field);
+        return read_stdin(app, field);
     }
-    let unreadable = |source| CommandError::file("read", path, source);
+    let unreadable = |source| CommandError::file_error("read", path, source);
     let opened = File::open(path).map_err(unreadable)?;
     if opened.metadata().map_err(unreadable)?.is_dir() {
-        return Err(CommandError::invalid(
+        return Err(CommandError::invalid_value(
             field,
             format!("{field}: {} is a folder", path.display()),
         ));
@@ -31,12 +31,12 @@ pub(crate) fn file(app: &App, field: &str, path: &Path) -> Result<String> {
     let mut bytes = Vec::new();
     opened.take(LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LIMIT {
-        return Err(CommandError::invalid(
+        return Err(CommandError::invalid_value(
             field,
             format!("{field}: {} has more than {} MiB", path.display(), LIMIT >> 20),
         ));
     }
-    utf8(field, &path.display().to_string(), bytes)
+    decode_utf8(field, &path.display().to_string(), bytes)
 }
 
 /// Refuses stdin (`-`) as the value of more than a single argument.
@@ -44,7 +44,7 @@ pub(crate) fn only_one_stdin(arguments: &[(&str, bool)]) -> Result<()> {
     let from_stdin: Vec<&str> =
         arguments.iter().filter(|(_, is_stdin)| *is_stdin).map(|(name, _)| *name).collect();
     if from_stdin.len() > 1 {
-        return Err(CommandError::usage(format!(
+        return Err(CommandError::usage_error(format!(
             "{} cannot both be read from stdin",
             from_stdin.join(" and ")
         )));
@@ -52,7 +52,7 @@ pub(crate) fn only_one_stdin(arguments: &[(&str, bool)]) -> Result<()> {
     Ok(())
 }
 
-fn stdin(app: &App, field: &str) -> Result<String> {
+fn read_stdin(app: &App, field: &str) -> Result<String> {
     if io::stdin().is_terminal() {
         app.printer.note(&format!("reading the {field} from the terminal; Ctrl-D ends it"));
     }
@@ -61,20 +61,20 @@ fn stdin(app: &App, field: &str) -> Result<String> {
         .lock()
         .take(LIMIT + 1)
         .read_to_end(&mut bytes)
-        .map_err(|source| CommandError::internal("cannot read stdin").with_source(source))?;
+        .map_err(|source| CommandError::internal_error("cannot read stdin").with_source(source))?;
     if bytes.len() as u64 > LIMIT {
-        return Err(CommandError::invalid(
+        return Err(CommandError::invalid_value(
             field,
             format!("{field}: stdin has more than {} MiB", LIMIT >> 20),
         ));
     }
-    utf8(field, "stdin", bytes)
+    decode_utf8(field, "stdin", bytes)
 }
 
-fn utf8(field: &str, from: &str, bytes: Vec<u8>) -> Result<String> {
+fn decode_utf8(field: &str, from: &str, bytes: Vec<u8>) -> Result<String> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        CommandError::invalid(field, format!("{field}: {from} is no UTF-8 text (byte {at})"))
+        CommandError::invalid_value(field, format!("{field}: {from} is no UTF-8 text (byte {at})"))
     })?;
     // The newline that ends a file is not part of the text.
     Ok(text.trim_end_matches(['\n', '\r']).to_owned())

@@ -37,32 +37,33 @@ fn main() -> ExitCode {
 }
 
 fn run(argv: &[std::ffi::OsString]) -> Exit {
-    match args::parse(argv) {
+    match args::parse_command_line(argv) {
         Parsed::Run(cli) => {
-            let printer = Printer::new(cli.globals.format(), cli.globals.color, cli.globals.quiet);
-            output::panic::install(printer.is_robot(), cli.globals.debug);
+            let printer =
+                Printer::new(cli.globals.output_format(), cli.globals.color, cli.globals.quiet);
+            output::panic::install_hook(printer.is_robot(), cli.globals.debug);
             let app = app::App::new(cli.globals, printer);
-            finish(&app.printer, cli.command.run(&app, args::Cli::command))
+            report_result(&app.printer, cli.command.run(&app, args::Cli::command))
         }
         Parsed::Text { text, color } => {
             let printer = Printer::new(Format::Human, color, false);
-            finish(&printer, printer.styled(&text).map(|()| Exit::Done))
+            report_result(&printer, printer.print_styled(&text).map(|()| Exit::Done))
         }
         Parsed::Wrong { error, robot, color } => {
             let format = if robot { Format::Robot } else { Format::Human };
             let printer = Printer::new(format, color, false);
-            printer.fail(&error);
+            printer.emit_failure(&error);
             error.exit()
         }
     }
 }
 
-fn finish(printer: &Printer, result: error::Result<Exit>) -> Exit {
+fn report_result(printer: &Printer, result: error::Result<Exit>) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(error) => {
             if !error.is_broken_pipe() {
-                printer.fail(&error);
+                printer.emit_failure(&error);
             }
             error.exit()
         }

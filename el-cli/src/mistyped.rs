@@ -41,7 +41,7 @@ pub(crate) fn command_of_el(word: &str) -> Option<&'static str> {
 /// The id of the atom or run that a word names in full. A mere beginning does not count: `the` may
 /// be the beginning of an id, and is an ordinary word.
 pub(crate) fn named_id(app: &App, word: &str) -> Option<String> {
-    let store = app.reader().ok()?;
+    let store = app.open_for_reading().ok()?;
     let found = match word.to_ascii_lowercase().starts_with("run-") {
         true => ops::resolve_run(&store, word).ok()?,
         false => ops::resolve_id(&store, word).ok()?,

@@ -13,22 +13,22 @@ use crate::settings::Settings;
 
 /// The part of a tracker that belongs to another user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Foreign {
+pub(crate) struct ForeignTracker {
     path: PathBuf,
     owner: u32,
     root: PathBuf,
 }
 
-impl Foreign {
+impl ForeignTracker {
     /// Checks the owner of the tracker's folder, its database and its configuration. Returns `None`
     /// if all belong to this user or to root.
-    pub(crate) fn look(project: &Project) -> Option<Foreign> {
+    pub(crate) fn find_foreign(project: &Project) -> Option<ForeignTracker> {
         let parts = [project.state.clone(), project.db.clone(), project.config_path()];
         let (path, owner) = parts.into_iter().find_map(|path| {
             let owner = fs::metadata(&path).ok()?.uid();
             (!is_own(owner)).then_some((path, owner))
         })?;
-        Some(Foreign { path, owner, root: project.root.clone() })
+        Some(ForeignTracker { path, owner, root: project.root.clone() })
     }
 
     /// Returns true if the user trusts the project's folder, whoever owns the folder. An unreadable
@@ -38,7 +38,7 @@ impl Foreign {
     }
 
     /// The error that explains why no agent is started.
-    pub(crate) fn refused(&self) -> CommandError {
+    pub(crate) fn refusal_error(&self) -> CommandError {
         let root = self.root.display();
         CommandError::new(
             Exit::Refused,

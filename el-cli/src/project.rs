@@ -48,15 +48,15 @@ impl Project {
 
     /// Finds the project: `--db`, then `EL_DB`, then the nearest `.eluent/el.db` from the current
     /// folder upwards, where a linked git worktree also leads to the main worktree's.
-    pub(crate) fn find(flag: Option<&Path>) -> Result<Project> {
-        if let Some(db) = named(flag) {
+    pub(crate) fn find_project(flag: Option<&Path>) -> Result<Project> {
+        if let Some(db) = named_database(flag) {
             if !db.is_file() {
                 return Err(CommandError::from(el_core::Error::NoDatabase { path: db }));
             }
             // A database has a single path, whatever links lead there: the path determines the name
             // of the tmux server.
-            let db =
-                fs::canonicalize(&db).map_err(|source| CommandError::file("read", &db, source))?;
+            let db = fs::canonicalize(&db)
+                .map_err(|source| CommandError::file_error("read", &db, source))?;
             return Ok(Project::of_db(db));
         }
         let cwd = current_folder()?;
@@ -73,7 +73,7 @@ impl Project {
 }
 
 /// The database that a flag or the environment names.
-pub(crate) fn named(flag: Option<&Path>) -> Option<PathBuf> {
+pub(crate) fn named_database(flag: Option<&Path>) -> Option<PathBuf> {
     let variable =
         || env::var_os("EL_DB").filter(|value: &OsString| !value.is_empty()).map(PathBuf::from);
     flag.map(Path::to_owned).or_else(variable)

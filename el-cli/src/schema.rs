@@ -30,20 +30,20 @@ pub(crate) fn of_document(title: &str, answer: Answer) -> Value {
     });
     // `int64` and similar words are no formats of JSON Schema.
     RestrictFormats::default().transform(&mut schema);
-    RecursiveTransform(close).transform(&mut schema);
-    RecursiveTransform(tidy).transform(&mut schema);
+    RecursiveTransform(close_object).transform(&mut schema);
+    RecursiveTransform(drop_code_notes).transform(&mut schema);
     schema.to_value()
 }
 
 /// Forbids unnamed keys in an object with named keys.
-fn close(schema: &mut Schema) {
+fn close_object(schema: &mut Schema) {
     if schema.get("properties").is_some() && schema.get("additionalProperties").is_none() {
         schema.insert("additionalProperties".to_owned(), false.into());
     }
 }
 
 /// Removes notes for readers of the code: rustdoc links, and the defaults of missing keys.
-fn tidy(schema: &mut Schema) {
+fn drop_code_notes(schema: &mut Schema) {
     schema.remove("default");
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.replace("[`", "`").replace("`]", "`").replace('\n', " ");

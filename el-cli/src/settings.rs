@@ -60,10 +60,12 @@ impl std::fmt::Display for Origin {
 impl Origin {
     /// The error for a bad value: a usage error if the value came from a flag, a configuration
     /// error otherwise.
-    fn refuses(&self, setting: &str, message: &str) -> CommandError {
+    fn refusal_error(&self, setting: &str, message: &str) -> CommandError {
         let error = match self {
-            Origin::Flag { flag } => CommandError::invalid(flag.trim_start_matches('-'), message),
-            _ => CommandError::config(setting, message),
+            Origin::Flag { flag } => {
+                CommandError::invalid_value(flag.trim_start_matches('-'), message)
+            }
+            _ => CommandError::config_error(setting, message),
         };
         error.with_detail("origin", self.to_string())
     }
@@ -127,9 +129,9 @@ impl Settings {
         is_trusted: impl Fn(&Claims) -> bool,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Settings {
-        let given = keys::all()
+        let given = keys::all_keys()
             .filter_map(|key| {
-                let name = key.variable();
+                let name = key.variable_name();
                 // An empty variable counts as unset, as everywhere in Unix.
                 let text = variable(&name).filter(|text| !text.is_empty())?;
                 Some(Given {
@@ -152,7 +154,7 @@ impl Settings {
     /// (`--timeout`), `key` the setting's name.
     #[must_use]
     pub(crate) fn with_flag(mut self, flag: &str, key: &str, text: Option<&str>) -> Settings {
-        if let (Some(text), Some(key)) = (text, Key::find(key)) {
+        if let (Some(text), Some(key)) = (text, Key::find_key(key)) {
             let origin = Origin::Flag { flag: flag.to_owned() };
             self.given.insert(0, Given { key, value: Value::from_text(key, text), origin });
         }
@@ -199,7 +201,7 @@ impl Settings {
     /// The first fault, with its file and line; the others are listed.
     pub(crate) fn reliable(self) -> Result<Settings> {
         let wrong: Vec<CommandError> =
-            [&self.project, &self.user].into_iter().flat_map(faults).collect();
+            [&self.project, &self.user].into_iter().flat_map(file_faults).collect();
         let listed: Vec<String> =
             wrong.iter().skip(1).map(|error| error.message().to_owned()).collect();
         match wrong.into_iter().next() {
@@ -251,8 +253,8 @@ impl Settings {
             Ok(Value::Text(text)) => Some(text.as_str()),
             _ => None,
         });
-        let default = Key::find("agent").and_then(|key| key.default);
-        let named = texts.chain(default).flat_map(listed);
+        let default = Key::find_key("agent").and_then(|key| key.default);
+        let named = texts.chain(default).flat_map(comma_list);
         let mut names: Vec<String> = named.chain(self.agents()).map(str::to_owned).collect();
         names.sort_unstable();
         names.dedup();
@@ -260,18 +262,18 @@ impl Settings {
     }
 
     /// `gendry`, or `gendry,ada`: at least a single agent, each once.
-    fn served_agents(&self) -> Result<Vec<String>> {
+    fn agent_names_to_serve(&self) -> Result<Vec<String>> {
         let Resolved { value, origin } =
-            self.get(Key::find("agent").expect("it is among the keys"), None)?;
+            self.get(Key::find_key("agent").expect("it is among the keys"), None)?;
         let text = if let Value::Text(text) = value { text } else { String::new() };
         let mut names: Vec<String> = Vec::new();
-        for name in listed(&text) {
+        for name in comma_list(&text) {
             if !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
             }
         }
         if names.is_empty() {
-            return Err(origin.refuses("agent", "agent: the name of an agent is needed"));
+            return Err(origin.refusal_error("agent", "agent: the name of an agent is needed"));
         }
         Ok(names)
     }
@@ -317,115 +319,118 @@ impl Settings {
     }
 
     fn value(&self, name: &str, agent: Option<&str>) -> Result<Value> {
-        let key = Key::find(name).expect("the names in this file are those of the list of keys");
+        let key =
+            Key::find_key(name).expect("the names in this file are those of the list of keys");
         self.get(key, agent).map(|resolved| resolved.value)
     }
 
-    fn text(&self, name: &str, agent: Option<&str>) -> Result<Option<String>> {
+    fn optional_text(&self, name: &str, agent: Option<&str>) -> Result<Option<String>> {
         Ok(match self.value(name, agent)? {
             Value::Text(text) => Some(text),
             _ => None,
         })
     }
 
-    fn list(&self, name: &str, agent: Option<&str>) -> Result<Vec<String>> {
+    fn text_list(&self, name: &str, agent: Option<&str>) -> Result<Vec<String>> {
         Ok(match self.value(name, agent)? {
             Value::List(items) => items,
             _ => Vec::new(),
         })
     }
 
-    fn time(&self, name: &str, agent: Option<&str>) -> Result<Option<Duration>> {
+    fn optional_time(&self, name: &str, agent: Option<&str>) -> Result<Option<Duration>> {
         Ok(match self.value(name, agent)? {
             Value::Time(time) => Some(time),
             _ => None,
         })
     }
 
-    fn int(&self, name: &str, agent: Option<&str>) -> Result<Option<u32>> {
+    fn optional_int(&self, name: &str, agent: Option<&str>) -> Result<Option<u32>> {
         Ok(match self.value(name, agent)? {
             Value::Int(number) => u32::try_from(number).ok(),
             _ => None,
         })
     }
 
-    fn path(&self, name: &str, agent: Option<&str>) -> Result<Option<PathBuf>> {
+    fn optional_path(&self, name: &str, agent: Option<&str>) -> Result<Option<PathBuf>> {
         // An absolute path replaces the root.
-        Ok(self.text(name, agent)?.map(|text| self.root.join(with_home(&text))))
+        Ok(self.optional_text(name, agent)?.map(|text| self.root.join(with_home(&text))))
     }
 
     /// The settings of a named agent.
-    pub(crate) fn agent(&self, name: &str) -> Result<AgentSettings> {
+    pub(crate) fn agent_settings(&self, name: &str) -> Result<AgentSettings> {
         let agent = Some(name);
         Ok(AgentSettings {
             name: name.to_owned(),
-            executor: match self.text("executor", agent)?.as_deref() {
-                Some("command") => Executor::Command(self.words("command", agent)?),
+            executor: match self.optional_text("executor", agent)?.as_deref() {
+                Some("command") => Executor::Command(self.command_words("command", agent)?),
                 Some("interactive") => Executor::Interactive,
                 _ => Executor::Claude,
             },
-            claude_code_path: with_home(&self.text("claude_code_path", agent)?.unwrap_or_default()),
-            model: self.text("model", agent)?,
-            permission_mode: self.text("permission_mode", agent)?.unwrap_or_default(),
-            allowed_tools: self.list("allowed_tools", agent)?,
-            disallowed_tools: self.list("disallowed_tools", agent)?,
-            max_turns: self.int("max_turns", agent)?,
+            claude_code_path: with_home(
+                &self.optional_text("claude_code_path", agent)?.unwrap_or_default(),
+            ),
+            model: self.optional_text("model", agent)?,
+            permission_mode: self.optional_text("permission_mode", agent)?.unwrap_or_default(),
+            allowed_tools: self.text_list("allowed_tools", agent)?,
+            disallowed_tools: self.text_list("disallowed_tools", agent)?,
+            max_turns: self.optional_int("max_turns", agent)?,
             max_budget_usd: match self.value("max_budget_usd", agent)? {
                 Value::Amount(amount) => Some(amount),
                 _ => None,
             },
-            extra_args: self.list("extra_args", agent)?,
+            extra_args: self.text_list("extra_args", agent)?,
             working_directory: self
-                .path("working_directory", agent)?
+                .optional_path("working_directory", agent)?
                 .unwrap_or_else(|| self.root.clone()),
             preserve_sessions: self.value("preserve_sessions", agent)? == Value::Bool(true),
-            execution_timeout: self.time("execution_timeout", agent)?.unwrap_or_default(),
-            stall_timeout: self.time("stall_timeout", agent)?.unwrap_or_default(),
-            close_grace: self.time("close_grace", agent)?.unwrap_or_default(),
-            api_timeout: self.time("api_timeout", agent)?,
-            api_max_retries: self.int("api_max_retries", agent)?,
-            notify: self.words("notify", agent)?,
-            notify_timeout: self.time("notify_timeout", agent)?.unwrap_or_default(),
+            execution_timeout: self.optional_time("execution_timeout", agent)?.unwrap_or_default(),
+            stall_timeout: self.optional_time("stall_timeout", agent)?.unwrap_or_default(),
+            close_grace: self.optional_time("close_grace", agent)?.unwrap_or_default(),
+            api_timeout: self.optional_time("api_timeout", agent)?,
+            api_max_retries: self.optional_int("api_max_retries", agent)?,
+            notify: self.command_words("notify", agent)?,
+            notify_timeout: self.optional_time("notify_timeout", agent)?.unwrap_or_default(),
             review: self.value("review", agent)? == Value::Bool(true),
-            system_prompt: self.text("system_prompt", agent)?.unwrap_or_default(),
-            completion: match self.text("completion", agent)?.as_deref() {
+            system_prompt: self.optional_text("system_prompt", agent)?.unwrap_or_default(),
+            completion: match self.optional_text("completion", agent)?.as_deref() {
                 Some("summary") => Completion::Summary,
                 _ => Completion::Atom,
             },
-            max_parallel: self.int("max_parallel", agent)?,
-            verify: self.check(agent)?,
+            max_parallel: self.optional_int("max_parallel", agent)?,
+            verify: self.check_command(agent)?,
             require_verify: self.value("require_verify", agent)? == Value::Bool(true),
-            verify_timeout: self.time("verify_timeout", agent)?.unwrap_or_default(),
+            verify_timeout: self.optional_time("verify_timeout", agent)?.unwrap_or_default(),
             isolation: None,
             task_isolation: None,
-            env_pass: self.list("env_pass", agent)?,
-            env_strip: self.list("env_strip", agent)?,
+            env_pass: self.text_list("env_pass", agent)?,
+            env_strip: self.text_list("env_strip", agent)?,
         })
     }
 
     /// The settings of a worker.
-    pub(crate) fn work(&self) -> Result<WorkSettings> {
+    pub(crate) fn work_settings(&self) -> Result<WorkSettings> {
         Ok(WorkSettings {
-            agents: self.served_agents()?,
-            concurrency: self.int("concurrency", None)?.unwrap_or(1),
+            agents: self.agent_names_to_serve()?,
+            concurrency: self.optional_int("concurrency", None)?.unwrap_or(1),
             rules: RunRules {
-                lease: self.time("lease", None)?.unwrap_or_default(),
-                max_attempts: self.int("max_attempts", None)?.unwrap_or(1),
-                retry_backoff: self.time("retry_backoff", None)?.unwrap_or_default(),
+                lease: self.optional_time("lease", None)?.unwrap_or_default(),
+                max_attempts: self.optional_int("max_attempts", None)?.unwrap_or(1),
+                retry_backoff: self.optional_time("retry_backoff", None)?.unwrap_or_default(),
             },
-            resources: self.resources()?,
+            resources: self.resource_limits()?,
             context_directory: self
-                .path("context_directory", None)?
+                .optional_path("context_directory", None)?
                 .unwrap_or_else(|| self.root.clone()),
             summaries_directory: self
-                .path("summaries_directory", None)?
+                .optional_path("summaries_directory", None)?
                 .unwrap_or_else(|| self.root.clone()),
         })
     }
 
     /// The durability of a change when a command returns.
     pub(crate) fn durability(&self) -> Result<el_core::Durability> {
-        Ok(match self.text("durability", None)?.as_deref() {
+        Ok(match self.optional_text("durability", None)?.as_deref() {
             Some("full") => el_core::Durability::Full,
             _ => el_core::Durability::Normal,
         })
@@ -445,7 +450,7 @@ pub(crate) struct WorkSettings {
 }
 
 /// `gendry`, or `gendry,ada`.
-fn listed(text: &str) -> impl Iterator<Item = &str> {
+fn comma_list(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
@@ -460,9 +465,9 @@ pub(crate) fn claims(config: &Path) -> Claims {
 }
 
 /// The faults that make this file unreliable, by line.
-fn faults(file: &ConfigFile) -> Vec<CommandError> {
+fn file_faults(file: &ConfigFile) -> Vec<CommandError> {
     let of_lines = file.problems.iter().filter(|problem| problem.is_serious).map(|problem| {
-        let error = CommandError::config("config.toml", problem.to_string());
+        let error = CommandError::config_error("config.toml", problem.to_string());
         (
             problem.line,
             error
@@ -480,7 +485,7 @@ fn faults(file: &ConfigFile) -> Vec<CommandError> {
 
 fn bad_entry(file: &ConfigFile, entry: &Entry, message: &str) -> CommandError {
     let name = entry.name();
-    CommandError::config(
+    CommandError::config_error(
         &name,
         format!("{}:{}: {name}: {message}", file.path.display(), entry.line),
     )
@@ -489,7 +494,7 @@ fn bad_entry(file: &ConfigFile, entry: &Entry, message: &str) -> CommandError {
 }
 
 fn bad_given(given: &Given, message: &str) -> CommandError {
-    given.origin.refuses(given.key.name, &format!("{}: {message}", given.origin))
+    given.origin.refusal_error(given.key.name, &format!("{}: {message}", given.origin))
 }
 
 /// A path with the home folder in the place of a leading `~`.

@@ -6,21 +6,21 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Value};
 
 /// Reads a value, or returns an error with its place.
-pub(crate) fn parse(text: &str) -> Result<Value, serde_json::Error> {
-    serde_json::from_str::<Strict>(text).map(|strict| strict.0)
+pub(crate) fn parse_strict(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str::<StrictValue>(text).map(|strict| strict.0)
 }
 
-struct Strict(Value);
+struct StrictValue(Value);
 
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Strict, D::Error> {
-        deserializer.deserialize_any(Whole).map(Strict)
+impl<'de> Deserialize<'de> for StrictValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<StrictValue, D::Error> {
+        deserializer.deserialize_any(ValueVisitor).map(StrictValue)
     }
 }
 
-struct Whole;
+struct ValueVisitor;
 
-impl<'de> Visitor<'de> for Whole {
+impl<'de> Visitor<'de> for ValueVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,7 +53,7 @@ impl<'de> Visitor<'de> for Whole {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(Strict(item)) = items.next_element()? {
+        while let Some(StrictValue(item)) = items.next_element()? {
             list.push(item);
         }
         Ok(Value::Array(list))
@@ -62,7 +62,7 @@ impl<'de> Visitor<'de> for Whole {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            let Strict(value) = entries.next_value()?;
+            let StrictValue(value) = entries.next_value()?;
             if map.contains_key(&key) {
                 return Err(A::Error::custom(format_args!(
                     "the key '{key}' stands twice in one object"
@@ -81,14 +81,14 @@ mod tests {
     #[test]
     fn what_has_each_key_once_is_read_as_ever() {
         let text = r#"{"a":[1,-2,3.5,null,true,"x"],"b":{"a":{}}}"#;
-        assert_eq!(parse(text).unwrap(), serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(parse_strict(text).unwrap(), serde_json::from_str::<Value>(text).unwrap());
     }
 
     #[test]
     fn a_key_that_stands_twice_is_named_at_any_depth() {
         for text in [r#"{"a":1,"a":1}"#, r#"[{"b":{"a":1,"a":2}}]"#, r#"{"a":1,"\u0061":2}"#] {
             assert!(
-                parse(text).unwrap_err().to_string().starts_with("the key 'a' stands twice"),
+                parse_strict(text).unwrap_err().to_string().starts_with("the key 'a' stands twice"),
                 "{text}"
             );
         }

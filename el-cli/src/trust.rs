@@ -86,13 +86,13 @@ impl Trust {
     /// Trusts these claims instead of earlier ones.
     pub(crate) fn give(&self, claims: Claims, now: Timestamp) -> Result<()> {
         let file = self.file.as_deref().ok_or_else(|| {
-            CommandError::config("HOME", "there is no home folder to keep the trust in")
+            CommandError::config_error("HOME", "there is no home folder to keep the trust in")
                 .with_hint("set HOME or XDG_STATE_HOME")
         })?;
         let digest = claims.digest();
         let word = Word { path: self.project.clone(), digest, trusted_at: now, claims };
         let bytes = serde_json::to_vec_pretty(&word).map_err(|source| {
-            CommandError::internal("the trust cannot be written as JSON").with_source(source)
+            CommandError::internal_error("the trust cannot be written as JSON").with_source(source)
         })?;
         let folder = file.parent().unwrap_or(file);
         DirBuilder::new()
@@ -101,7 +101,7 @@ impl Trust {
             .create(folder)
             .and_then(|()| fs::set_permissions(folder, fs::Permissions::from_mode(0o700)))
             .and_then(|()| replace_private(file, &bytes))
-            .map_err(|source| CommandError::file("write", file, source))
+            .map_err(|source| CommandError::file_error("write", file, source))
     }
 
     /// Forgets the trust. Returns `false` if there was none.
@@ -110,7 +110,7 @@ impl Trust {
         match fs::remove_file(file) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(source) => Err(CommandError::file("remove", file, source)),
+            Err(source) => Err(CommandError::file_error("remove", file, source)),
         }
     }
 }

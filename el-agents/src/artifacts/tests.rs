@@ -212,7 +212,7 @@ fn what_may_not_be_handed_over_is_reported_and_its_content_is_nowhere() {
         NotSent::Missing,
     ];
     assert_eq!(refused(&found).iter().map(|(_, why)| *why).collect::<Vec<_>>(), why);
-    assert_eq!(fs::read_dir(world.job.folder.artifacts()).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(world.job.folder.artifacts_path()).unwrap().count(), 2);
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn without_a_summary_one_is_made_of_what_is_known() {
     world.write("new.md", "x");
     world.write(".env", "SECRET=1");
     world.job.folder.create().unwrap();
-    fs::write(world.job.folder.pane(), "working\n\x1b[31mlast words\x1b[0m\n").unwrap();
+    fs::write(world.job.folder.pane_path(), "working\n\x1b[31mlast words\x1b[0m\n").unwrap();
     let found = world.collect();
     assert_eq!(
         (found.summary.status, found.summary.is_fallback),
@@ -368,7 +368,7 @@ fn a_collection_may_begin_anew_and_is_recorded_once() {
     let back = ops::artifacts(&world.store, &world.job.run.id).unwrap();
     assert_eq!((back.artifacts.len(), back.not_sent.len(), back.run.artifacts), (2, 1, 2));
     assert_eq!(back.run.summary.unwrap().status, Some(SummaryStatus::Completed));
-    assert_eq!(fs::read_dir(world.job.folder.artifacts()).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(world.job.folder.artifacts_path()).unwrap().count(), 2);
 }
 
 #[test]
@@ -378,7 +378,7 @@ fn results_and_errors_tell_what_the_store_is_told() {
     world.summary(&["a.md", "/etc/passwd"]);
     let mut found = world.collect();
     let settled = settle(&mut world, 3, &mut found);
-    let text = fs::read_to_string(world.job.folder.results()).unwrap();
+    let text = fs::read_to_string(world.job.folder.results_path()).unwrap();
     let results: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&results["schema"], &results["version"]), (&"el.results".into(), &1.into()));
     assert_eq!(
@@ -391,7 +391,7 @@ fn results_and_errors_tell_what_the_store_is_told() {
         (results["artifacts"].as_array().unwrap().len(), &results["not_sent"][0]["reason"]),
         (2, &"absolute".into())
     );
-    let errors = fs::read_to_string(world.job.folder.errors()).unwrap();
+    let errors = fs::read_to_string(world.job.folder.errors_path()).unwrap();
     assert!(errors.contains("exited with code 3"), "{errors}");
 }
 

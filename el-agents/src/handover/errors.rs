@@ -57,8 +57,8 @@ pub(super) fn render_markdown(told: &EndedRun<'_>) -> Option<String> {
         }
     }
     let last = [
-        ("The last lines of standard error", told.folder.stderr()),
-        ("The last lines of output", told.folder.pane()),
+        ("The last lines of standard error", told.folder.stderr_path()),
+        ("The last lines of output", told.folder.pane_path()),
     ];
     for (heading, path) in last {
         let lines = read_last_lines(&path, LINES);

@@ -207,7 +207,7 @@ impl<'a> CheckRunner<'a> {
         environment.push((ONCE.into(), once.into()));
         let StopSignals { runtime, signals, has_come } = &mut self.signals;
         runtime.block_on(async {
-            let mut running = match verify::start(verify, folder, &environment) {
+            let mut running = match verify::start_check(verify, folder, &environment) {
                 Ok(running) => running,
                 Err(not_run) => return Some(*not_run),
             };
@@ -226,7 +226,7 @@ impl<'a> CheckRunner<'a> {
                 }
             }
             *has_come = true;
-            running.end("it was broken off");
+            running.end_early("it was broken off");
             None
         })
     }

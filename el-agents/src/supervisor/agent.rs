@@ -22,7 +22,7 @@ pub(crate) fn start_on_screen(
     environment: &[(OsString, OsString)],
     workdir: &Path,
 ) -> std::io::Result<Agent> {
-    let mut command = command(argv, environment, workdir)?;
+    let mut command = base_command(argv, environment, workdir)?;
     // Only this process knows the terminal: the environment describes another one.
     match std::env::var_os("TERM") {
         Some(term) if term == "screen" => drop(command.env("TERM", "screen-256color")),
@@ -35,13 +35,13 @@ pub(crate) fn start_on_screen(
 
 /// Starts the agent without a terminal. Standard input is the prompt's file; standard output and
 /// error are pipes to this process.
-pub(crate) fn start(
+pub(crate) fn start_headless(
     argv: &[OsString],
     environment: &[(OsString, OsString)],
     workdir: &Path,
     prompt: File,
 ) -> std::io::Result<Agent> {
-    let mut command = command(argv, environment, workdir)?;
+    let mut command = base_command(argv, environment, workdir)?;
     command.stdin(Stdio::from(prompt)).stdout(Stdio::piped()).stderr(Stdio::piped());
     configure_agent(&mut command, Session::New);
     spawn(&mut command)
@@ -55,13 +55,13 @@ pub(crate) fn start_logged(
     workdir: &Path,
     log: impl Fn() -> std::io::Result<Stdio>,
 ) -> std::io::Result<Agent> {
-    let mut command = command(argv, environment, workdir)?;
+    let mut command = base_command(argv, environment, workdir)?;
     command.stdin(Stdio::null()).stdout(log()?).stderr(log()?);
     configure_agent(&mut command, Session::New);
     spawn(&mut command)
 }
 
-fn command(
+fn base_command(
     argv: &[OsString],
     environment: &[(OsString, OsString)],
     workdir: &Path,

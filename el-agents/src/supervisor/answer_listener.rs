@@ -8,7 +8,7 @@ use el_core::protocol::response::{Block, Payload, Reading, Scanner, check_block}
 pub(crate) struct AnswerListener {
     scanner: Scanner,
     /// The task's progress according to the agent.
-    told: Option<Told>,
+    told: Option<BlockProgress>,
 }
 
 impl AnswerListener {
@@ -25,15 +25,17 @@ impl AnswerListener {
     pub(crate) fn hear_line(&mut self, line: &str) {
         let told = [line, "\n"]
             .into_iter()
-            .filter_map(|piece| self.scanner.push(piece).iter().rev().find_map(Told::of))
+            .filter_map(|piece| {
+                self.scanner.push(piece).iter().rev().find_map(BlockProgress::from_block)
+            })
             .last();
         self.told = told.or(self.told.take());
     }
 
     /// Takes a whole message. Returns the current action if a progress block names the action.
     pub(crate) fn hear_message(&mut self, text: &str) -> Option<String> {
-        let within = self.scanner.push(text).iter().rev().find_map(Told::of);
-        let at_end = self.scanner.end_message().iter().rev().find_map(Told::of);
+        let within = self.scanner.push(text).iter().rev().find_map(BlockProgress::from_block);
+        let at_end = self.scanner.end_message().iter().rev().find_map(BlockProgress::from_block);
         let told = at_end.or(within)?;
         let action = told.action.clone();
         self.told = Some(told);
@@ -48,13 +50,13 @@ impl AnswerListener {
 
 /// The content of a progress block.
 #[derive(Debug)]
-struct Told {
+struct BlockProgress {
     progress: Progress,
     action: Option<String>,
 }
 
-impl Told {
-    fn of(block: &Block) -> Option<Told> {
+impl BlockProgress {
+    fn from_block(block: &Block) -> Option<BlockProgress> {
         let Ok((Payload::Progress(said), _)) = check_block(block) else { return None };
         let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         #[expect(clippy::cast_possible_truncation, reason = "from 0 to 100")]
@@ -70,6 +72,6 @@ impl Told {
             files_total: said.files_total.map(count),
             ..Progress::default()
         };
-        Some(Told { progress, action })
+        Some(BlockProgress { progress, action })
     }
 }

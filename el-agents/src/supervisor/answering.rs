@@ -18,7 +18,7 @@ use crate::settings::Executor;
 pub(super) const RESUMES: u32 = 1;
 
 /// The next prompt of the same conversation.
-pub(super) struct Again {
+pub(super) struct NextPrompt {
     prompt: String,
     /// A line for people at the pane.
     why: String,
@@ -26,7 +26,7 @@ pub(super) struct Again {
 
 impl Supervisor {
     /// Returns the next prompt after a call; `None` ends the run.
-    pub(super) fn after(&mut self, record: &ExitRecord) -> Option<Again> {
+    pub(super) fn next_prompt(&mut self, record: &ExitRecord) -> Option<NextPrompt> {
         let ended_well = matches!(record.end, EndKind::Exited | EndKind::Finished)
             && !record.is_error
             && record.signal.is_none()
@@ -51,9 +51,9 @@ impl Supervisor {
             Ok(Reply::None) if may_go_on && record.resumes < RESUMES && self.is_left_open() => {
                 let why =
                     "the agent ended without closing its atom; it is sent back once".to_owned();
-                Some(Again { prompt: self.nudge(), why })
+                Some(NextPrompt { prompt: self.nudge_text(), why })
             }
-            Ok(Reply::AskAgain { prompt }) => Some(Again {
+            Ok(Reply::AskAgain { prompt }) => Some(NextPrompt {
                 prompt,
                 why: "the answer cannot be used; the agent is asked again".to_owned(),
             }),
@@ -89,7 +89,7 @@ impl Supervisor {
             return false;
         }
         let lease = &mut self.watcher.lease;
-        lease.beat(None, &progress).is_ok() && lease.watched() == RunSignal::Work
+        lease.beat(None, &progress).is_ok() && lease.last_signal() == RunSignal::Work
     }
 
     /// Returns true if the atom is still in progress: a violation, after an end without an error.
@@ -100,13 +100,13 @@ impl Supervisor {
     }
 
     /// Returns the prompt for an agent that left its atom open.
-    pub(super) fn nudge(&mut self) -> String {
-        let verify = self.verify();
+    pub(super) fn nudge_text(&mut self) -> String {
+        let verify = self.stored_verify();
         nudge_text(&self.spec.atom, verify.as_ref())
     }
 
     /// Makes ready for another call.
-    pub(super) fn again(&mut self, again: &Again) -> std::io::Result<File> {
+    pub(super) fn begin_next_call(&mut self, again: &NextPrompt) -> std::io::Result<File> {
         let lease = &mut self.watcher.lease;
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };

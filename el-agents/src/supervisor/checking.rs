@@ -18,7 +18,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 impl Supervisor {
     /// Returns the run's check as now stored.
-    pub(super) fn verify(&mut self) -> Option<Verify> {
+    pub(super) fn stored_verify(&mut self) -> Option<Verify> {
         let lease = &mut self.watcher.lease;
         let run = lease.run().to_owned();
         ops::get_run(lease.store(), &run).ok()?.verify
@@ -26,16 +26,16 @@ impl Supervisor {
 
     /// Runs the check if there is one and the agent has finished the work. The result is recorded
     /// and decides nothing: a required check was already run by `el close`.
-    pub(super) async fn check(&mut self) {
+    pub(super) async fn check_work(&mut self) {
         // A run keeps the check that it was claimed with, or none.
         if self.claimed.verify.is_none() {
             return;
         }
-        let Some(verify) = self.verify() else { return };
+        let Some(verify) = self.stored_verify() else { return };
         let progress = self.watcher.reader.progress();
         let is_known = self.watcher.lease.beat(None, &progress).is_ok();
         let is_done = matches!(
-            self.watcher.lease.watched(),
+            self.watcher.lease.last_signal(),
             RunSignal::Finished(Status::Closed | Status::Review)
         );
         if !is_known || !is_done || (verify.required && verify.status == VerifyStatus::Passed) {
@@ -56,28 +56,31 @@ impl Supervisor {
     }
 
     async fn run_check(&mut self, verify: &Verify) -> Verify {
-        let mut running =
-            match verify::start(verify, &self.spec.agent.working_directory, &self.environment) {
-                Ok(running) => running,
-                Err(not_run) => return *not_run,
-            };
+        let mut running = match verify::start_check(
+            verify,
+            &self.spec.agent.working_directory,
+            &self.environment,
+        ) {
+            Ok(running) => running,
+            Err(not_run) => return *not_run,
+        };
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                () = self.watcher.signals.caught() => {}
+                () = self.watcher.signals.wait_for_signal() => {}
                 _ = tick.tick() => {}
             }
             if let Some(ended) = running.poll() {
                 return ended;
             }
             if self.watcher.signals.hung_up() || self.watcher.signals.take_interrupt() {
-                return running.end("the session was ended before the check was");
+                return running.end_early("the session was ended before the check was");
             }
             // The lease goes on. If the atom was opened again, there is no work to check.
             let watch = self.watcher.lease.tick(None, &self.watcher.reader.progress());
             if !matches!(watch, RunSignal::Finished(_)) {
-                return running.end("the work was taken up again before the check had ended");
+                return running.end_early("the work was taken up again before the check had ended");
             }
         }
     }

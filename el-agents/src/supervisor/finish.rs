@@ -35,7 +35,7 @@ impl Supervisor {
         if let Err(error) = self.folder.write_exit(record) {
             self.watcher.pane.show(&format!("! {error}"));
         }
-        self.check().await;
+        self.check_work().await;
         if !self.spec.agent.preserve_sessions {
             // Removed before the run is settled: afterwards the file may belong to the next run.
             let _ = std::fs::remove_file(context_file(&self.spec.places, &self.spec.atom));
@@ -44,8 +44,8 @@ impl Supervisor {
         let output = RunOutput::from_folder(&self.folder, is_stream);
         let mut collected = None;
         for _ in 0..SETTLE_TRIES {
-            match self.settle(record, &output, &mut collected).await {
-                Ok(settled) => return self.announce(&settled).await,
+            match self.try_settle(record, &output, &mut collected).await {
+                Ok(settled) => return self.announce_end(&settled).await,
                 Err(error) => self.watcher.pane.show(&format!("! {error}; trying again")),
             }
             tokio::time::sleep(SETTLE_AGAIN).await;
@@ -54,7 +54,7 @@ impl Supervisor {
 
     /// Tries to settle the run. The collected artifacts are kept for the next try; `Some(None)`
     /// means that collecting took too long.
-    async fn settle(
+    async fn try_settle(
         &mut self,
         record: &ExitRecord,
         output: &RunOutput,
@@ -66,7 +66,7 @@ impl Supervisor {
             let atom = ops::get_atom(store, &run.atom_id).ok();
             let spec = &self.spec;
             let job = handover::collection_job(run, atom, record, output, &spec.places, Some(spec));
-            *collected = Some(self.collect(job).await);
+            *collected = Some(self.collect_handover(job).await);
         }
         let collected = collected.as_mut().and_then(Option::as_mut);
         let progress = self.watcher.progress();
@@ -85,7 +85,7 @@ impl Supervisor {
 
     /// Collects on another thread, while heartbeats continue. A hanging thread ends with this
     /// process.
-    async fn collect(&mut self, job: CollectionJob) -> Option<Collected> {
+    async fn collect_handover(&mut self, job: CollectionJob) -> Option<Collected> {
         let (done, mut collected) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
             // After the limit no receiver is left.
@@ -110,9 +110,9 @@ impl Supervisor {
     }
 
     /// Tells of the end: in `STATUS.txt`, by the notification command, on the pane.
-    async fn announce(&mut self, settled: &Settled) {
+    async fn announce_end(&mut self, settled: &Settled) {
         if let Some(file) = &mut self.watcher.status {
-            file.end(settled);
+            file.write_end(settled);
         }
         // The notification command outlives this process.
         let (agent, places) = (&self.spec.agent, &self.spec.places);

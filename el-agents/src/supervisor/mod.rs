@@ -82,7 +82,7 @@ pub fn supervise(database: &Path, run: &str) -> Result<(), SuperviseError> {
     runtime.block_on(async {
         process::reset_ignored_signals().map_err(system("listen to signals"))?;
         let signals = Signals::new().map_err(system("listen to signals"))?;
-        let supervisor = Supervisor::take(database, run, signals)?;
+        let supervisor = Supervisor::take_run(database, run, signals)?;
         supervisor.run().await;
         Ok(())
     })
@@ -99,7 +99,11 @@ struct Supervisor {
 }
 
 impl Supervisor {
-    fn take(database: &Path, run: &str, signals: Signals) -> Result<Supervisor, SuperviseError> {
+    fn take_run(
+        database: &Path,
+        run: &str,
+        signals: Signals,
+    ) -> Result<Supervisor, SuperviseError> {
         let system = |doing| move |source| SuperviseError::System { doing, source };
         // On systems without subreapers, only the marker finds processes that left the tree.
         if let Err(error) = process::become_subreaper()
@@ -117,7 +121,7 @@ impl Supervisor {
             .map(|(_, value)| value.to_string_lossy().into_owned())
             .unwrap_or_default();
         let id = ProcessId::current().map_err(system("tell who this process is"))?;
-        let stamp = stamp(&id);
+        let stamp = stamp_of(&id);
         let claimed = ops::register_supervisor(
             &mut store,
             run,
@@ -132,17 +136,17 @@ impl Supervisor {
             close_grace: spec.agent.close_grace,
             lease: spec.rules.lease,
         };
-        let open = |path: &Path| folder.append(path).ok();
+        let open = |path: &Path| folder.open_to_append(path).ok();
         let watcher = Watcher::new(
             RunLease::new(store, run, &token, spec.rules.lease),
             // For an agent on a screen, the client's record of the conversation replaces the
             // stream.
             Reader::new(matches!(spec.agent.executor, Executor::Claude | Executor::Interactive)),
-            Pane::new(open(&folder.pane())),
+            Pane::new(open(&folder.pane_path())),
             signals,
             bounds,
             Marker::new("EL_RUN", run),
-            (open(&folder.transcript()), open(&folder.stderr())),
+            (open(&folder.transcript_path()), open(&folder.stderr_path())),
         );
         Ok(Supervisor { spec, claimed, folder, environment, watcher })
     }
@@ -160,14 +164,14 @@ impl Supervisor {
             spec.run
         ));
         self.watcher.status = Some(StatusFile::new(
-            self.folder.status(),
+            self.folder.status_path(),
             &spec.run,
             &spec.atom,
             &title,
             &spec.agent.name,
             self.claimed.started_at,
         ));
-        let record = match self.prepare().await {
+        let record = match self.prepare_start().await {
             Ok(prompt) => self.converse(prompt).await,
             Err(record) => record,
         };
@@ -179,18 +183,18 @@ impl Supervisor {
         let (mut prompt, mut resumes) = (Ok(prompt), 0);
         loop {
             let end = match prompt {
-                Ok(prompt) => self.call(prompt, resumes > 0).await,
+                Ok(prompt) => self.call_agent(prompt, resumes > 0).await,
                 Err(error) => Err(error),
             };
-            let record = self.record(end, resumes);
-            let Some(again) = self.after(&record) else { return record };
+            let record = self.exit_record(end, resumes);
+            let Some(again) = self.next_prompt(&record) else { return record };
             resumes += 1;
-            prompt = self.again(&again);
+            prompt = self.begin_next_call(&again);
         }
     }
 
     /// Makes a call of the agent, from the start to the end of the process tree.
-    async fn call(&mut self, prompt: File, resume: bool) -> std::io::Result<CallEnd> {
+    async fn call_agent(&mut self, prompt: File, resume: bool) -> std::io::Result<CallEnd> {
         let resumed_at = resume.then(|| self.watcher.reader.progress().cost_micros);
         let argv = self
             .spec
@@ -199,16 +203,20 @@ impl Supervisor {
         if self.spec.agent.executor == Executor::Interactive {
             return self.call_on_screen(&argv, prompt).await;
         }
-        let agent =
-            agent::start(&argv, &self.environment, &self.spec.agent.working_directory, prompt)?;
+        let agent = agent::start_headless(
+            &argv,
+            &self.environment,
+            &self.spec.agent.working_directory,
+            prompt,
+        )?;
         let lease = &mut self.watcher.lease;
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         // For people only; no decision depends on the pid.
         let _ = ops::set_agent_pid(lease.store(), &run, &token, i64::from(agent.id.pid));
-        Ok(self.watcher.watch(agent).await)
+        Ok(self.watcher.watch_call(agent).await)
     }
 
-    fn record(&mut self, end: std::io::Result<CallEnd>, resumes: u32) -> ExitRecord {
+    fn exit_record(&mut self, end: std::io::Result<CallEnd>, resumes: u32) -> ExitRecord {
         use std::os::unix::process::ExitStatusExt;
         let kind = end.as_ref().map_or(EndKind::SpawnFailed, |end| end.kind);
         let mut record =
@@ -222,12 +230,12 @@ impl Supervisor {
                     record.end = EndKind::Hangup;
                 }
                 if record.end == EndKind::Hangup {
-                    record.message = self.watcher.signals.reason().map(str::to_owned);
+                    record.message = self.watcher.signals.hangup_reason().map(str::to_owned);
                 }
                 let account = Account::for_agent(&self.spec.agent, &self.environment);
                 record.account = account.map(|account| account.fingerprint().to_owned());
-                self.watcher.reader.tell(&mut record, self.watcher.began.elapsed());
-                self.watcher.tell_of_screen(&mut record);
+                self.watcher.reader.fill_exit_record(&mut record, self.watcher.began.elapsed());
+                self.watcher.fill_from_screen(&mut record);
             }
             Err(error) => {
                 record.message = Some(format!("{}: {error}", self.spec.program.display()))
@@ -237,7 +245,7 @@ impl Supervisor {
     }
 }
 
-pub(crate) fn stamp(id: &ProcessId) -> Stamp {
+pub(crate) fn stamp_of(id: &ProcessId) -> Stamp {
     Stamp {
         pid: i64::from(id.pid),
         start: i64::try_from(id.start).unwrap_or(i64::MAX),

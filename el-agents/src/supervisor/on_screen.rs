@@ -38,7 +38,7 @@ impl Supervisor {
             file.read_to_end(&mut bytes)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
-        let (prompt, nudge) = (text(prompt)?, self.nudge());
+        let (prompt, nudge) = (text(prompt)?, self.nudge_text());
         let pane = own_pane(&self.spec.places)?;
         let typed = self.folder.path().join("typed.md");
         let front =
@@ -52,7 +52,7 @@ impl Supervisor {
         let give_back = save_terminal();
         let agent =
             agent::start_on_screen(argv, &self.environment, &self.spec.agent.working_directory)?;
-        self.watcher.pane.lend();
+        self.watcher.pane.lend_terminal();
         self.watcher.on_screen = Some(OnScreen {
             front,
             summary,
@@ -66,7 +66,7 @@ impl Supervisor {
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         // For people only; no decision depends on the pid.
         let _ = ops::set_agent_pid(lease.store(), &run, &token, i64::from(agent.id.pid));
-        let mut end = self.watcher.watch(agent).await;
+        let mut end = self.watcher.watch_call(agent).await;
         if let Some(on) = self
             .watcher
             .on_screen
@@ -94,12 +94,12 @@ impl Watcher {
             .filter(|_| watch == RunSignal::Work)
             .and_then(|summary| summary.poll_summary(now));
         let acted = seen.acted;
-        self.keep(seen);
+        self.keep_update(seen);
         if acted {
-            self.acted();
+            self.note_activity();
         } else if is_attended {
             // A question that a person reads is not a stall; an unseen question becomes one.
-            self.attended();
+            self.note_attention();
         }
         if let Some(text) = text {
             self.close_by_summary(&text);
@@ -129,12 +129,12 @@ impl Watcher {
         end(EndKind::Exited)
     }
 
-    fn keep(&mut self, seen: ScreenUpdate) {
+    fn keep_update(&mut self, seen: ScreenUpdate) {
         if !seen.log.is_empty() {
             self.pane.show(&seen.log.join("\n"));
         }
         if !seen.messages.is_empty() {
-            self.messages(&seen.messages);
+            self.take_messages(&seen.messages);
         }
     }
 
@@ -162,7 +162,7 @@ impl Watcher {
         let seen = on.front.finish(Instant::now());
         let was_given_work = on.front.is_submitted();
         let was_attached = on.front.is_attached();
-        self.keep(seen);
+        self.keep_update(seen);
         if end.kind != EndKind::Exited {
             return;
         }
@@ -173,16 +173,16 @@ impl Watcher {
             end.kind = EndKind::SpawnFailed;
         } else if was_attached
             && end.status.is_some_and(|status| status.success())
-            && self.lease.watched() == RunSignal::Work
+            && self.lease.last_signal() == RunSignal::Work
         {
             // A watching person has left the client: a person's cancel, as with `C-c` in a headless
             // session.
-            self.lease.cancel();
+            self.lease.cancel_run();
         }
     }
 
     /// Returns a function that asks the client to exit by itself, if usable.
-    pub(super) fn farewell(
+    pub(super) fn exit_request(
         &self,
         agent: &Agent,
         kind: EndKind,
@@ -203,7 +203,7 @@ impl Watcher {
     }
 
     /// Adds the screen's facts to the exit record.
-    pub(super) fn tell_of_screen(&self, record: &mut ExitRecord) {
+    pub(super) fn fill_from_screen(&self, record: &mut ExitRecord) {
         if let Some(on) = &self.on_screen {
             on.front.fill_exit_record(record);
             record.resumes += on.front.nudge_count();

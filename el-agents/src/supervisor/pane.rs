@@ -40,7 +40,7 @@ impl Pane {
 
     /// Leaves the terminal to a program with a screen. Until the terminal is taken back, shown text
     /// only goes to the log.
-    pub(crate) fn lend(&mut self) {
+    pub(crate) fn lend_terminal(&mut self) {
         self.is_lent = true;
     }
 

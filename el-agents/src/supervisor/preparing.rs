@@ -29,7 +29,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// The exit record of a run that ended before the agent could start.
-    pub(super) async fn prepare(&mut self) -> Result<File, ExitRecord> {
+    pub(super) async fn prepare_start(&mut self) -> Result<File, ExitRecord> {
         let workplace = match self.spec.agent.isolation {
             Some(_) => Some(self.prepare_worktree().await?),
             None => None,
@@ -46,7 +46,7 @@ impl Supervisor {
         };
         let bounds = std::mem::replace(&mut self.watcher.bounds, unbounded);
         let end = match self.start_preparation() {
-            Ok(child) => Ok(self.watcher.watch(child).await),
+            Ok(child) => Ok(self.watcher.watch_call(child).await),
             Err(error) => Err(error),
         };
         self.watcher.bounds = bounds;
@@ -83,7 +83,7 @@ impl Supervisor {
         ];
         let environment: Vec<_> =
             self.environment.iter().filter(|(name, _)| name != TOKEN).cloned().collect();
-        let log = self.folder.append(&self.folder.preparation_log());
+        let log = self.folder.open_to_append(&self.folder.preparation_log());
         let log = log.map_err(std::io::Error::other)?;
         agent::start_logged(&argv, &environment, &self.spec.agent.working_directory, || {
             log.try_clone().map(Stdio::from)
@@ -105,7 +105,7 @@ impl Supervisor {
         let (places, agent) = (&self.spec.places, &self.spec.agent);
         let store = self.watcher.lease.store();
         let run = &self.claimed;
-        let preamble = preamble(self.spec.preamble.as_deref(), workplace);
+        let preamble = compose_preamble(self.spec.preamble.as_deref(), workplace);
         let mut context = ops::build_context(store, run, preamble.as_deref())?;
         context.review |= agent.review;
         let summary = summary_file(places, &run.atom_id);
@@ -113,7 +113,7 @@ impl Supervisor {
         let text = context.render();
         private_folder(&places.contexts)?;
         write_private(&context_file(places, &run.atom_id), text.as_bytes())?;
-        let prompt = self.folder.prompt();
+        let prompt = self.folder.prompt_path();
         write_private(&prompt, text.as_bytes())?;
         File::open(prompt)
             .map_err(|source| SuperviseError::System { doing: "read the prompt", source })
@@ -127,7 +127,7 @@ impl Supervisor {
     fn ended_early(&self, kind: EndKind) -> ExitRecord {
         let mut record = ExitRecord::new(&self.spec.run, kind, clock::now());
         if kind == EndKind::Hangup {
-            record.message = self.watcher.signals.reason().map(str::to_owned);
+            record.message = self.watcher.signals.hangup_reason().map(str::to_owned);
         }
         record
     }
@@ -178,7 +178,7 @@ impl Supervisor {
 }
 
 /// Composes the head of the context.
-fn preamble(given: Option<&str>, workplace: Option<&Workplace>) -> Option<String> {
+fn compose_preamble(given: Option<&str>, workplace: Option<&Workplace>) -> Option<String> {
     let of_worktree = workplace.map(|workplace| {
         let head = format!(
             "You work in a git worktree of your own, on the branch {}. Others work elsewhere at \

@@ -45,7 +45,7 @@ pub(crate) struct Reader {
     /// Background tasks of the agent that have not ended.
     tasks: BTreeSet<String>,
     /// Collects the structured answers.
-    ear: AnswerListener,
+    answers: AnswerListener,
 }
 
 /// Denied tools that a record names.
@@ -73,7 +73,7 @@ impl Reader {
             last_error: None,
             errors: LineSplitter::with_limit(64 << 10),
             tasks: BTreeSet::new(),
-            ear: AnswerListener::default(),
+            answers: AnswerListener::default(),
         }
     }
 
@@ -86,18 +86,18 @@ impl Reader {
         self.tasks.clear();
         self.asks_since = None;
         self.refusals = 0;
-        self.ear.next_call();
+        self.answers.next_call();
     }
 
     /// Returns the structured answers of this call.
     pub(crate) fn take_reading(&mut self) -> Reading {
-        self.ear.take_reading()
+        self.answers.take_reading()
     }
 
     /// Reads bytes of standard output. Returns the text for the pane.
-    pub(crate) fn take(&mut self, bytes: &[u8]) -> String {
+    pub(crate) fn take_output(&mut self, bytes: &[u8]) -> String {
         let lines = self.lines.push(bytes);
-        lines.into_iter().map(|line| self.line(line)).collect()
+        lines.into_iter().map(|line| self.read_line(line)).collect()
     }
 
     /// Reads bytes of standard error. Returns the text for the pane.
@@ -123,32 +123,32 @@ impl Reader {
                 .or(self.last_error.take());
         }
         match self.lines.finish() {
-            Some(line) => self.line(line),
+            Some(line) => self.read_line(line),
             None => String::new(),
         }
     }
 
-    fn line(&mut self, line: Line) -> String {
+    fn read_line(&mut self, line: Line) -> String {
         match line {
             Line::TooLong(bytes) => format!("[a line of {bytes} bytes is not shown]\n"),
             Line::Whole(line) if self.is_stream => {
-                parse_line(&line).iter().map(|event| self.event(event)).collect()
+                parse_line(&line).iter().map(|event| self.read_event(event)).collect()
             }
             Line::Whole(line) => {
                 let text = one_line(&String::from_utf8_lossy(&line), 2_000);
                 if !text.is_empty() {
                     self.last_line = Some(text.clone());
                 }
-                self.ear.hear_line(&String::from_utf8_lossy(&line));
+                self.answers.hear_line(&String::from_utf8_lossy(&line));
                 format!("{text}\n")
             }
         }
     }
 
-    fn event(&mut self, event: &StreamEvent) -> String {
+    fn read_event(&mut self, event: &StreamEvent) -> String {
         self.progress.apply_event(event);
         if let StreamEvent::Text { text, subagent: false } = event
-            && let Some(action) = self.ear.hear_message(text)
+            && let Some(action) = self.answers.hear_message(text)
         {
             self.progress.action = action;
         }
@@ -237,7 +237,7 @@ impl Reader {
             tokens_out: count(self.progress.tokens_out),
             cost_micros: count(self.progress.cost_usd_micros),
             action: action.filter(|text| !text.is_empty()).map(|text| one_line(&text, 120)),
-            ..self.ear.progress()
+            ..self.answers.progress()
         }
     }
 
@@ -257,7 +257,7 @@ impl Reader {
     }
 
     /// Adds the facts of the output to the exit record. `running`: the duration of the run.
-    pub(crate) fn tell(&self, record: &mut ExitRecord, running: Duration) {
+    pub(crate) fn fill_exit_record(&self, record: &mut ExitRecord, running: Duration) {
         record.is_error = self.is_error();
         let result = self.result.as_ref();
         record.api_error_status = result.and_then(|r| r.api_error_status).map(i64::from);
@@ -272,11 +272,11 @@ impl Reader {
                 said.map(|text| one_line(&text, MESSAGE_MAX)).filter(|text| !text.is_empty());
         }
         if self.is_stream {
-            self.tell_fault(record, running);
+            self.fill_fault(record, running);
         }
     }
 
-    fn tell_fault(&self, record: &mut ExitRecord, running: Duration) {
+    fn fill_fault(&self, record: &mut ExitRecord, running: Duration) {
         let (status, error) = &self.api_error;
         if let Some(resets_at) = self.limit_resets_at {
             record.fault = Some(Fault::UsageLimit { resets_at });
@@ -323,10 +323,10 @@ mod tests {
     fn record(lines: &[&str]) -> ExitRecord {
         let mut reader = Reader::new(true);
         for line in lines {
-            reader.take(format!("{line}\n").as_bytes());
+            reader.take_output(format!("{line}\n").as_bytes());
         }
         let mut record = ExitRecord::new("run-1", EndKind::Exited, Timestamp::from_micros(0));
-        reader.tell(&mut record, Duration::ZERO);
+        reader.fill_exit_record(&mut record, Duration::ZERO);
         record
     }
 
@@ -365,7 +365,7 @@ mod tests {
     fn the_second_refusal_in_a_row_ends_the_run_as_one_of_the_account() {
         let mut reader = Reader::new(true);
         let mut take = |line: &str| {
-            reader.take(format!("{line}\n").as_bytes());
+            reader.take_output(format!("{line}\n").as_bytes());
             reader.is_refused()
         };
         assert!(!take(REFUSED));
@@ -373,7 +373,7 @@ mod tests {
         assert!(!take(REFUSED));
         assert!(take(REFUSED));
         let mut record = ExitRecord::new("run-1", EndKind::Refused, Timestamp::from_micros(0));
-        reader.tell(&mut record, Duration::ZERO);
+        reader.fill_exit_record(&mut record, Duration::ZERO);
         assert_eq!(record.fault, Some(Fault::Account { refusal: Refusal::Login }));
         assert!(record.message.unwrap().contains("401"));
     }
@@ -415,10 +415,10 @@ mod tests {
         ] {
             let mut reader = Reader::new(true);
             for line in lines {
-                reader.take(format!("{line}\n").as_bytes());
+                reader.take_output(format!("{line}\n").as_bytes());
             }
             let mut record = ExitRecord::new("run-1", EndKind::Stalled, Timestamp::from_micros(0));
-            reader.tell(&mut record, Duration::ZERO);
+            reader.fill_exit_record(&mut record, Duration::ZERO);
             assert_eq!(record.fault == Some(Fault::Outage), is_silent, "{lines:?}");
         }
     }
@@ -426,18 +426,20 @@ mod tests {
     #[test]
     fn a_result_is_the_last_word_only_when_no_background_task_runs() {
         let mut reader = Reader::new(true);
-        reader.take(b"{\"type\":\"system\",\"subtype\":\"task_started\",\"task_id\":\"b1\"}\n");
-        reader.take(
+        reader.take_output(
+            b"{\"type\":\"system\",\"subtype\":\"task_started\",\"task_id\":\"b1\"}\n",
+        );
+        reader.take_output(
             b"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\
               \"result\":\"waiting\"}\n",
         );
         assert_eq!(reader.result_at(), None);
-        reader.take(
+        reader.take_output(
             b"{\"type\":\"system\",\"subtype\":\"task_notification\",\"task_id\":\"b1\",\
               \"status\":\"completed\"}\n",
         );
         assert!(reader.result_at().is_some());
-        reader.take(
+        reader.take_output(
             b"{\"type\":\"assistant\",\"message\":{\"id\":\"m\",\
               \"content\":[{\"type\":\"text\",\"text\":\"on\"}]}}\n",
         );
@@ -447,14 +449,14 @@ mod tests {
     #[test]
     fn what_an_earlier_call_was_denied_is_still_told() {
         let mut reader = Reader::new(true);
-        reader.take(
+        reader.take_output(
             b"{\"type\":\"result\",\"is_error\":false,\
               \"permission_denials\":[{\"tool_name\":\"Bash\"}]}\n",
         );
         reader.next_call();
-        reader.take(b"{\"type\":\"result\",\"is_error\":false,\"permission_denials\":[]}\n");
+        reader.take_output(b"{\"type\":\"result\",\"is_error\":false,\"permission_denials\":[]}\n");
         let mut record = ExitRecord::new("run-1", EndKind::Exited, Timestamp::from_micros(0));
-        reader.tell(&mut record, Duration::ZERO);
+        reader.fill_exit_record(&mut record, Duration::ZERO);
         assert_eq!(record.denied_tools, ["Bash"]);
     }
 
@@ -463,7 +465,7 @@ mod tests {
         let mut reader = Reader::new(true);
         reader.take_error(b"warning: x\nError: Session ID is already in use.\n");
         let mut record = ExitRecord::new("run-1", EndKind::Exited, Timestamp::from_micros(0));
-        reader.tell(&mut record, Duration::ZERO);
+        reader.fill_exit_record(&mut record, Duration::ZERO);
         assert_eq!(record.message.as_deref(), Some("Error: Session ID is already in use."));
     }
 }

@@ -54,7 +54,7 @@ impl RunLease {
     }
 
     /// The last signal of the store.
-    pub(crate) fn watched(&self) -> RunSignal {
+    pub(crate) fn last_signal(&self) -> RunSignal {
         self.watch
     }
 
@@ -71,11 +71,11 @@ impl RunLease {
         let is_due =
             since > self.lease / 6 || (since > PROGRESS_EVERY && *progress != self.written);
         // A failing store is asked again at the next tick.
-        let _ = if is_due { self.beat(active_at, progress) } else { self.look() };
+        let _ = if is_due { self.beat(active_at, progress) } else { self.read_signal() };
         self.watch
     }
 
-    fn look(&mut self) -> Result<(), Error> {
+    fn read_signal(&mut self) -> Result<(), Error> {
         let version = self.store.data_version()?;
         if self.seen_version != Some(version) {
             self.watch = ops::watch_run(&self.store, &self.run, &self.token)?;
@@ -124,7 +124,7 @@ impl RunLease {
 
     /// Cancels the run, after `C-c` in the attached session. As a person's cancel, this holds the
     /// atom back.
-    pub(crate) fn cancel(&mut self) {
+    pub(crate) fn cancel_run(&mut self) {
         let ctx = Ctx { now: clock::now(), actor: "person at the session", session: None };
         // On failure, the person sees no effect and presses again.
         let _ = ops::cancel(

@@ -26,7 +26,7 @@ impl Signals {
     }
 
     /// Waits for a signal and records the signal.
-    pub(crate) async fn caught(&mut self) {
+    pub(crate) async fn wait_for_signal(&mut self) {
         tokio::select! {
             _ = self.hangup.recv() => self.hung_up = Some("the session was ended from outside"),
             _ = self.terminate.recv() => {
@@ -41,7 +41,7 @@ impl Signals {
     }
 
     /// Why, in words.
-    pub(crate) fn reason(&self) -> Option<&'static str> {
+    pub(crate) fn hangup_reason(&self) -> Option<&'static str> {
         self.hung_up
     }
 

@@ -44,7 +44,7 @@ impl StatusFile {
     }
 
     /// Writes the file if due. Called at each tick.
-    pub(super) fn keep(
+    pub(super) fn write_if_due(
         &mut self,
         watch: RunSignal,
         progress: &Progress,
@@ -58,7 +58,7 @@ impl StatusFile {
             RunSignal::OverBudget => "over budget".to_owned(),
             RunSignal::Over => "over".to_owned(),
         };
-        let body = body(&state, progress);
+        let body = status_body(&state, progress);
         let is_due = match &self.written {
             None => true,
             Some((at, before)) if *before == body => at.elapsed() >= REFRESH,
@@ -71,10 +71,10 @@ impl StatusFile {
     }
 
     /// The end.
-    pub(super) fn end(&mut self, settled: &Settled) {
+    pub(super) fn write_end(&mut self, settled: &Settled) {
         let detail = one_line(settled.run.detail.as_deref().unwrap_or_default(), 300);
         let status = settled.atom.as_ref().map_or("gone", |atom| atom.status.as_str());
-        let body = body(&format!("ended as {}", settled.outcome), &settled.run.progress);
+        let body = status_body(&format!("ended as {}", settled.outcome), &settled.run.progress);
         self.write(
             &format!(
                 "{body}detail: {detail}\natom_status: {status}\nartifacts: {}\n",
@@ -97,7 +97,7 @@ impl StatusFile {
     }
 }
 
-fn body(state: &str, progress: &Progress) -> String {
+fn status_body(state: &str, progress: &Progress) -> String {
     #[expect(
         clippy::cast_precision_loss,
         reason = "an amount of dollars is far below the range where a float loses cents"
@@ -136,7 +136,7 @@ mod tests {
         let read = || std::fs::read_to_string(&path).unwrap();
         let mut progress =
             Progress { action: Some("Bash: make".to_owned()), ..Progress::default() };
-        file.keep(RunSignal::Work, &progress, None);
+        file.write_if_due(RunSignal::Work, &progress, None);
         let first = read();
         assert!(
             first.contains("status: running\n")
@@ -146,10 +146,10 @@ mod tests {
         );
         assert!(first.contains("elapsed_s: 90\n") || first.contains("elapsed_s: 91\n"), "{first}");
         progress.turns = 3;
-        file.keep(RunSignal::Work, &progress, None);
+        file.write_if_due(RunSignal::Work, &progress, None);
         assert_eq!(read(), first, "two seconds have not passed");
         file.written.as_mut().unwrap().0 = Instant::now().checked_sub(WRITE_EVERY).unwrap();
-        file.keep(RunSignal::Finished(Status::Closed), &progress, Some(began));
+        file.write_if_due(RunSignal::Finished(Status::Closed), &progress, Some(began));
         let second = read();
         assert!(
             second.contains("turns: 3\n")

@@ -52,8 +52,8 @@ pub(crate) struct Watcher {
     pub(crate) signals: Signals,
     pub(crate) bounds: Bounds,
     pub(crate) marker: Marker,
-    pub(crate) transcript: Capped,
-    pub(crate) errors: Capped,
+    pub(crate) transcript: CappedFile,
+    pub(crate) errors: CappedFile,
     /// When the run began; the time limit counts from here, over all calls.
     pub(crate) began: Instant,
     /// `STATUS.txt`, as soon as the file is kept.
@@ -79,14 +79,14 @@ struct Active {
 
 /// A file that takes only so much.
 #[derive(Debug)]
-pub(crate) struct Capped {
+pub(crate) struct CappedFile {
     file: Option<File>,
     left: u64,
 }
 
-impl Capped {
-    pub(crate) fn new(file: Option<File>) -> Capped {
-        Capped { file, left: TRANSCRIPT_MAX }
+impl CappedFile {
+    pub(crate) fn new(file: Option<File>) -> CappedFile {
+        CappedFile { file, left: TRANSCRIPT_MAX }
     }
 
     /// Writes; a full disk or a full measure ends the keeping, never the run.
@@ -126,8 +126,8 @@ impl Watcher {
             signals,
             bounds,
             marker,
-            transcript: Capped::new(files.0),
-            errors: Capped::new(files.1),
+            transcript: CappedFile::new(files.0),
+            errors: CappedFile::new(files.1),
             began: now,
             status: None,
             on_screen: None,
@@ -140,7 +140,7 @@ impl Watcher {
     }
 
     /// Watches a call to the end.
-    pub(crate) async fn watch(&mut self, mut agent: Agent) -> CallEnd {
+    pub(crate) async fn watch_call(&mut self, mut agent: Agent) -> CallEnd {
         let mut stdout = agent.child.stdout.take();
         let mut stderr = agent.child.stderr.take();
         let mut out = vec![0; 64 << 10];
@@ -154,12 +154,12 @@ impl Watcher {
         self.active.at = Instant::now();
         loop {
             tokio::select! {
-                read = read(&mut stdout, &mut out), if stdout.is_some() => match read {
-                    Some(len) => self.output(&out[..len]),
+                read = read_some(&mut stdout, &mut out), if stdout.is_some() => match read {
+                    Some(len) => self.take_output(&out[..len]),
                     None => stdout = None,
                 },
-                read = read(&mut stderr, &mut err), if stderr.is_some() => match read {
-                    Some(len) => self.error_output(&err[..len]),
+                read = read_some(&mut stderr, &mut err), if stderr.is_some() => match read {
+                    Some(len) => self.take_error_output(&err[..len]),
                     None => stderr = None,
                 },
                 exited = agent.child.wait(), if status.is_none() => {
@@ -171,16 +171,16 @@ impl Watcher {
                     }
                     if ending.is_none() {
                         let kind = EndKind::Exited;
-                        let end = self.end(&agent, kind, Duration::ZERO, Duration::ZERO);
+                        let end = self.start_ending(&agent, kind, Duration::ZERO, Duration::ZERO);
                         ending = Some((kind, end));
                     }
                 },
-                () = self.signals.caught() => self.look_at = Instant::now(),
-                ended = joined(&mut ending), if ending.is_some() => {
+                () = self.signals.wait_for_signal() => self.look_at = Instant::now(),
+                ended = join_ending(&mut ending), if ending.is_some() => {
                     let Some((kind, _)) = ending.take() else { continue };
                     match ended {
                         Ok(Ended::Clean { .. }) if status.is_some() => {
-                            self.drain(stdout, stderr, &mut out).await;
+                            self.drain_pipes(stdout, stderr, &mut out).await;
                             return CallEnd { kind, status };
                         }
                         // The exit is not seen yet; the next round sees it.
@@ -196,12 +196,12 @@ impl Watcher {
                             "! the process table cannot be read ({error}); trying again"
                         )),
                     }
-                    ending = Some((kind, self.end(&agent, kind, Duration::ZERO, END_AGAIN)));
+                    ending = Some((kind, self.start_ending(&agent, kind, Duration::ZERO, END_AGAIN)));
                 },
                 () = tokio::time::sleep_until(self.look_at.into()) => {
-                    let order = self.look(&agent);
+                    let order = self.look_once(&agent);
                     if let (Some(EndNow { kind, grace }), None) = (order, &ending) {
-                        ending = Some((kind, self.end(&agent, kind, grace, Duration::ZERO)));
+                        ending = Some((kind, self.start_ending(&agent, kind, grace, Duration::ZERO)));
                     }
                     self.look_at = Instant::now() + self.pace.next_wait();
                 },
@@ -210,26 +210,26 @@ impl Watcher {
     }
 
     /// Messages that did not come as output, and are not for the pane.
-    pub(super) fn messages(&mut self, bytes: &[u8]) {
+    pub(super) fn take_messages(&mut self, bytes: &[u8]) {
         self.transcript.write(bytes);
-        drop(self.reader.take(bytes));
+        drop(self.reader.take_output(bytes));
     }
 
-    fn output(&mut self, bytes: &[u8]) {
+    fn take_output(&mut self, bytes: &[u8]) {
         self.transcript.write(bytes);
-        let shown = self.reader.take(bytes);
+        let shown = self.reader.take_output(bytes);
         self.pane.show(&shown);
-        self.acted();
+        self.note_activity();
     }
 
-    fn error_output(&mut self, bytes: &[u8]) {
+    fn take_error_output(&mut self, bytes: &[u8]) {
         self.errors.write(bytes);
         let shown = self.reader.take_error(bytes);
         self.pane.show(&shown);
-        self.acted();
+        self.note_activity();
     }
 
-    pub(super) fn acted(&mut self) {
+    pub(super) fn note_activity(&mut self) {
         self.active.at = Instant::now();
         self.active.stamp = Some(clock::now());
         self.pace.note_change();
@@ -237,14 +237,14 @@ impl Watcher {
     }
 
     /// Notes that a person attends to the agent, so that silence is no stall.
-    pub(super) fn attended(&mut self) {
+    pub(super) fn note_attention(&mut self) {
         self.active.at = Instant::now();
     }
 
     /// Takes a tick: the store, the clock, the decision.
-    fn look(&mut self, agent: &Agent) -> Option<EndNow> {
+    fn look_once(&mut self, agent: &Agent) -> Option<EndNow> {
         if self.signals.take_interrupt() {
-            self.lease.cancel();
+            self.lease.cancel_run();
         }
         if self.reaped_at.elapsed() > REAP_EVERY {
             // The agent's orphans are adopted by this process, and have to be reaped.
@@ -252,13 +252,13 @@ impl Watcher {
             self.reaped_at = Instant::now();
         }
         let progress = self.progress();
-        let before = self.lease.watched();
+        let before = self.lease.last_signal();
         let watch = self.lease.tick(self.active.stamp, &progress);
         if watch != before {
             self.pace.note_change();
         }
         if let Some(file) = &mut self.status {
-            file.keep(watch, &progress, self.active.stamp);
+            file.write_if_due(watch, &progress, self.active.stamp);
         }
         match watch {
             RunSignal::Finished(_) => drop(self.finished_at.get_or_insert_with(Instant::now)),
@@ -304,7 +304,7 @@ impl Watcher {
 
     /// Begins to end the whole tree after `wait`, on another thread, while reading and heartbeats
     /// go on.
-    fn end(
+    fn start_ending(
         &mut self,
         agent: &Agent,
         kind: EndKind,
@@ -313,7 +313,7 @@ impl Watcher {
     ) -> tokio::task::JoinHandle<std::io::Result<Ended>> {
         let (id, marker) = (agent.id.clone(), self.marker.clone());
         let shares_session = self.on_screen.is_some();
-        let farewell = self.farewell(agent, kind, grace);
+        let farewell = self.exit_request(agent, kind, grace);
         tokio::task::spawn_blocking(move || {
             std::thread::sleep(wait);
             if let Some(farewell) = farewell {
@@ -331,18 +331,18 @@ impl Watcher {
 
     /// Reads the rest of the pipes. No process holds the other ends any more, so this ends at once;
     /// a time limit applies all the same.
-    async fn drain(
+    async fn drain_pipes(
         &mut self,
         mut stdout: Option<tokio::process::ChildStdout>,
         mut stderr: Option<tokio::process::ChildStderr>,
         buffer: &mut [u8],
     ) {
         let rest = async {
-            while let Some(len) = read(&mut stdout, buffer).await {
-                self.output(&buffer[..len]);
+            while let Some(len) = read_some(&mut stdout, buffer).await {
+                self.take_output(&buffer[..len]);
             }
-            while let Some(len) = read(&mut stderr, buffer).await {
-                self.error_output(&buffer[..len]);
+            while let Some(len) = read_some(&mut stderr, buffer).await {
+                self.take_error_output(&buffer[..len]);
             }
         };
         // After two seconds, a process outside of the tree holds the pipe.
@@ -354,14 +354,14 @@ impl Watcher {
 }
 
 /// Reads the next bytes; `None` at the end, or without a pipe.
-async fn read(from: &mut Option<impl AsyncRead + Unpin>, buffer: &mut [u8]) -> Option<usize> {
+async fn read_some(from: &mut Option<impl AsyncRead + Unpin>, buffer: &mut [u8]) -> Option<usize> {
     match from {
         Some(from) => from.read(buffer).await.ok().filter(|len| *len > 0),
         None => None,
     }
 }
 
-async fn joined(
+async fn join_ending(
     ending: &mut Option<(EndKind, tokio::task::JoinHandle<std::io::Result<Ended>>)>,
 ) -> std::io::Result<Ended> {
     match ending {

@@ -48,10 +48,11 @@ pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseErro
         .map_err(system("start the runtime"))?;
     let prepared = runtime.block_on(async {
         let mut signals = Signals::new().map_err(system("listen to signals"))?;
-        let work = tokio::task::spawn_blocking(move || prepare(&spec, &atom, &builds_on, joins));
+        let work =
+            tokio::task::spawn_blocking(move || prepare_worktree(&spec, &atom, &builds_on, joins));
         tokio::select! {
             prepared = work => prepared.map(Some).map_err(|e| system("prepare")(e.into())),
-            () = signals.caught() => {
+            () = signals.wait_for_signal() => {
                 end_descendants().await;
                 Ok(None)
             }
@@ -75,7 +76,7 @@ fn ensure_started_by_supervisor(store: &Store, run: &str) -> Result<(), Supervis
     Err(SuperviseError::NotItsSupervisor)
 }
 
-fn prepare(
+fn prepare_worktree(
     spec: &LaunchSpec,
     atom: &Atom,
     builds_on: &[String],
@@ -108,7 +109,7 @@ fn run_setup(isolation: &Isolation, folder: &Path) -> Result<(), GitError> {
     }
     let setup = Verify::pending(isolation.setup.clone(), true, isolation.setup_timeout_ms);
     let environment: Vec<_> = std::env::vars_os().collect();
-    let ended = verify::run(&setup, folder, &environment);
+    let ended = verify::run_check(&setup, folder, &environment);
     if ended.status == VerifyStatus::Passed {
         return Ok(());
     }

@@ -51,7 +51,7 @@ impl State<'_> {
             self.summary.claimed += 1;
             let (run, atom) = (claimed.run.id.clone(), claimed.atom.id.clone());
             let launcher = launcher_of(&self.launchers, &claimed.run.agent);
-            match launcher.launch(&mut self.store, &claimed) {
+            match launcher.launch_run(&mut self.store, &claimed) {
                 Ok((session, ids)) => {
                     if launcher.agent.isolation.is_none() {
                         self.launch_failures = 0;

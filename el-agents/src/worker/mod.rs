@@ -260,5 +260,5 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
 /// # Errors
 /// The field that is wrong, and the remedy.
 pub fn preview_commands(options: &WorkOptions) -> Result<Vec<Vec<String>>, ConfigurationError> {
-    make_launchers(options)?.iter().map(Launcher::preview).collect()
+    make_launchers(options)?.iter().map(Launcher::preview_command).collect()
 }

@@ -17,7 +17,7 @@ use crate::account::Account;
 use crate::clock;
 use crate::launch::Launcher;
 use crate::process::{Liveness, ProcessId};
-use crate::supervisor::{process_of, stamp};
+use crate::supervisor::{process_of, stamp_of};
 
 /// Interval between a worker's heartbeats.
 const BEAT: Duration = Duration::from_secs(20);
@@ -78,7 +78,7 @@ impl<'a> State<'a> {
             launchers.iter().map(|launcher| launcher.agent.name.clone()).collect();
         let worker = Worker {
             id: id.clone(),
-            process: stamp(&process),
+            process: stamp_of(&process),
             agent: agents.first().cloned().unwrap_or_default(),
             agents: agents.clone(),
             takes: options.takes(),

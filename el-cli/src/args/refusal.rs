@@ -5,25 +5,25 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::error::CommandError;
 
 /// Converts a parser error.
-pub(super) fn of(error: &clap::Error) -> CommandError {
-    let usage = usage(error);
+pub(super) fn from_parser_error(error: &clap::Error) -> CommandError {
+    let usage = usage_line(error);
     // `el land [OPTIONS] [ATOM]...`: the command's own words come first.
     let name = usage.split(['[', '<']).next().map(str::trim).filter(|name| !name.is_empty());
     let name = name.unwrap_or("el").to_owned();
     let is_value = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue);
     let mut refusal = match is_value {
-        true => CommandError::invalid(&field(error), message(error)),
-        false => CommandError::usage(message(error)),
+        true => CommandError::invalid_value(&wrong_field(error), summarize_error(error)),
+        false => CommandError::usage_error(summarize_error(error)),
     };
     for kind in
         [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
     {
-        for meant in texts(error, kind) {
+        for meant in context_texts(error, kind) {
             refusal = refusal.with_hint(format!("did you mean '{meant}'?"));
         }
     }
     if matches!(error.kind(), ErrorKind::UnknownArgument)
-        && let Some(word) = texts(error, ContextKind::InvalidArg).into_iter().next()
+        && let Some(word) = context_texts(error, ContextKind::InvalidArg).into_iter().next()
         && word.starts_with('-')
         && usage.contains('[')
     {
@@ -36,15 +36,16 @@ pub(super) fn of(error: &clap::Error) -> CommandError {
 }
 
 /// The fault in a sentence.
-fn message(error: &clap::Error) -> String {
-    let argument = texts(error, ContextKind::InvalidArg).join(", ");
-    let value = texts(error, ContextKind::InvalidValue).into_iter().next().unwrap_or_default();
+fn summarize_error(error: &clap::Error) -> String {
+    let argument = context_texts(error, ContextKind::InvalidArg).join(", ");
+    let value =
+        context_texts(error, ContextKind::InvalidValue).into_iter().next().unwrap_or_default();
     match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             "a command is missing".to_owned()
         }
         ErrorKind::InvalidSubcommand => {
-            let word = texts(error, ContextKind::InvalidSubcommand).join(" ");
+            let word = context_texts(error, ContextKind::InvalidSubcommand).join(" ");
             format!("there is no command '{word}'")
         }
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
@@ -53,7 +54,7 @@ fn message(error: &clap::Error) -> String {
         ErrorKind::UnknownArgument => format!("'{argument}' is one word too many"),
         ErrorKind::MissingRequiredArgument => format!("{argument} is missing"),
         ErrorKind::ArgumentConflict => {
-            let others = texts(error, ContextKind::PriorArg).join(", ");
+            let others = context_texts(error, ContextKind::PriorArg).join(", ");
             match others.is_empty() || others == argument {
                 true => format!("{argument} was given more than once"),
                 false => format!("{argument} and {others} do not go together"),
@@ -61,14 +62,14 @@ fn message(error: &clap::Error) -> String {
         }
         ErrorKind::InvalidValue if value.is_empty() => format!("{argument} needs a value"),
         ErrorKind::InvalidValue => {
-            let valid = texts(error, ContextKind::ValidValue).join(", ");
-            format!("{}: '{value}' is not one of {valid}", field(error))
+            let valid = context_texts(error, ContextKind::ValidValue).join(", ");
+            format!("{}: '{value}' is not one of {valid}", wrong_field(error))
         }
         ErrorKind::InvalidUtf8 => "the command line holds text that is not UTF-8".to_owned(),
         // The check of the value itself gives the best explanation.
         _ => match std::error::Error::source(error) {
             Some(source) if !value.is_empty() => {
-                format!("{}: '{value}': {source}", field(error))
+                format!("{}: '{value}': {source}", wrong_field(error))
             }
             _ => first_paragraph(error),
         },
@@ -77,12 +78,13 @@ fn message(error: &clap::Error) -> String {
 
 /// The flag or argument with the faulty value, as robots know the field: `status` of
 /// `--status <STATUS>`.
-fn field(error: &clap::Error) -> String {
-    let argument = texts(error, ContextKind::InvalidArg).into_iter().next().unwrap_or_default();
+fn wrong_field(error: &clap::Error) -> String {
+    let argument =
+        context_texts(error, ContextKind::InvalidArg).into_iter().next().unwrap_or_default();
     argument.split([' ', '=']).next().unwrap_or_default().trim_start_matches('-').to_owned()
 }
 
-fn usage(error: &clap::Error) -> String {
+fn usage_line(error: &clap::Error) -> String {
     let plain = error.render().to_string();
     let line = plain.lines().find_map(|line| line.trim().strip_prefix("Usage: "));
     line.unwrap_or_default().to_owned()
@@ -96,7 +98,7 @@ fn first_paragraph(error: &clap::Error) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
-fn texts(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+fn context_texts(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     match error.get(kind) {
         Some(ContextValue::String(text)) => vec![text.clone()],
         Some(ContextValue::Strings(texts)) => texts.clone(),

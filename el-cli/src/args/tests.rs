@@ -4,7 +4,7 @@ use super::*;
 
 fn wrong(line: &str) -> (CommandError, bool) {
     let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-    match parse(&argv) {
+    match parse_command_line(&argv) {
         Parsed::Wrong { error, robot, .. } => (error, robot),
         other => panic!("{line} gave {other:?}"),
     }
@@ -89,7 +89,7 @@ fn a_misspelt_command_has_a_hint() {
 fn a_flag_as_the_value_of_an_option_is_that_value() {
     let argv: Vec<OsString> =
         ["el", "create", "-t", "x", "--description=--robot"].map(OsString::from).to_vec();
-    let Parsed::Run(cli) = parse(&argv) else { panic!("not understood") };
+    let Parsed::Run(cli) = parse_command_line(&argv) else { panic!("not understood") };
     assert!(!cli.globals.robot);
 }
 

@@ -14,12 +14,12 @@ use el_core::ops::Sort;
 pub(crate) trait Word:
     FromStr<Err = el_core::Error> + Clone + Send + Sync + 'static
 {
-    fn words() -> Vec<&'static str>;
+    fn all_words() -> Vec<&'static str>;
 }
 
 macro_rules! word {
     ($($type:ty),+) => { $(impl Word for $type {
-        fn words() -> Vec<&'static str> {
+        fn all_words() -> Vec<&'static str> {
             <$type>::ALL.iter().map(|value| value.as_str()).collect()
         }
     })+ };
@@ -28,7 +28,7 @@ macro_rules! word {
 word!(Status, IssueType, BondKind, Outcome, TaskStatus);
 
 impl Word for Priority {
-    fn words() -> Vec<&'static str> {
+    fn all_words() -> Vec<&'static str> {
         Priority::WORDS.to_vec()
     }
 }
@@ -43,7 +43,7 @@ impl<T> Clone for WordParser<T> {
     }
 }
 
-pub(crate) fn word<T: Word>() -> WordParser<T> {
+pub(crate) fn word_parser<T: Word>() -> WordParser<T> {
     WordParser(PhantomData)
 }
 
@@ -70,7 +70,7 @@ impl<T: Word> TypedValueParser for WordParser<T> {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(T::words().into_iter().map(PossibleValue::new)))
+        Some(Box::new(T::all_words().into_iter().map(PossibleValue::new)))
     }
 }
 

@@ -1,6 +1,6 @@
 use el_core::ops;
 
-use super::close::{Ids, report};
+use super::close::{Ids, report_changed};
 use super::freed::Waiting;
 use crate::app::App;
 use crate::error::Result;
@@ -25,11 +25,12 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let reason = args.reason.as_deref().map(|text| input::text(app, "reason", text)).transpose()?;
-    let mut store = app.writer()?;
+    let reason =
+        args.reason.as_deref().map(|text| input::read_text(app, "reason", text)).transpose()?;
+    let mut store = app.open_for_writing()?;
     let waiting = Waiting::look(app, &store, &args.ids.ids);
     let approved = ops::approve(&mut store, &app.ctx(), &args.ids.ids, reason.as_deref())?;
-    report(app, args.ids.ids.len(), "Approved", &approved)?;
+    report_changed(app, args.ids.ids.len(), "Approved", &approved)?;
     waiting.tell(app, &store, &approved)?;
     Ok(Exit::Done)
 }

@@ -43,9 +43,9 @@ Examples:
 }
 
 impl Args {
-    pub(super) fn output(&self) -> Option<&Path> {
+    pub(super) fn output_file(&self) -> Option<&Path> {
         let Some(Command::Get(args)) = &self.command else { return None };
-        args.output()
+        args.output_file()
     }
 }
 

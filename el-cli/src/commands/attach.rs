@@ -25,18 +25,18 @@ Examples:
 Ctrl-b d detaches and leaves the agent to its work.")]
 pub(crate) struct Args {
     /// An atom, or a run
-    #[arg(value_name = "ATOM|RUN", add = complete::runs())]
+    #[arg(value_name = "ATOM|RUN", add = complete::complete_runs())]
     target: String,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let run = ops::target_run(&app.reader()?, &args.target)?;
+    let run = ops::target_run(&app.open_for_reading()?, &args.target)?;
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let socket = socket_name(&app.project()?.db);
     let tmux = Tmux::discover(&socket, &environment)?;
-    let session = run.session.as_deref().ok_or_else(|| gone(&run))?;
+    let session = run.session.as_deref().ok_or_else(|| no_session_error(&run))?;
     match tmux.session_exists(session) {
-        Liveness::Absent => return Err(gone(&run)),
+        Liveness::Absent => return Err(no_session_error(&run)),
         Liveness::Unknown => {
             return Err(CommandError::new(
                 Exit::TimedOut,
@@ -58,26 +58,26 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             "atom_id": run.atom_id,
             "session": session,
             "socket": socket,
-            "command": words(&attach),
+            "command": command_words(&attach),
         });
         app.printer.emit(&data, |_| {})?;
         return Ok(Exit::Done);
     }
     if !std::io::stdin().is_terminal() || !app.printer.is_terminal() {
-        return Err(CommandError::usage("a session can be attached to a terminal only")
+        return Err(CommandError::usage_error("a session can be attached to a terminal only")
             .with_hint(format!("el logs {} -f follows it here", run.id)));
     }
     // `exec` returns only on failure.
     let source = attach.exec();
-    Err(CommandError::config("tmux", "tmux could not be started").with_source(source))
+    Err(CommandError::config_error("tmux", "tmux could not be started").with_source(source))
 }
 
-fn words(command: &Command) -> Vec<String> {
+fn command_words(command: &Command) -> Vec<String> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-fn gone(run: &Run) -> CommandError {
+fn no_session_error(run: &Run) -> CommandError {
     let (message, hint) = if run.is_live() {
         (
             "has no tmux session",

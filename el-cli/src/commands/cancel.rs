@@ -20,7 +20,7 @@ The run's supervisor ends the agent and everything it started. Asking again is n
 An agent's session has no --requeue.")]
 pub(crate) struct Args {
     /// An atom, or a run
-    #[arg(required = true, value_name = "ATOM|RUN", add = complete::runs())]
+    #[arg(required = true, value_name = "ATOM|RUN", add = complete::complete_runs())]
     targets: Vec<String>,
     /// Put the atom back into the queue instead of holding the atom
     #[arg(long)]
@@ -32,7 +32,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mode = if args.requeue { CancelMode::Requeue } else { CancelMode::Hold };
-    let mut store = app.writer()?;
+    let mut store = app.open_for_writing()?;
     let ctx = app.ctx();
     // All are there, or none is asked to end.
     for target in &args.targets {
@@ -42,8 +42,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let cancelled: Vec<Cancelled> = asked
         .map(|target| ops::cancel(&mut store, &ctx, target, mode, args.reason.as_deref()))
         .collect::<el_core::Result<_>>()?;
-    app.printer.emit(&OneOrMany::of(args.targets.len(), &cancelled), |page| {
-        if page.quiet() {
+    app.printer.emit(&OneOrMany::for_request(args.targets.len(), &cancelled), |page| {
+        if page.is_quiet() {
             return;
         }
         for cancelled in &cancelled {
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             } else {
                 "its atom is held then, until el retry"
             };
-            page.line(format!(
+            page.push_line(format!(
                 "{done} {} of {}; {then}",
                 cancelled.run_id,
                 page.paint(style::ID, &cancelled.atom_id)

@@ -71,7 +71,7 @@ struct BlockRead {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let text = input::file(app, "file", &args.file)?;
+    let text = input::read_file(app, "file", &args.file)?;
     let mut understood = Understood {
         kind: args.kind,
         file: args.file.display().to_string(),
@@ -88,13 +88,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     if !understood.problems.is_empty() {
         let what = args.file.display();
-        return Err(CommandError::invalid("file", format!("{what} cannot be used as it is"))
+        return Err(CommandError::invalid_value("file", format!("{what} cannot be used as it is"))
             .with_detail("problems", understood.problems.clone())
             .with_detail("notes", understood.notes.clone())
             .with_detail("blocks", serde_json::json!(understood.blocks))
             .with_listing(understood.problems));
     }
-    app.printer.emit(&understood, |page| understood.print(page))?;
+    app.printer.emit(&understood, |page| understood.print_understood(page))?;
     Ok(Exit::Done)
 }
 
@@ -167,30 +167,31 @@ impl Understood {
         }
     }
 
-    fn print(&self, page: &mut Page) {
-        if page.quiet() {
+    fn print_understood(&self, page: &mut Page) {
+        if page.is_quiet() {
             return;
         }
         if let Some(summary) = &self.summary {
-            artifacts::summary(page, summary);
+            artifacts::print_summary(page, summary);
             for file in &summary.deliverables {
-                page.line(format!("  {}", sanitize::line(&file.path)));
+                page.push_line(format!("  {}", sanitize::one_line(&file.path)));
             }
         }
         for block in &self.blocks {
-            let phase = sanitize::line(block.phase.as_deref().unwrap_or("no phase")).into_owned();
+            let phase =
+                sanitize::one_line(block.phase.as_deref().unwrap_or("no phase")).into_owned();
             let verdict = page.paint(style::GOOD, "fits");
-            page.line(format!("line {}: {phase} {verdict}", block.line));
+            page.push_line(format!("line {}: {phase} {verdict}", block.line));
         }
         if self.report.is_some() {
             let text = page.paint(style::GOOD, "The report is whole: el submit would take it");
-            page.line(text);
+            page.push_line(text);
         }
         if !self.notes.is_empty() {
-            page.blank();
-            page.heading("To know");
+            page.push_blank();
+            page.push_heading("To know");
             for note in &self.notes {
-                page.paragraph(note, 2);
+                page.push_paragraph(note, 2);
             }
         }
     }

@@ -19,7 +19,7 @@ Claiming what is yours already is no error. A running attempt of el work is neve
 el cancel ends it.")]
 pub(crate) struct Args {
     /// The atom
-    #[arg(value_name = "ATOM", add = complete::atoms())]
+    #[arg(value_name = "ATOM", add = complete::complete_atoms())]
     id: String,
     /// Claim for this name instead of yours
     #[arg(long, value_name = "NAME")]
@@ -35,12 +35,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ctx.actor = name;
     }
     let claimed = ops::claim(
-        &mut app.writer()?,
+        &mut app.open_for_writing()?,
         &ctx,
         &args.id,
         args.force,
-        session::conversation().as_deref(),
+        session::claude_conversation().as_deref(),
     )?;
-    app.printer.emit(&claimed, |page| atoms::did(page, "Claimed", &claimed))?;
+    app.printer.emit(&claimed, |page| atoms::print_done(page, "Claimed", &claimed))?;
     Ok(Exit::Done)
 }

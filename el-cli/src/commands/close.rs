@@ -6,7 +6,7 @@ use el_core::protocol::words;
 
 use super::freed::Waiting;
 use crate::app::App;
-use crate::args::values::word;
+use crate::args::values::word_parser;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::atoms;
@@ -45,7 +45,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Ids {
     /// Ids, or unique beginnings of their short parts
-    #[arg(required = true, value_name = "ATOM", add = complete::atoms())]
+    #[arg(required = true, value_name = "ATOM", add = complete::complete_atoms())]
     pub(super) ids: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Ids {
 #[derive(Debug, clap::Args)]
 pub(crate) struct GuardArgs {
     /// Change nothing, with exit code 4, unless the status is in this list
-    #[arg(long, value_parser = word::<Status>(), value_delimiter = ',', value_name = "STATUS",
+    #[arg(long, value_parser = word_parser::<Status>(), value_delimiter = ',', value_name = "STATUS",
         hide_possible_values = true)]
     if_status: Vec<Status>,
 }
@@ -61,26 +61,27 @@ pub(crate) struct GuardArgs {
 impl GuardArgs {
     /// The guard of these arguments, with the review that the settings of this session's agent
     /// demand.
-    pub(super) fn guard(&self, app: &App, force: bool) -> Guard {
-        Guard { force, ..guard(app, self.if_status.clone()) }
+    pub(super) fn close_guard(&self, app: &App, force: bool) -> Guard {
+        Guard { force, ..guard_for_caller(app, self.if_status.clone()) }
     }
 }
 
 /// The caller's guard: the expected statuses, and the review that the settings of this session's
 /// agent demand.
-pub(crate) fn guard(app: &App, if_status: Vec<Status>) -> Guard {
+pub(crate) fn guard_for_caller(app: &App, if_status: Vec<Status>) -> Guard {
     // A mistake in the configuration must not keep an agent from ending its work.
     let review = || {
         app.settings()
-            .and_then(|settings| settings.agent(app.actor()))
+            .and_then(|settings| settings.agent_settings(app.actor()))
             .is_ok_and(|agent| agent.review)
     };
     Guard { if_status, review: app.session().is_some() && review(), force: false }
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let reason = args.reason.as_deref().map(|text| input::text(app, "reason", text)).transpose()?;
-    let mut store = app.writer()?;
+    let reason =
+        args.reason.as_deref().map(|text| input::read_text(app, "reason", text)).transpose()?;
+    let mut store = app.open_for_writing()?;
     if !args.force {
         ensure_committed(app, &mut store, &args.ids.ids)?;
     }
@@ -91,14 +92,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         &app.ctx(),
         &args.ids.ids,
         reason.as_deref(),
-        &args.guard.guard(app, args.force),
+        &args.guard.close_guard(app, args.force),
     )?;
     for atom in closed.iter().filter(|_| app.session().is_none()) {
         if let Some(other) = atom.assignee.as_deref().filter(|who| *who != app.actor()) {
             app.printer.note(&format!("{} is assigned to {other}", atom.id));
         }
     }
-    report(app, args.ids.ids.len(), "Closed", &closed)?;
+    report_changed(app, args.ids.ids.len(), "Closed", &closed)?;
     waiting.tell(app, &store, &closed)?;
     Ok(Exit::Done)
 }
@@ -118,22 +119,23 @@ pub(crate) fn check_first(
     };
     app.printer.note(&format!("checking first: {}", words::join_command(&required.command)));
     let environment: Vec<_> = std::env::vars_os().collect();
-    let result = match verify::start(required, std::path::Path::new(&run.workdir), &environment) {
-        Ok(mut running) => loop {
-            if let Some(ended) = running.poll() {
-                break ended;
-            }
-            if !goes_on() {
-                return Err(CommandError::new(
-                    Exit::Conflict,
-                    "cancelled",
-                    "the close was called off; nothing was changed",
-                ));
-            }
-            std::thread::sleep(verify::LOOK);
-        },
-        Err(not_run) => *not_run,
-    };
+    let result =
+        match verify::start_check(required, std::path::Path::new(&run.workdir), &environment) {
+            Ok(mut running) => loop {
+                if let Some(ended) = running.poll() {
+                    break ended;
+                }
+                if !goes_on() {
+                    return Err(CommandError::new(
+                        Exit::Conflict,
+                        "cancelled",
+                        "the close was called off; nothing was changed",
+                    ));
+                }
+                std::thread::sleep(verify::LOOK);
+            },
+            Err(not_run) => *not_run,
+        };
     Ok(ops::record_verify(store, &app.ctx(), &run.id, &token, &result)?)
 }
 
@@ -159,15 +161,15 @@ fn own_run(app: &App, store: &Store, ids: &[String]) -> Option<(Run, String)> {
 }
 
 /// Prints a single atom for a single id, a list for several, and a line for each.
-pub(super) fn report(
+pub(super) fn report_changed(
     app: &App,
     asked: usize,
     verb: &str,
     changed: &[el_core::model::Atom],
 ) -> Result<Exit> {
     let human = |page: &mut crate::output::page::Page| {
-        changed.iter().for_each(|atom| atoms::did(page, verb, atom))
+        changed.iter().for_each(|atom| atoms::print_done(page, verb, atom))
     };
-    app.printer.emit(&OneOrMany::of(asked, changed), human)?;
+    app.printer.emit(&OneOrMany::for_request(asked, changed), human)?;
     Ok(Exit::Done)
 }

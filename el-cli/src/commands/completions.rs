@@ -31,15 +31,15 @@ pub(super) struct Script<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let shells = Shells::builtins();
     let shell = shells.completer(&args.shell).ok_or_else(|| {
-        CommandError::invalid("shell", format!("there is no script for '{}'", args.shell))
+        CommandError::invalid_value("shell", format!("there is no script for '{}'", args.shell))
     })?;
     let mut script = Vec::new();
-    shell
-        .write_registration(VARIABLE, "el", "el", "el", &mut script)
-        .map_err(|source| CommandError::internal("cannot make the script").with_source(source))?;
+    shell.write_registration(VARIABLE, "el", "el", "el", &mut script).map_err(|source| {
+        CommandError::internal_error("cannot make the script").with_source(source)
+    })?;
     let script = String::from_utf8_lossy(&script).into_owned();
     app.printer.emit(&Script { shell: &args.shell, script: &script }, |page| {
-        page.line(script.trim_end())
+        page.push_line(script.trim_end())
     })?;
     Ok(Exit::Done)
 }

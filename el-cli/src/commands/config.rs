@@ -58,7 +58,7 @@ pub(super) fn run(command: Command, app: &App) -> Result<Exit> {
 
 /// The file to change.
 #[derive(Debug, Clone, clap::Args)]
-struct Place {
+struct ConfigFileArgs {
     /// In the user's file
     #[arg(long)]
     user: bool,
@@ -67,12 +67,15 @@ struct Place {
     project: bool,
 }
 
-impl Place {
-    fn path(&self, app: &App) -> Result<PathBuf> {
+impl ConfigFileArgs {
+    fn config_path(&self, app: &App) -> Result<PathBuf> {
         if self.user {
             return settings::user_config_path().ok_or_else(|| {
-                CommandError::config("user", "there is no home folder for the user's configuration")
-                    .with_hint("set HOME or XDG_CONFIG_HOME")
+                CommandError::config_error(
+                    "user",
+                    "there is no home folder for the user's configuration",
+                )
+                .with_hint("set HOME or XDG_CONFIG_HOME")
             });
         }
         app.project()
@@ -88,7 +91,7 @@ impl Place {
 }
 
 /// The settings of the project, or of the user alone where there is no project.
-fn load(app: &App) -> Result<Settings> {
+fn load_settings(app: &App) -> Result<Settings> {
     match app.settings_with_warnings() {
         Err(error) if error.code() == "no_database" => {
             let nowhere = PathBuf::new();

@@ -5,7 +5,7 @@ use el_core::model::{IssueType, Priority};
 use el_core::ops::{self, NewAtom};
 
 use crate::app::App;
-use crate::args::values::word;
+use crate::args::values::word_parser;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::list::{List, OneOrMany};
@@ -56,10 +56,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     acceptance: Option<String>,
     /// The kind of work [default: task]
-    #[arg(long = "type", value_parser = word::<IssueType>(), value_name = "TYPE")]
+    #[arg(long = "type", value_parser = word_parser::<IssueType>(), value_name = "TYPE")]
     issue_type: Option<IssueType>,
     /// 0 (critical) to 5 (someday), or a word [default: medium]
-    #[arg(short, long, value_parser = word::<Priority>(), value_name = "PRIORITY")]
+    #[arg(short, long, value_parser = word_parser::<Priority>(), value_name = "PRIORITY")]
     priority: Option<Priority>,
     /// The agent or person to do the work
     #[arg(short, long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -68,13 +68,13 @@ pub(crate) struct Args {
     #[arg(short, long, value_delimiter = ',', value_name = "LABEL")]
     label: Vec<String>,
     /// The atom that contains the new atom
-    #[arg(long, value_name = "ATOM", add = complete::atoms())]
+    #[arg(long, value_name = "ATOM", add = complete::complete_atoms())]
     parent: Option<String>,
     /// An atom that has to be over first
-    #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
+    #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::complete_atoms())]
     blocked_by: Vec<String>,
     /// An atom that waits for the new atom
-    #[arg(long = "blocking", value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
+    #[arg(long = "blocking", value_delimiter = ',', value_name = "ATOM", add = complete::complete_atoms())]
     blocking: Vec<String>,
     /// The atom during whose work the new atom was found
     #[arg(long, value_name = "ATOM", add = complete::all_atoms())]
@@ -106,17 +106,18 @@ impl Args {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     match &args.file {
         Some(file) => {
-            let text = input::file(app, "file", file)?;
-            let list = batch::read(file, &text, &defaults(args, app)?, app.now())?;
-            let made = ops::create_many(&mut app.writer()?, &app.ctx(), &list.news)?;
-            app.printer.emit(&OneOrMany::Many(List::all(&made)), |page| report(page, &made))?;
+            let text = input::read_file(app, "file", file)?;
+            let list = batch::read_batch(file, &text, &atom_defaults(args, app)?, app.now())?;
+            let made = ops::create_many(&mut app.open_for_writing()?, &app.ctx(), &list.news)?;
+            app.printer
+                .emit(&OneOrMany::Many(List::complete(&made)), |page| print_created(page, &made))?;
             for passed in &list.passed {
                 app.printer.note(&format!("line {}: {}", passed.line, passed.what.as_text()));
             }
             let ticked = list.ticked;
             if ticked > 0 {
                 let verb = if ticked == 1 { "was" } else { "were" };
-                let items = count::of(ticked, "ticked item");
+                let items = count::with_noun(ticked, "ticked item");
                 app.printer.note(&format!(
                     "{items} {verb} left out; el import would take what is ticked too, as closed"
                 ));
@@ -124,29 +125,30 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         None if args.edit => return edit::run(args, app),
         None => {
-            let new = one(args, app)?;
-            let made = ops::create(&mut app.writer()?, &app.ctx(), &new)?;
-            app.printer
-                .emit(&OneOrMany::One(&made), |page| report(page, std::slice::from_ref(&made)))?;
+            let new = atom_from_flags(args, app)?;
+            let made = ops::create(&mut app.open_for_writing()?, &app.ctx(), &new)?;
+            app.printer.emit(&OneOrMany::One(&made), |page| {
+                print_created(page, std::slice::from_ref(&made))
+            })?;
         }
     }
     Ok(Exit::Done)
 }
 
-fn report(page: &mut crate::output::page::Page, made: &[el_core::model::Atom]) {
+fn print_created(page: &mut crate::output::page::Page, made: &[el_core::model::Atom]) {
     for atom in made {
-        if page.quiet() {
-            page.line(&atom.id);
+        if page.is_quiet() {
+            page.push_line(&atom.id);
         } else {
-            atoms::did(page, &format!("Created {}", atom.issue_type), atom);
+            atoms::print_done(page, &format!("Created {}", atom.issue_type), atom);
         }
     }
 }
 
-fn one(args: &Args, app: &App) -> Result<NewAtom> {
+fn atom_from_flags(args: &Args, app: &App) -> Result<NewAtom> {
     let title = args.title.as_ref().or(args.title_words.as_ref());
     if title.is_none() && !args.edit {
-        return Err(CommandError::usage("a title is missing")
+        return Err(CommandError::usage_error("a title is missing")
             .with_hint("el create \"what is to be done\", or --file for many"));
     }
     let is_stdin = |text: &Option<String>| text.as_deref() == Some("-");
@@ -156,22 +158,25 @@ fn one(args: &Args, app: &App) -> Result<NewAtom> {
         ("acceptance", is_stdin(&args.acceptance)),
     ])?;
     let description = match (&args.description, &args.description_file) {
-        (Some(text), _) => input::text(app, "description", text)?,
-        (None, Some(path)) => input::file(app, "description", path)?,
+        (Some(text), _) => input::read_text(app, "description", text)?,
+        (None, Some(path)) => input::read_file(app, "description", path)?,
         (None, None) => String::new(),
     };
-    let acceptance =
-        args.acceptance.as_deref().map(|text| input::text(app, "acceptance", text)).transpose()?;
+    let acceptance = args
+        .acceptance
+        .as_deref()
+        .map(|text| input::read_text(app, "acceptance", text))
+        .transpose()?;
     let title = title.cloned().unwrap_or_default();
-    Ok(NewAtom { title, description, acceptance, ..defaults(args, app)? })
+    Ok(NewAtom { title, description, acceptance, ..atom_defaults(args, app)? })
 }
 
 /// The values of the flags, for every atom.
-fn defaults(args: &Args, app: &App) -> Result<NewAtom> {
+fn atom_defaults(args: &Args, app: &App) -> Result<NewAtom> {
     let defer = args
         .defer_until
         .as_deref()
-        .map(|text| time::parse("defer-until", text, app.now(), Towards::Future));
+        .map(|text| time::parse_time("defer-until", text, app.now(), Towards::Future));
     Ok(NewAtom {
         issue_type: args.issue_type,
         priority: args.priority,
@@ -182,19 +187,19 @@ fn defaults(args: &Args, app: &App) -> Result<NewAtom> {
         blocks: args.blocking.clone(),
         discovered_from: args.discovered_from.clone(),
         defer_until: defer.transpose()?,
-        metadata: args.metadata.as_deref().map(metadata).transpose()?,
+        metadata: args.metadata.as_deref().map(parse_metadata).transpose()?,
         ..NewAtom::default()
     })
 }
 
 /// A JSON object from the command line.
-pub(super) fn metadata(text: &str) -> Result<serde_json::Value> {
-    match strict_json::parse(text) {
+pub(super) fn parse_metadata(text: &str) -> Result<serde_json::Value> {
+    match strict_json::parse_strict(text) {
         Ok(value @ serde_json::Value::Object(_)) => Ok(value),
-        Ok(_) => Err(CommandError::invalid(
+        Ok(_) => Err(CommandError::invalid_value(
             "metadata",
             "metadata: a JSON object is needed, such as {\"key\":\"value\"}",
         )),
-        Err(source) => Err(CommandError::invalid("metadata", format!("metadata: {source}"))),
+        Err(source) => Err(CommandError::invalid_value("metadata", format!("metadata: {source}"))),
     }
 }

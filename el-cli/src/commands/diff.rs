@@ -49,7 +49,7 @@ pub(super) struct Difference {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let atom = ops::resolve_id(&store, &args.atom)?;
     let repository = find_repository(app)?;
     let branch = branch_of(&atom);
@@ -91,30 +91,30 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let (stat, patch) = if args.stat { (Some(text), None) } else { (None, Some(text)) };
     let data =
         Difference { atom_id: atom, branch, base, tip, files, untracked, uncommitted, stat, patch };
-    app.printer.emit(&data, |page| view(page, &data))?;
+    app.printer.emit(&data, |page| print_difference(page, &data))?;
     Ok(Exit::Done)
 }
 
-fn view(page: &mut Page, data: &Difference) {
-    if page.quiet() {
-        data.files.iter().for_each(|name| page.line(sanitize::line(name)));
+fn print_difference(page: &mut Page, data: &Difference) {
+    if page.is_quiet() {
+        data.files.iter().for_each(|name| page.push_line(sanitize::one_line(name)));
         return;
     }
     let text = data.stat.as_deref().or(data.patch.as_deref()).unwrap_or_default();
     for line in text.lines() {
-        let clean = sanitize::line(line);
+        let clean = sanitize::one_line(line);
         let painted = match line.as_bytes().first() {
             Some(b'+') if data.stat.is_none() => page.paint(style::GOOD, &clean),
             Some(b'-') if data.stat.is_none() => page.paint(style::ERROR, &clean),
             _ => clean.into_owned(),
         };
-        page.line(painted);
+        page.push_line(painted);
     }
     for name in &data.untracked {
-        page.line(format!("new, not added: {}", sanitize::line(name)));
+        page.push_line(format!("new, not added: {}", sanitize::one_line(name)));
     }
     if data.files.is_empty() {
         let text = page.paint(style::DIM, "it changed nothing");
-        page.line(text);
+        page.push_line(text);
     }
 }

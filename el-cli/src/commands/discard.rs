@@ -2,7 +2,7 @@
 
 use el_core::ops;
 
-use super::close::report;
+use super::close::report_changed;
 use super::freed::Waiting;
 use crate::app::App;
 use crate::complete;
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 struct Discard {
     /// Ids, or unique beginnings of their short parts
-    #[arg(value_name = "ATOM", add = complete::atoms())]
+    #[arg(value_name = "ATOM", add = complete::complete_atoms())]
     ids: Vec<String>,
     /// Why
     #[arg(short, long, value_name = "TEXT")]
@@ -49,7 +49,7 @@ enum Command {
 }
 
 impl Args {
-    pub(super) fn prunes(&self) -> bool {
+    pub(super) fn is_prune(&self) -> bool {
         matches!(self.command, Some(Command::Prune(_)))
     }
 }
@@ -59,19 +59,19 @@ pub(super) fn run(args: Args, app: &App) -> Result<Exit> {
         Some(Command::List(args)) => list::run(&args, app),
         Some(Command::Restore(args)) => restore::run(&args, app),
         Some(Command::Prune(args)) => prune::run(&args, app),
-        None => discard(&args.atoms, app),
+        None => discard_atoms(&args.atoms, app),
     }
 }
 
-fn discard(args: &Discard, app: &App) -> Result<Exit> {
+fn discard_atoms(args: &Discard, app: &App) -> Result<Exit> {
     if args.ids.is_empty() {
-        return Err(CommandError::usage("an atom is missing")
+        return Err(CommandError::usage_error("an atom is missing")
             .with_hint("el discard ATOM..., or el discard list, restore, prune"));
     }
-    let mut store = app.writer()?;
+    let mut store = app.open_for_writing()?;
     let waiting = Waiting::look(app, &store, &args.ids);
     let discarded = ops::discard(&mut store, &app.ctx(), &args.ids, args.reason.as_deref())?;
-    report(app, args.ids.len(), "Discarded", &discarded)?;
+    report_changed(app, args.ids.len(), "Discarded", &discarded)?;
     waiting.tell(app, &store, &discarded)?;
     Ok(Exit::Done)
 }

@@ -30,7 +30,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn fixes(&self) -> bool {
+    pub(super) fn is_fix(&self) -> bool {
         self.fix
     }
 }
@@ -49,15 +49,15 @@ pub(super) struct Report<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut fixed = Vec::new();
     if args.fix {
-        ops::rebuild_derived(&mut app.writer()?)?;
+        ops::rebuild_derived(&mut app.open_for_writing()?)?;
         fixed.push("search_index");
     }
-    let place = machine::Place::of(app)?;
+    let place = machine::MachineScope::for_app(app)?;
     let mut findings = match place.is_project() {
-        true => ops::doctor(&app.reader()?, app.now())?,
+        true => ops::doctor(&app.open_for_reading()?, app.now())?,
         false => Vec::new(),
     };
-    let (found, facts) = machine::look(app, &place);
+    let (found, facts) = machine::inspect_machine(app, &place);
     findings.extend(found);
     findings.sort_by_key(|finding| !finding.serious);
     let serious = findings.iter().filter(|finding| finding.serious).count();
@@ -97,34 +97,34 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         (0, Some(_)) => Exit::Configuration,
         (0, None) => Exit::Done,
     };
-    app.printer.conclude(&data, exit, |page| {
-        if !page.quiet() {
-            machine::print(page, &facts);
+    app.printer.emit_and_exit(&data, exit, |page| {
+        if !page.is_quiet() {
+            machine::print_facts(page, &facts);
         }
-        view(page, &findings, app);
+        print_findings(page, &findings, app);
     })
 }
 
-fn view(page: &mut Page, findings: &[Finding], app: &App) {
+fn print_findings(page: &mut Page, findings: &[Finding], app: &App) {
     if let Ok(project) = app.project()
-        && !page.quiet()
+        && !page.is_quiet()
     {
         let text = page.paint(
             style::DIM,
-            &format!("el {} · {}", env!("CARGO_PKG_VERSION"), sanitize::path(&project.db)),
+            &format!("el {} · {}", env!("CARGO_PKG_VERSION"), sanitize::path_line(&project.db)),
         );
-        page.line(text);
+        page.push_line(text);
     }
     for finding in findings {
         let (style, mark) =
             if finding.serious { (style::ERROR, "✗") } else { (style::WARNING, "!") };
         let mark = page.paint(style, mark);
-        page.line(format!("{mark} {}", sanitize::line(&finding.message)));
-        let hint = page.paint(style::DIM, &sanitize::line(&finding.hint));
-        page.line(format!("  {hint}"));
+        page.push_line(format!("{mark} {}", sanitize::one_line(&finding.message)));
+        let hint = page.paint(style::DIM, &sanitize::one_line(&finding.hint));
+        page.push_line(format!("  {hint}"));
     }
-    if findings.is_empty() && !page.quiet() {
+    if findings.is_empty() && !page.is_quiet() {
         let text = page.paint(style::GOOD, "All is well");
-        page.line(text);
+        page.push_line(text);
     }
 }

@@ -1,7 +1,7 @@
 use el_core::model::Atom;
 use el_core::ops::{self, AtomPatch, Updated};
 
-use super::close::guard;
+use super::close::guard_for_caller;
 use super::update;
 use crate::app::App;
 use crate::complete;
@@ -25,12 +25,12 @@ that is saved as it was, or emptied, changes nothing. A text that is refused is 
 place is told.")]
 pub(crate) struct Args {
     /// The atom
-    #[arg(value_name = "ATOM", add = complete::atoms())]
+    #[arg(value_name = "ATOM", add = complete::complete_atoms())]
     id: String,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let atom = ops::get_atom(&app.reader()?, &args.id)?;
+    let atom = ops::get_atom(&app.open_for_reading()?, &args.id)?;
     let before = Fields::of(&atom);
     let form = Form::new(&before);
     let id = &atom.id;
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     match updated {
         Ok(Some(updated)) => {
             draft.remove();
-            app.printer.emit(&updated, |page| update::report(page, &updated))?;
+            app.printer.emit(&updated, |page| update::print_updated(page, &updated))?;
             Ok(Exit::Done)
         }
         Ok(None) => {
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 
 fn unchanged(app: &App, atom: Atom) -> Result<Exit> {
     let updated = Updated { atom, changes: serde_json::Map::new() };
-    app.printer.emit(&updated, |page| update::report(page, &updated))?;
+    app.printer.emit(&updated, |page| update::print_updated(page, &updated))?;
     Ok(Exit::Done)
 }
 
@@ -71,7 +71,7 @@ fn change(app: &App, atom: &Atom, before: &Fields, after: &Fields) -> Result<Opt
     if patch == AtomPatch::default() {
         return Ok(None);
     }
-    let mut store = app.writer()?;
+    let mut store = app.open_for_writing()?;
     let theirs = Fields::of(&ops::get_atom(&store, &atom.id)?).differing(before);
     // Labels come and go one by one.
     let mut ours = after.differing(before).into_iter().filter(|field| *field != "labels");
@@ -83,7 +83,7 @@ fn change(app: &App, atom: &Atom, before: &Fields, after: &Fields) -> Result<Opt
         )
         .with_hint(format!("el show {} shows it as it is now", atom.id)));
     }
-    let guard = guard(app, Vec::new());
+    let guard = guard_for_caller(app, Vec::new());
     let updated = ops::update(&mut store, &app.ctx(), &[&atom.id], &patch, &guard)?;
     Ok(updated.into_iter().next())
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::list::FilterArgs;
 use crate::app::App;
-use crate::args::values::word;
+use crate::args::values::word_parser;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{count, sanitize, style};
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Only these statuses
-    #[arg(short, long, value_parser = word::<Status>(),
+    #[arg(short, long, value_parser = word_parser::<Status>(),
         value_delimiter = ',', value_name = "STATUS")]
     status: Vec<Status>,
     /// Only atoms that are not over
@@ -48,7 +48,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn output(&self) -> Option<&Path> {
+    pub(super) fn output_file(&self) -> Option<&Path> {
         self.output.as_deref()
     }
 }
@@ -86,25 +86,26 @@ struct Counts {
 const CHUNK: usize = 1 << 16;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let store = app.reader()?;
-    let filter = filter(args, app)?;
+    let store = app.open_for_reading()?;
+    let filter = export_filter(args, app)?;
     let mut content = None;
     let counts = if let Some(path) = &args.output {
         replace_file(path, |out| {
-            export(&store, &filter, args.format, &mut |bytes| {
-                out.write_all(bytes).map_err(|source| CommandError::file("write", path, source))
+            write_export(&store, &filter, args.format, &mut |bytes| {
+                out.write_all(bytes)
+                    .map_err(|source| CommandError::file_error("write", path, source))
             })
         })?
     } else if app.printer.is_robot() {
         let mut text = String::new();
-        let counts = export(&store, &filter, args.format, &mut |bytes| {
+        let counts = write_export(&store, &filter, args.format, &mut |bytes| {
             text.push_str(&String::from_utf8_lossy(bytes));
             Ok(())
         })?;
         content = Some(text);
         counts
     } else {
-        export(&store, &filter, args.format, &mut |bytes| raw(app, bytes))?;
+        write_export(&store, &filter, args.format, &mut |bytes| write_raw(app, bytes))?;
         return Ok(Exit::Done);
     };
     let report = Report {
@@ -116,21 +117,21 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         content: content.as_deref(),
     };
     app.printer.emit(&report, |page| {
-        if !page.quiet() {
+        if !page.is_quiet() {
             let done = page.paint(style::GOOD, "Exported");
             let counts =
                 [(report.atoms, "atom"), (report.bonds, "bond"), (report.comments, "comment")]
-                    .map(|(many, what)| count::of(many, what))
+                    .map(|(many, what)| count::with_noun(many, what))
                     .join(", ");
-            let path = report.path.map(sanitize::path).unwrap_or_default();
-            page.line(format!("{done} {counts} to {path}"));
+            let path = report.path.map(sanitize::path_line).unwrap_or_default();
+            page.push_line(format!("{done} {counts} to {path}"));
         }
     })?;
     Ok(Exit::Done)
 }
 
 /// Hands an export to `write`, in pieces of whole lines. JSON Lines and CSV are never held whole.
-fn export(
+fn write_export(
     store: &Store,
     filter: &AtomFilter,
     format: Format,
@@ -164,7 +165,7 @@ fn export(
         Format::Jsonl | Format::Csv => {}
         Format::Markdown => buffer = exchange::render_markdown(&snapshot).into_bytes(),
         Format::Dot | Format::Mermaid => {
-            let (vertices, edges) = graph(&snapshot);
+            let (vertices, edges) = snapshot_graph(&snapshot);
             let text = if format == Format::Dot {
                 exchange::render_dot(&vertices, &edges)
             } else {
@@ -178,16 +179,16 @@ fn export(
 }
 
 /// Writes a text unchanged, but without terminal control codes if stdout is a terminal.
-pub(super) fn raw(app: &App, bytes: &[u8]) -> Result<()> {
+pub(super) fn write_raw(app: &App, bytes: &[u8]) -> Result<()> {
     if app.printer.is_terminal() {
-        app.printer.write(sanitize::block(&String::from_utf8_lossy(bytes)).as_bytes())
+        app.printer.write_bytes(sanitize::multi_line(&String::from_utf8_lossy(bytes)).as_bytes())
     } else {
-        app.printer.write(bytes)
+        app.printer.write_bytes(bytes)
     }
 }
 
-fn filter(args: &Args, app: &App) -> Result<AtomFilter> {
-    let mut filter = args.filter.filter(app)?;
+fn export_filter(args: &Args, app: &App) -> Result<AtomFilter> {
+    let mut filter = args.filter.atom_filter(app)?;
     if !args.status.is_empty() {
         filter.statuses.clone_from(&args.status);
     } else if !args.active {
@@ -201,7 +202,7 @@ fn filter(args: &Args, app: &App) -> Result<AtomFilter> {
     Ok(filter)
 }
 
-fn graph(snapshot: &Snapshot) -> (Vec<Vertex>, Vec<Edge>) {
+fn snapshot_graph(snapshot: &Snapshot) -> (Vec<Vertex>, Vec<Edge>) {
     let vertices: Vec<Vertex> = snapshot
         .atoms
         .iter()
@@ -231,9 +232,9 @@ fn graph(snapshot: &Snapshot) -> (Vec<Vertex>, Vec<Edge>) {
 }
 
 /// Writes a file atomically: readers see the old or the new file.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(super) fn write_whole_file(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_file(path, |file| {
-        file.write_all(bytes).map_err(|source| CommandError::file("write", path, source))
+        file.write_all(bytes).map_err(|source| CommandError::file_error("write", path, source))
     })
 }
 
@@ -242,7 +243,7 @@ pub(super) fn replace_file<T>(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
-    let failed = |source| CommandError::file("write", path, source);
+    let failed = |source| CommandError::file_error("write", path, source);
     // A link is written through, not replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if target.exists() && !target.is_file() {
@@ -253,7 +254,7 @@ pub(super) fn replace_file<T>(
         return Ok(value);
     }
     let name = target.file_name().ok_or_else(|| {
-        CommandError::invalid("output", format!("{} is no file name", path.display()))
+        CommandError::invalid_value("output", format!("{} is no file name", path.display()))
     })?;
     let aside =
         target.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));

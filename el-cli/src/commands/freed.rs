@@ -35,7 +35,7 @@ impl Waiting {
         for id in &self.0 {
             let explained = ops::explain(store, id, app.now())?;
             if explained.ready {
-                let title = sanitize::line(&explained.atom.title).into_owned();
+                let title = sanitize::one_line(&explained.atom.title).into_owned();
                 told.push(format!("{} is ready now: {title}", explained.atom.id));
             }
         }

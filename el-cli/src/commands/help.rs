@@ -89,13 +89,13 @@ const TOPICS: [Topic; 8] = [
 pub(super) fn run(args: &Args, app: &App, grammar: clap::Command) -> Result<Exit> {
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
     if words == ["topics"] {
-        return topics(app);
+        return list_topics(app);
     }
     if let [word] = words.as_slice()
-        && let Some(topic) = find(word)
+        && let Some(topic) = find_topic(word)
     {
         app.printer.emit(&Help::Topic { topic: topic.name, text: topic.text }, |page| {
-            page.line(topic.text.trim_end())
+            page.push_line(topic.text.trim_end())
         })?;
         return Ok(Exit::Done);
     }
@@ -110,7 +110,7 @@ pub(super) fn run(args: &Args, app: &App, grammar: clap::Command) -> Result<Exit
             Ok(Exit::Done)
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
-            app.printer.styled(&error.render()).map(|()| Exit::Done)
+            app.printer.print_styled(&error.render()).map(|()| Exit::Done)
         }
         _ => Err(CommandError::not_found(format!(
             "'{}' is neither a command nor a topic",
@@ -120,24 +120,24 @@ pub(super) fn run(args: &Args, app: &App, grammar: clap::Command) -> Result<Exit
     }
 }
 
-fn find(word: &str) -> Option<&'static Topic> {
+fn find_topic(word: &str) -> Option<&'static Topic> {
     let wanted = word.to_ascii_lowercase().replace('_', "-");
     TOPICS
         .iter()
         .find(|topic| topic.name == wanted || topic.name.strip_suffix('s') == Some(wanted.as_str()))
 }
 
-fn topics(app: &App) -> Result<Exit> {
+fn list_topics(app: &App) -> Result<Exit> {
     let entries = TOPICS.iter().map(|topic| Entry { topic: topic.name, about: topic.about });
     app.printer.emit(&Help::Topics { topics: entries.collect() }, |page| {
         for topic in &TOPICS {
             let name = page.paint(style::ID, &format!("{:<13}", topic.name));
-            page.line(format!("{name} {}", topic.about));
+            page.push_line(format!("{name} {}", topic.about));
         }
         let text =
             page.paint(style::DIM, "el help TOPIC tells more; el help COMMAND explains a command");
-        page.blank();
-        page.line(text);
+        page.push_blank();
+        page.push_line(text);
     })?;
     Ok(Exit::Done)
 }
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn text(name: &str) -> &'static str {
-        find(name).unwrap().text
+        find_topic(name).unwrap().text
     }
 
     /// A word that stands at the beginning of an entry.

@@ -39,11 +39,11 @@ pub(super) struct History<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let atom_id = args.id.as_deref().map(|id| ops::history_id(&store, id)).transpose()?;
     let limit = args.limit.filter(|limit| *limit > 0).map(i64::from);
     if app.printer.is_robot() {
-        return stream(app, &store, atom_id.as_deref(), limit);
+        return stream_events(app, &store, atom_id.as_deref(), limit);
     }
     let mut page_of = ops::Page { total: 0, items: Vec::new() };
     ops::history_each(&store, atom_id.as_deref(), limit, |next| {
@@ -53,10 +53,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         Ok(())
     })?;
-    let data = History { atom_id: atom_id.as_deref(), list: List::page(&page_of) };
+    let data = History { atom_id: atom_id.as_deref(), list: List::from_page(&page_of) };
     let now = app.now();
     let said = match &atom_id {
-        Some(id) => comments(&store, id)?,
+        Some(id) => atom_comments(&store, id)?,
         _ => Vec::new(),
     };
     app.printer.emit(&data, |page| {
@@ -66,28 +66,28 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             Column::new("ATOM"),
             Column::new("WHAT"),
             Column::new("DETAILS").flexible(),
-            Column::new("RUN").spare(1),
+            Column::new("RUN").hide_when_narrow(1),
         ]);
         for event in &page_of.items {
             let when = if app.verbosity() > 0 {
                 event.at.to_string()
             } else {
-                time::relative(now, event.at)
+                time::relative_time(now, event.at)
             };
             let atom = if atom_id.is_some() { None } else { event.atom_id.as_deref() };
-            table.row([
+            table.push_row([
                 Cell::styled(style::DIM, when),
                 Cell::styled(style::PERSON, &event.actor),
                 Cell::styled(style::ID, atom.unwrap_or_default()),
                 Cell::new(event.kind.as_str()),
-                Cell::new(details(event, &said)),
+                Cell::new(event_details(event, &said)),
                 Cell::styled(style::DIM, event.run_id.as_deref().unwrap_or_default()),
             ]);
         }
         if !table.is_empty() {
-            table.print(page);
+            table.print_table(page);
         }
-        data.list.footer(page, "event", "events");
+        data.list.print_footer(page, "event", "events");
     })?;
     if page_of.items.is_empty() {
         app.printer.note("nothing has happened yet");
@@ -96,13 +96,18 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 /// Prints the events singly: a project may have millions.
-fn stream(app: &App, store: &Store, atom_id: Option<&str>, limit: Option<i64>) -> Result<Exit> {
-    let mut list = app.printer.list(&format!("\"atom_id\":{},", json!(atom_id)));
+fn stream_events(
+    app: &App,
+    store: &Store,
+    atom_id: Option<&str>,
+    limit: Option<i64>,
+) -> Result<Exit> {
+    let mut list = app.printer.list_writer(&format!("\"atom_id\":{},", json!(atom_id)));
     let mut failed = None;
     ops::history_each(store, atom_id, limit, |next| {
         match next {
             Streamed::Total(total) => list.begin(total, limit.unwrap_or(total).min(total)),
-            Streamed::Item(event) if failed.is_none() => failed = list.item(&event).err(),
+            Streamed::Item(event) if failed.is_none() => failed = list.push_item(&event).err(),
             Streamed::Item(_) => {}
         }
         Ok(())
@@ -110,12 +115,12 @@ fn stream(app: &App, store: &Store, atom_id: Option<&str>, limit: Option<i64>) -
     if let Some(error) = failed {
         return Err(error);
     }
-    list.end()?;
+    list.finish()?;
     Ok(Exit::Done)
 }
 
 /// The comments on an atom, if the atom still exists.
-fn comments(store: &Store, id: &str) -> Result<Vec<Comment>> {
+fn atom_comments(store: &Store, id: &str) -> Result<Vec<Comment>> {
     match ops::list_comments(store, id) {
         Ok((_, comments)) => Ok(comments),
         Err(el_core::Error::NotFound { .. }) => Ok(Vec::new()),
@@ -124,7 +129,7 @@ fn comments(store: &Store, id: &str) -> Result<Vec<Comment>> {
 }
 
 /// An event's data in a line.
-fn details(event: &Event, said: &[Comment]) -> String {
+fn event_details(event: &Event, said: &[Comment]) -> String {
     let Value::Object(data) = &event.data else { return String::new() };
     if let Some(comment) =
         said.iter().find(|comment| data.get("comment").is_some_and(|id| *id == comment.id))
@@ -132,35 +137,37 @@ fn details(event: &Event, said: &[Comment]) -> String {
         return comment.content.clone();
     }
     let from_to = |change: &Value| {
-        Some(format!("{} → {}", text(change.get("from")?), text(change.get("to")?)))
+        Some(format!("{} → {}", value_text(change.get("from")?), value_text(change.get("to")?)))
     };
     if let (Some(from), Some(to)) = (data.get("from"), data.get("to")) {
-        let reason =
-            data.get("reason").map(|reason| format!(": {}", text(reason))).unwrap_or_default();
-        let via = data.get("via").map(|via| format!(" ({})", text(via))).unwrap_or_default();
-        return format!("{} → {}{via}{reason}", text(from), text(to));
+        let reason = data
+            .get("reason")
+            .map(|reason| format!(": {}", value_text(reason)))
+            .unwrap_or_default();
+        let via = data.get("via").map(|via| format!(" ({})", value_text(via))).unwrap_or_default();
+        return format!("{} → {}{via}{reason}", value_text(from), value_text(to));
     }
     if let (Some(source), Some(target)) = (data.get("source"), data.get("target")) {
-        let kind = data.get("type").map(text).unwrap_or_default();
-        return format!("{} —{kind}→ {}", text(source), text(target));
+        let kind = data.get("type").map(value_text).unwrap_or_default();
+        return format!("{} —{kind}→ {}", value_text(source), value_text(target));
     }
     let parts =
         data.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| {
             match from_to(value) {
                 Some(change) => format!("{key}: {change}"),
-                None => format!("{key}: {}", text(value)),
+                None => format!("{key}: {}", value_text(value)),
             }
         });
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn text(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::String(text) if text.is_empty() => "empty".to_owned(),
         Value::String(text) => text.clone(),
         Value::Array(items) if items.is_empty() => "none".to_owned(),
-        Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(" "),
+        Value::Array(items) => items.iter().map(value_text).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
     }
 }
@@ -174,7 +181,7 @@ mod tests {
 
     fn told(data: Value) -> String {
         let at = Timestamp::from_micros(0);
-        details(
+        event_details(
             &Event {
                 seq: 1,
                 at,

@@ -58,16 +58,16 @@ const DESCRIPTION: usize = 80;
 pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
     match command {
         Command::Stop => {
-            if let Some(reason) = stop(app) {
+            if let Some(reason) = stop_message(app) {
                 let answer = json!({ "decision": "block", "reason": reason });
                 // If the pipe is closed, the session is gone.
-                let _ = app.printer.write(format!("{answer}\n").as_bytes());
+                let _ = app.printer.write_bytes(format!("{answer}\n").as_bytes());
             }
         }
         Command::SessionStart | Command::PreCompact => {
-            drop(input());
+            drop(read_event());
             // Without a readable tracker, the hook stays silent.
-            let _ = prime::tell(app);
+            let _ = prime::print_primer(app);
         }
         Command::GuardCheck { once } => land::check::run_guard(once),
         Command::Notify { timeout_ms, command } => {
@@ -80,18 +80,18 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
 
 /// The client's description of the event. Read to the end, since the client may otherwise meet a
 /// broken pipe. Anything but an object counts as empty.
-fn input() -> Value {
+fn read_event() -> Value {
     let mut bytes = Vec::new();
     let _ = std::io::stdin().lock().take(INPUT_MAX).read_to_end(&mut bytes);
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-fn stop(app: &App) -> Option<String> {
-    let input = input();
+fn stop_message(app: &App) -> Option<String> {
+    let input = read_event();
     if app.session().is_none() {
         return stop_other(app, &input);
     }
-    let mut store = app.writer().ok()?;
+    let mut store = app.open_for_writing().ok()?;
     match ops::stop_gate(&mut store, &app.ctx(), TIMES).ok()? {
         Gate::SendBack { atom_id, verify } => {
             Some(nudge_text(&atom_id, verify.as_deref()) + &still_running(&input))
@@ -107,15 +107,16 @@ fn stop_other(app: &App, input: &Value) -> Option<String> {
         return None;
     }
     let conversation = input["session_id"].as_str().filter(|id| !id.is_empty())?;
-    if app.foreign().ok()?.is_some() {
+    if app.foreign_tracker().ok()?.is_some() {
         return None;
     }
     // Most sessions have claimed no atom, and cause no write.
-    if !ops::has_unfinished(&app.reader().ok()?, conversation).ok()? {
+    if !ops::has_unfinished(&app.open_for_reading().ok()?, conversation).ok()? {
         return None;
     }
-    let found = ops::take_unfinished(&mut app.writer().ok()?, &app.ctx(), conversation).ok()??;
-    let (id, title) = (&found.id, sanitize::line(&found.title));
+    let found = ops::take_unfinished(&mut app.open_for_writing().ok()?, &app.ctx(), conversation)
+        .ok()??;
+    let (id, title) = (&found.id, sanitize::one_line(&found.title));
     Some(format!(
         "You have claimed {id} ({title}), and it is still in progress. If it is done: el close \
          {id} --reason \"what was done\". If it cannot be done now: el update {id} --status \
@@ -133,7 +134,7 @@ fn still_running(input: &Value) -> String {
         .flatten()
         .filter(|task| task["status"] == "running")
         .filter_map(|task| task["description"].as_str().or(task["command"].as_str()))
-        .map(|text| sanitize::truncate(&sanitize::line(text), DESCRIPTION).into_owned())
+        .map(|text| sanitize::truncate_to(&sanitize::one_line(text), DESCRIPTION).into_owned())
         .take(TASKS)
         .collect();
     if tasks.is_empty() {

@@ -69,16 +69,16 @@ const LISTED: usize = 20;
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     // Asked for first: without a tracker there is no use in reading.
     app.project()?;
-    let bytes = read(app, &args.file)?;
+    let bytes = read_file(app, &args.file)?;
     let file = if args.file == Path::new("-") {
         "stdin".to_owned()
     } else {
         args.file.display().to_string()
     };
     if bytes.trim_ascii().is_empty() {
-        return Err(nothing(&file));
+        return Err(empty_file_error(&file));
     }
-    let tracker = tracker(args, &bytes, &file)?;
+    let tracker = source_tracker(args, &bytes, &file)?;
     let name = args
         .file
         .file_name()
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut batch = {
         let progress = Progress::new(&app.printer, "reading");
         exchange::read_records(&bytes, tracker, &name, &mut |done, total| {
-            progress.show(done, total)
+            progress.show_counts(done, total)
         })
     };
     let is_markdown = tracker == Tracker::Markdown;
@@ -106,14 +106,18 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if is_empty(&batch) {
         return Err(match tracker {
             Tracker::Markdown => no_tasks(&file, &markdown),
-            _ => nothing(&file),
+            _ => empty_file_error(&file),
         });
     }
     let imported = {
         let progress = Progress::new(&app.printer, "importing");
-        ops::import(&mut app.writer()?, &app.ctx(), batch, args.dry_run, &mut |done, total| {
-            progress.show(done, total)
-        })?
+        ops::import(
+            &mut app.open_for_writing()?,
+            &app.ctx(),
+            batch,
+            args.dry_run,
+            &mut |done, total| progress.show_counts(done, total),
+        )?
     };
     let report = Report {
         file: &file,
@@ -122,12 +126,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         imported: &imported,
         bad: &bad,
     };
-    app.printer.emit(&report, |page| view(page, &report))?;
+    app.printer.emit(&report, |page| print_report(page, &report))?;
     Ok(Exit::Done)
 }
 
-fn nothing(file: &str) -> CommandError {
-    CommandError::invalid("file", format!("{file} has nothing to import in it"))
+fn empty_file_error(file: &str) -> CommandError {
+    CommandError::invalid_value("file", format!("{file} has nothing to import in it"))
 }
 
 fn is_empty(batch: &Batch) -> bool {
@@ -135,37 +139,38 @@ fn is_empty(batch: &Batch) -> bool {
 }
 
 /// The whole file: an export may be larger than any text that the tracker takes.
-fn read(app: &App, path: &Path) -> Result<Vec<u8>> {
+fn read_file(app: &App, path: &Path) -> Result<Vec<u8>> {
     let progress = Progress::new(&app.printer, "loading");
     if path != Path::new("-") {
         if path.is_dir() {
-            return Err(CommandError::invalid("file", format!("{} is a folder", path.display()))
-                .with_hint(
-                    "name the file in it, such as .beads/issues.jsonl or .eluent/data.jsonl",
-                ));
+            return Err(CommandError::invalid_value(
+                "file",
+                format!("{} is a folder", path.display()),
+            )
+            .with_hint("name the file in it, such as .beads/issues.jsonl or .eluent/data.jsonl"));
         }
-        let failed = |source| CommandError::file("read", path, source);
+        let failed = |source| CommandError::file_error("read", path, source);
         let file = fs::File::open(path).map_err(failed)?;
         let size = usize::try_from(file.metadata().map_err(failed)?.len()).unwrap_or(0);
-        return all(file, size, &progress).map_err(failed);
+        return read_all(file, size, &progress).map_err(failed);
     }
     if io::stdin().is_terminal() {
         app.printer.note("reading from the terminal; Ctrl-D ends it");
     }
-    all(io::stdin().lock(), 0, &progress)
-        .map_err(|source| CommandError::internal("cannot read stdin").with_source(source))
+    read_all(io::stdin().lock(), 0, &progress)
+        .map_err(|source| CommandError::internal_error("cannot read stdin").with_source(source))
 }
 
 /// Reads the whole stream. `size` is the expected length, or 0 if unknown.
-fn all(mut from: impl io::Read, size: usize, progress: &Progress<'_>) -> io::Result<Vec<u8>> {
+fn read_all(mut from: impl io::Read, size: usize, progress: &Progress<'_>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(size);
     while from.by_ref().take(CHUNK).read_to_end(&mut bytes)? > 0 {
-        progress.show(bytes.len(), size);
+        progress.show_counts(bytes.len(), size);
     }
     Ok(bytes)
 }
 
-fn tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
+fn source_tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
     let is_markdown =
         args.file.extension().is_some_and(|extension| extension == "md" || extension == "markdown");
     match args.from.as_deref() {
@@ -184,7 +189,7 @@ fn tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
             }
         }
         None => exchange::detect_tracker(bytes).ok_or_else(|| {
-            CommandError::invalid(
+            CommandError::invalid_value(
                 "from",
                 format!("whose format {file} has cannot be told from its text"),
             )
@@ -195,7 +200,8 @@ fn tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
 
 /// The error for a document without a task list: prose is not work.
 fn no_tasks(file: &str, text: &str) -> CommandError {
-    let error = CommandError::invalid("file", format!("{file} has no task list (- [ ] title)"));
+    let error =
+        CommandError::invalid_value("file", format!("{file} has no task list (- [ ] title)"));
     let bullets = exchange::outline::bullet_lines(text);
     match bullets.first() {
         Some(line) => error.with_hint(format!(
@@ -216,7 +222,7 @@ fn bad_lines(file: &str, bad: &[BadLine]) -> CommandError {
     if bad.len() > LISTED {
         listing.push(format!("and {} more", bad.len() - LISTED));
     }
-    CommandError::invalid(
+    CommandError::invalid_value(
         "file",
         format!("{} {lines} {file} cannot be read; nothing was imported", bad.len()),
     )
@@ -231,8 +237,8 @@ fn bad_lines(file: &str, bad: &[BadLine]) -> CommandError {
     })
 }
 
-fn view(page: &mut Page, report: &Report<'_>) {
-    if page.quiet() {
+fn print_report(page: &mut Page, report: &Report<'_>) {
+    if page.is_quiet() {
         return;
     }
     let done = report.imported;
@@ -253,22 +259,22 @@ fn view(page: &mut Page, report: &Report<'_>) {
     let told = counted
         .iter()
         .filter(|(many, ..)| *many > 0)
-        .map(|(many, what, how)| count::of(*many, what) + how);
+        .map(|(many, what, how)| count::with_noun(*many, what) + how);
     facts.extend(told);
     let noun = if total == 1 { "atom" } else { "atoms" };
-    page.line(format!(
+    page.push_line(format!(
         "{verb} {total} {noun} from {}: {}",
         report.format.as_str(),
         facts.join(" · ")
     ));
     if !report.bad.is_empty() {
-        page.blank();
-        page.heading("Lines that could not be read");
+        page.push_blank();
+        page.push_heading("Lines that could not be read");
         for bad in report.bad.iter().take(LISTED) {
-            page.line(format!("  line {}: {}", bad.line, sanitize::line(&bad.message)));
+            page.push_line(format!("  line {}: {}", bad.line, sanitize::one_line(&bad.message)));
         }
         if report.bad.len() > LISTED {
-            page.line(format!("  and {} more", report.bad.len() - LISTED));
+            page.push_line(format!("  and {} more", report.bad.len() - LISTED));
         }
     }
     let kept = if report.format == Tracker::El { "metadata.kept" } else { "metadata.source" };
@@ -285,13 +291,13 @@ fn view(page: &mut Page, report: &Report<'_>) {
         if notes.is_empty() {
             continue;
         }
-        page.blank();
-        page.heading(heading);
+        page.push_blank();
+        page.push_heading(heading);
         for note in notes {
             let more = if note.count > note.places.len() { ", …" } else { "" };
             let places = format!("{} × · {}{more}", note.count, note.places.join(", "));
-            let places = page.paint(style::DIM, &sanitize::line(&places));
-            page.line(format!("  {}  {places}", sanitize::line(&note.what)));
+            let places = page.paint(style::DIM, &sanitize::one_line(&places));
+            page.push_line(format!("  {}  {places}", sanitize::one_line(&note.what)));
         }
     }
 }

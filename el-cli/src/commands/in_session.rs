@@ -20,7 +20,7 @@ use crate::session;
 
 /// The permission of a session for a command with its arguments.
 #[derive(Debug, PartialEq, Eq)]
-enum May<'a> {
+enum SessionPermission<'a> {
     Do,
     /// Allowed if the written file or folder is in the agent's folder.
     Write(&'a Path),
@@ -36,10 +36,10 @@ const EDITOR: &str = "an editor is started for a person; el update changes an at
 impl Command {
     /// Lists every command, so that a new command does not compile before its permission is
     /// decided.
-    fn in_session(&self) -> May<'_> {
+    fn in_session(&self) -> SessionPermission<'_> {
         match self {
-            Command::Edit(_) => May::Not(EDITOR),
-            Command::Create(args) if args.edits() => May::Not(EDITOR),
+            Command::Edit(_) => SessionPermission::Not(EDITOR),
+            Command::Create(args) if args.edits() => SessionPermission::Not(EDITOR),
             Command::Create(_)
             | Command::List(_)
             | Command::Show(_)
@@ -75,75 +75,81 @@ impl Command {
             | Command::Schema(_)
             | Command::Diff(_)
             | Command::Mcp(_)
-            | Command::Help(_) => May::Do,
+            | Command::Help(_) => SessionPermission::Do,
             // Called by the client. The program that `el hook notify` runs is started by a
             // supervisor, outside of sessions.
-            Command::Hook(command) if command.runs_a_program() => May::Not("it runs a program"),
-            Command::Hook(_) => May::Do,
+            Command::Hook(command) if command.runs_a_program() => {
+                SessionPermission::Not("it runs a program")
+            }
+            Command::Hook(_) => SessionPermission::Do,
             Command::Init(_) => {
-                May::Not("a tracker's configuration names programs that are started")
+                SessionPermission::Not("a tracker's configuration names programs that are started")
             }
             Command::Config(
                 super::config::Command::Set(_)
                 | super::config::Command::Unset(_)
                 | super::config::Command::Edit(_),
-            ) => May::Not("the settings say which programs are started, and what holds for agents"),
+            ) => SessionPermission::Not(
+                "the settings say which programs are started, and what holds for agents",
+            ),
             Command::Config(
                 super::config::Command::Show(_)
                 | super::config::Command::Get(_)
                 | super::config::Command::Path(_)
                 | super::config::Command::Agents,
-            ) => May::Do,
-            Command::Trust(args) if args.only_looks() => May::Do,
-            Command::Trust(_) => May::Not("trust is a person's word"),
-            Command::Setup(_) => May::Not("it changes what other programs start"),
-            Command::Work(args) if args.only_looks() => May::Do,
+            ) => SessionPermission::Do,
+            Command::Trust(args) if args.only_looks() => SessionPermission::Do,
+            Command::Trust(_) => SessionPermission::Not("trust is a person's word"),
+            Command::Setup(_) => SessionPermission::Not("it changes what other programs start"),
+            Command::Work(args) if args.only_looks() => SessionPermission::Do,
             Command::Work(_) => {
-                May::Not("workers are started and stopped from outside of sessions")
+                SessionPermission::Not("workers are started and stopped from outside of sessions")
             }
-            Command::Run(args) if args.names_a_command() => May::Not(
+            Command::Run(args) if args.names_a_command() => SessionPermission::Not(
                 "--verify names a command to be run; the setting 'verify' is a check that a \
                  person chose",
             ),
-            Command::Run(args) => May::Within(args.workdir()),
-            Command::Orchestrate(args) if args.only_looks() => May::Do,
+            Command::Run(args) => SessionPermission::Within(args.task_folder()),
+            Command::Orchestrate(args) if args.only_looks() => SessionPermission::Do,
             Command::Orchestrate(_) => {
-                May::Not("plans are begun and driven on from outside of sessions")
+                SessionPermission::Not("plans are begun and driven on from outside of sessions")
             }
-            Command::Phase(super::phase::Command::Show(_)) => May::Do,
+            Command::Phase(super::phase::Command::Show(_)) => SessionPermission::Do,
             Command::Phase(super::phase::Command::Set(_)) => {
-                May::Not("an agent's answer is what it says")
+                SessionPermission::Not("an agent's answer is what it says")
             }
-            Command::Land(_) => May::Not("what is brought in is a person's to decide"),
-            Command::Worktrees(args) if args.removes() => {
-                May::Not("other agents may be at work there")
+            Command::Land(_) => {
+                SessionPermission::Not("what is brought in is a person's to decide")
             }
-            Command::Worktrees(_) => May::Do,
-            Command::Attach(_) => {
-                May::Not("a session's screen is for people; el logs shows what an agent says")
+            Command::Worktrees(args) if args.is_removal() => {
+                SessionPermission::Not("other agents may be at work there")
             }
+            Command::Worktrees(_) => SessionPermission::Do,
+            Command::Attach(_) => SessionPermission::Not(
+                "a session's screen is for people; el logs shows what an agent says",
+            ),
             // The command itself refuses callers other than the run's supervisor.
-            Command::Supervise(args) if args.prepares() => May::Do,
-            Command::Supervise(_) => May::Not("el work starts it"),
+            Command::Supervise(args) if args.is_preparation() => SessionPermission::Do,
+            Command::Supervise(_) => SessionPermission::Not("el work starts it"),
             Command::Mailbox(super::mailbox::Command::Sync(_)) => {
-                May::Not("it decides in the name of others")
+                SessionPermission::Not("it decides in the name of others")
             }
-            Command::Mailbox(super::mailbox::Command::Post(_)) => May::Do,
-            Command::Discard(args) if args.prunes() => {
-                May::Not("what is pruned cannot be restored")
+            Command::Mailbox(super::mailbox::Command::Post(_)) => SessionPermission::Do,
+            Command::Discard(args) if args.is_prune() => {
+                SessionPermission::Not("what is pruned cannot be restored")
             }
-            Command::Discard(_) => May::Do,
-            Command::Doctor(args) if args.fixes() => {
-                May::Not("el doctor without --fix says what is wrong")
+            Command::Discard(_) => SessionPermission::Do,
+            Command::Doctor(args) if args.is_fix() => {
+                SessionPermission::Not("el doctor without --fix says what is wrong")
             }
-            Command::Doctor(_) => May::Do,
-            Command::MergeDriver(args) if args.installs() => {
-                May::Not("it names a program for git to start")
+            Command::Doctor(_) => SessionPermission::Do,
+            Command::MergeDriver(args) if args.is_install() => {
+                SessionPermission::Not("it names a program for git to start")
             }
-            Command::Export(args) => written(args.output()),
-            Command::Artifacts(args) => written(args.output()),
-            Command::Man(args) => written(args.folder()),
-            Command::MergeDriver(args) => written(args.ours()),
+            Command::Export(args) => writes_to(args.output_file()),
+            Command::Artifacts(args) => writes_to(args.output_file()),
+            Command::Man(args) => writes_to(args.output_folder()),
+            Command::MergeDriver(args) => writes_to(args.our_file()),
         }
     }
 
@@ -154,23 +160,25 @@ impl Command {
             return Ok(());
         }
         match self.in_session() {
-            May::Do => Ok(()),
-            May::Not(why) => Err(refused(format!("an agent's session may not do this: {why}"))
-                .with_hint(
+            SessionPermission::Do => Ok(()),
+            SessionPermission::Not(why) => {
+                Err(refusal_error(format!("an agent's session may not do this: {why}")).with_hint(
                     "leave it to a person: say what is needed in a comment (el comment add), or \
                      put the work off",
-                )),
-            May::Write(path) => may_write(path, app),
-            May::Within(folder) => may_work_in(app, folder),
+                ))
+            }
+            SessionPermission::Write(path) => may_write(path, app),
+            SessionPermission::Within(folder) => may_work_in(app, folder),
         }
     }
 }
 
-fn written(path: Option<&Path>) -> May<'_> {
-    path.filter(|path| *path != Path::new("-")).map_or(May::Do, May::Write)
+fn writes_to(path: Option<&Path>) -> SessionPermission<'_> {
+    path.filter(|path| *path != Path::new("-"))
+        .map_or(SessionPermission::Do, SessionPermission::Write)
 }
 
-fn refused(message: String) -> CommandError {
+fn refusal_error(message: String) -> CommandError {
     CommandError::new(Exit::Refused, "in_session", message)
 }
 
@@ -180,8 +188,8 @@ const GIT_MERGES: &[u8] = b".merge_file_";
 /// Allows files only below the folder of the run, and no hidden files there: hidden files are the
 /// tracker, git's hooks, and other programs' settings.
 fn may_write(path: &Path, app: &App) -> Result<()> {
-    let folder = workplace(app)?;
-    let is_inside = resolved(path)
+    let folder = session_folder(app)?;
+    let is_inside = resolve_path(path)
         .as_deref()
         .and_then(|path| path.strip_prefix(&folder).ok())
         .is_some_and(|below| {
@@ -194,12 +202,15 @@ fn may_write(path: &Path, app: &App) -> Result<()> {
     if is_inside {
         return Ok(());
     }
-    Err(refused(format!("an agent's session writes no file at {}", sanitize::path(path)))
-        .with_detail("path", path.display().to_string())
-        .with_hint(format!(
-            "write below {}, and nothing hidden; without the option it is printed",
-            sanitize::path(&folder)
-        )))
+    Err(refusal_error(format!(
+        "an agent's session writes no file at {}",
+        sanitize::path_line(path)
+    ))
+    .with_detail("path", path.display().to_string())
+    .with_hint(format!(
+        "write below {}, and nothing hidden; without the option it is printed",
+        sanitize::path_line(&folder)
+    )))
 }
 
 /// Allows delegation only into the session's own project: the tracker's folder, a linked worktree,
@@ -212,20 +223,20 @@ pub(super) fn may_work_in(app: &App, folder: Option<&Path>) -> Result<()> {
         .unwrap_or_else(|_| app.project().map(|p| p.root.clone()).unwrap_or_default());
     if wanted.starts_with(&root)
         || linked_worktree(&wanted, &root).is_some()
-        || wanted.starts_with(workplace(app)?)
+        || wanted.starts_with(session_folder(app)?)
     {
         return Ok(());
     }
-    Err(refused(format!(
+    Err(refusal_error(format!(
         "an agent's session hands no work over into {}, which is outside of its project",
-        sanitize::path(folder)
+        sanitize::path_line(folder)
     ))
     .with_detail("path", folder.display().to_string())
     .with_hint("leave the folder out, or name one of this project"))
 }
 
 /// The folder of this session's run, with links resolved.
-fn workplace(app: &App) -> Result<PathBuf> {
+fn session_folder(app: &App) -> Result<PathBuf> {
     let own = session::run_and_database();
     let found = own.and_then(|(run, database)| {
         let database =
@@ -235,7 +246,7 @@ fn workplace(app: &App) -> Result<PathBuf> {
         fs::canonicalize(run.workdir).ok()
     });
     found.ok_or_else(|| {
-        refused(
+        refusal_error(
             "this is an agent's session, and the run that it belongs to cannot be found".to_owned(),
         )
         .with_hint("without the option it is printed")
@@ -244,7 +255,7 @@ fn workplace(app: &App) -> Result<PathBuf> {
 
 /// The path that an open would reach: links are followed, and a missing file is placed in its
 /// folder.
-fn resolved(path: &Path) -> Option<PathBuf> {
+fn resolve_path(path: &Path) -> Option<PathBuf> {
     if let Ok(found) = fs::canonicalize(path) {
         return Some(found);
     }
@@ -260,13 +271,13 @@ fn resolved(path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Parsed, parse};
+    use crate::args::{Parsed, parse_command_line};
 
     fn may(line: &str) -> String {
         let words: Vec<std::ffi::OsString> = line.split_whitespace().map(Into::into).collect();
-        let Parsed::Run(cli) = parse(&words) else { panic!("{line}") };
+        let Parsed::Run(cli) = parse_command_line(&words) else { panic!("{line}") };
         match cli.command.in_session() {
-            May::Not(_) => "not".to_owned(),
+            SessionPermission::Not(_) => "not".to_owned(),
             other => format!("{other:?}"),
         }
     }

@@ -55,35 +55,35 @@ pub(super) struct Inbox<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = args.agent.as_deref().unwrap_or(app.actor());
     let reader = el_core::model::handle_of(name);
-    let mut store = if args.mark_read { app.writer()? } else { app.reader()? };
+    let mut store = if args.mark_read { app.open_for_writing()? } else { app.open_for_reading()? };
     if args.watch {
-        return watch(args, app, &mut store, name);
+        return watch_inbox(args, app, &mut store, name);
     }
-    let found = look(args, &store, name, 0)?;
-    let inbox = Inbox { reader: &reader, list: List::page(&found) };
+    let found = read_inbox(args, &store, name, 0)?;
+    let inbox = Inbox { reader: &reader, list: List::from_page(&found) };
     let now = app.now();
     app.printer.emit(&inbox, |page| {
         let shown = found.items.iter().map(|item| (&item.message, item.read_at.is_none()));
         messages::print_all(page, shown, false, now);
-        if found.items.is_empty() && !page.quiet() {
+        if found.items.is_empty() && !page.is_quiet() {
             let text = if args.unread {
                 format!("nothing unread for {reader}")
             } else {
                 format!("nothing for {reader}")
             };
             let text = page.paint(style::DIM, &text);
-            page.line(text);
+            page.push_line(text);
         } else {
-            inbox.list.footer(page, "message", "messages");
+            inbox.list.print_footer(page, "message", "messages");
         }
     })?;
     // Marked only after the messages were shown.
-    mark(args, app, &mut store, name, &found)?;
+    mark_messages_read(args, app, &mut store, name, &found)?;
     Ok(Exit::Done)
 }
 
 /// The inbox after message number `after`, oldest first.
-fn look(args: &Args, store: &Store, reader: &str, after: i64) -> Result<Page<InboxMessage>> {
+fn read_inbox(args: &Args, store: &Store, reader: &str, after: i64) -> Result<Page<InboxMessage>> {
     let limit = args.limit.filter(|limit| *limit > 0 && after == 0).map(i64::from);
     let mut found =
         ops::inbox(store, &InboxFilter { reader, unread_only: args.unread, after, limit })?;
@@ -91,7 +91,7 @@ fn look(args: &Args, store: &Store, reader: &str, after: i64) -> Result<Page<Inb
     Ok(found)
 }
 
-fn mark(
+fn mark_messages_read(
     args: &Args,
     app: &App,
     store: &mut Store,
@@ -111,7 +111,7 @@ fn mark(
 }
 
 /// Prints the waiting messages, and then each new message, until the process is ended.
-fn watch(args: &Args, app: &App, store: &mut Store, reader: &str) -> Result<Exit> {
+fn watch_inbox(args: &Args, app: &App, store: &mut Store, reader: &str) -> Result<Exit> {
     let mut after = 0;
     let mut seen = None;
     loop {
@@ -120,25 +120,25 @@ fn watch(args: &Args, app: &App, store: &mut Store, reader: &str) -> Result<Exit
             seen = Some(version);
             // New messages have higher numbers than all earlier ones: numbers follow the order of
             // commits.
-            let found = look(args, store, reader, after)?;
+            let found = read_inbox(args, store, reader, after)?;
             after = found.items.last().map_or(after, |item| item.message.seq);
             for item in &found.items {
-                show(app, item)?;
+                print_message(app, item)?;
             }
-            mark(args, app, store, reader, &found)?;
+            mark_messages_read(args, app, store, reader, &found)?;
         }
         std::thread::sleep(LOOK);
     }
 }
 
-fn show(app: &App, item: &InboxMessage) -> Result<()> {
+fn print_message(app: &App, item: &InboxMessage) -> Result<()> {
     if app.printer.is_robot() {
         return app.printer.json_line(item);
     }
-    let mut page = app.printer.page();
-    messages::print(&mut page, &item.message, item.read_at.is_none(), false, app.now());
-    if !page.quiet() {
-        page.blank();
+    let mut page = app.printer.new_page();
+    messages::print_message(&mut page, &item.message, item.read_at.is_none(), false, app.now());
+    if !page.is_quiet() {
+        page.push_blank();
     }
-    app.printer.write(page.into_text().as_bytes())
+    app.printer.write_bytes(page.into_text().as_bytes())
 }

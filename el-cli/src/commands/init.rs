@@ -41,9 +41,9 @@ pub(super) struct Made<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let project = place(args, app)?;
+    let project = choose_project(args, app)?;
     if args.name.as_deref().is_some_and(|name| name.trim().is_empty()) {
-        return Err(CommandError::invalid(
+        return Err(CommandError::invalid_value(
             "name",
             "name: it is empty; without --name, ids begin with the folder's name",
         ));
@@ -51,30 +51,31 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let folder_name = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
     let prefix = safe_prefix(args.name.as_deref().or(folder_name.as_deref()).unwrap_or_default());
     fs::create_dir_all(&project.state)
-        .map_err(|source| CommandError::file("create", &project.state, source))?;
-    keep_out_of_git(&project.state)
-        .map_err(|source| CommandError::file("write", &project.state.join(".gitignore"), source))?;
+        .map_err(|source| CommandError::file_error("create", &project.state, source))?;
+    keep_out_of_git(&project.state).map_err(|source| {
+        CommandError::file_error("write", &project.state.join(".gitignore"), source)
+    })?;
     Store::create(&project.db, &prefix, app.now())?;
     let data = Made { path: &project.state, db: &project.db, repo_name: &prefix };
     app.printer.emit(&data, |page| {
-        if page.quiet() {
+        if page.is_quiet() {
             return;
         }
         let done = page.paint(style::GOOD, "Initialized");
-        page.line(format!(
+        page.push_line(format!(
             "{done} a tracker in {}; ids begin with '{prefix}-'",
-            sanitize::path(&project.state)
+            sanitize::path_line(&project.state)
         ));
         let next = page.paint(style::DIM, "next: el create \"what is to be done\"");
-        page.line(next);
+        page.push_line(next);
     })?;
     app.warn_of_inert(&Settings::load(&project.root, &project.config_path()));
     Ok(Exit::Done)
 }
 
 /// Where the tracker is to be.
-fn place(args: &Args, app: &App) -> Result<Project> {
-    if let Some(db) = project::named(app.db_flag()) {
+fn choose_project(args: &Args, app: &App) -> Result<Project> {
+    if let Some(db) = project::named_database(app.db_flag()) {
         return Ok(Project::of_db(std::path::absolute(&db).unwrap_or(db)));
     }
     let cwd = project::current_folder()?;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::work::this_program;
-use super::worktrees::{find_repository, target};
+use super::worktrees::{find_repository, target_branch};
 use crate::app::App;
 use crate::complete;
 use crate::error::{CommandError, Result};
@@ -67,15 +67,15 @@ pub(super) struct Landing<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     git::ensure_version()?;
     let repository = find_repository(app)?;
-    let wanted = wanted(args, app)?;
-    let onto = target(app, &repository, args.onto.as_deref())?;
+    let wanted = wanted_atoms(args, app)?;
+    let onto = target_branch(app, &repository, args.onto.as_deref())?;
     let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
     let settings = match args.dry_run {
-        true => app.settings()?.landing()?,
-        false => app.settings_for_agents()?.landing()?,
+        true => app.settings()?.land_settings()?,
+        false => app.settings_for_agents()?.land_settings()?,
     };
     app.warn_of_inert(&app.settings()?);
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let plan = || -> Result<Vec<LandItem>> {
         let branches = atom_branches(&store, &repository, &settings, Some(&onto))?;
         Ok(land::plan_landing(&branches, wanted.as_deref()))
@@ -101,22 +101,22 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             actor: app.actor(),
             session: app.session(),
         };
-        land::carry_out(&mut app.writer()?, &repository, &context, &onto, &mut items)?;
+        land::carry_out(&mut app.open_for_writing()?, &repository, &context, &onto, &mut items)?;
     }
-    report(app, &onto, args.dry_run, &items)
+    report_landing(app, &onto, args.dry_run, &items)
 }
 
 /// The ids of the atoms that were named; `None`: all.
-fn wanted(args: &Args, app: &App) -> Result<Option<Vec<String>>> {
+fn wanted_atoms(args: &Args, app: &App) -> Result<Option<Vec<String>>> {
     if args.all {
         return Ok(None);
     }
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let ids = args.atoms.iter().map(|text| ops::resolve_id(&store, text));
     Ok(Some(ids.collect::<Result<Vec<_>, _>>()?))
 }
 
-fn report(app: &App, onto: &str, dry_run: bool, items: &[LandItem]) -> Result<Exit> {
+fn report_landing(app: &App, onto: &str, dry_run: bool, items: &[LandItem]) -> Result<Exit> {
     let landed = items.iter().filter(|item| item.outcome == LandOutcome::Landed).count();
     let data = Landing { onto, dry_run, count: items.len(), landed, items };
     let failed = items.iter().filter(|item| item.outcome.is_failure()).count();
@@ -133,39 +133,39 @@ fn report(app: &App, onto: &str, dry_run: bool, items: &[LandItem]) -> Result<Ex
         .with_detail("items", serde_json::to_value(items).unwrap_or_default()));
     }
     let exit = if failed == 0 { Exit::Done } else { Exit::Conflict };
-    app.printer.conclude(&data, exit, |page| view(page, onto, items))
+    app.printer.emit_and_exit(&data, exit, |page| print_items(page, onto, items))
 }
 
-fn view(page: &mut Page, onto: &str, items: &[LandItem]) {
+fn print_items(page: &mut Page, onto: &str, items: &[LandItem]) {
     for item in items {
         let id = page.paint(style::ID, &item.atom_id);
         let style = if item.outcome.is_failure() { style::WARNING } else { style::GOOD };
-        let outcome = page.paint(style, &describe(item.outcome, onto));
-        page.line(format!("{id}  {outcome}"));
-        if page.quiet() {
+        let outcome = page.paint(style, &describe_outcome(item.outcome, onto));
+        page.push_line(format!("{id}  {outcome}"));
+        if page.is_quiet() {
             continue;
         }
         if let Some(detail) = &item.detail {
             let lines: Vec<&str> = detail.lines().collect();
             for line in &lines[lines.len().saturating_sub(DETAIL_LINES)..] {
-                page.line(format!("  {}", sanitize::line(line)));
+                page.push_line(format!("  {}", sanitize::one_line(line)));
             }
         }
         for revert in &item.brings_back {
             let short = revert.get(..12).unwrap_or(revert);
-            page.line(format!("  what {short} took back is brought in again"));
+            page.push_line(format!("  what {short} took back is brought in again"));
         }
         if let Some(atom) = &item.conflict_atom {
-            page.line(format!("  {} is filed to resolve it", page.paint(style::ID, atom)));
+            page.push_line(format!("  {} is filed to resolve it", page.paint(style::ID, atom)));
         }
     }
-    if items.is_empty() && !page.quiet() {
+    if items.is_empty() && !page.is_quiet() {
         let text = page.paint(style::DIM, "nothing to bring in");
-        page.line(text);
+        page.push_line(text);
     }
 }
 
-fn describe(outcome: LandOutcome, onto: &str) -> String {
+fn describe_outcome(outcome: LandOutcome, onto: &str) -> String {
     match outcome {
         LandOutcome::ToLand => format!("would be brought to {onto}"),
         LandOutcome::Landed => format!("is on {onto} now"),

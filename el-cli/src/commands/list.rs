@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::freed;
 use crate::app::App;
-use crate::args::values::{SortArg, word};
+use crate::args::values::{SortArg, word_parser};
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::list::{List, Window, stream};
+use crate::output::list::{List, Window, stream_list};
 use crate::output::time::{self, Towards};
 use crate::output::{atoms, holds, style};
 
@@ -34,7 +34,7 @@ Conditions of different flags must all hold; of several values of one flag, one.
 be there.")]
 pub(crate) struct Args {
     /// Only these statuses
-    #[arg(short, long, value_parser = word::<Status>(),
+    #[arg(short, long, value_parser = word_parser::<Status>(),
         value_delimiter = ',', value_name = "STATUS", conflicts_with = "all")]
     status: Vec<Status>,
     /// Also closed and won't-do atoms
@@ -62,14 +62,14 @@ pub(crate) struct Args {
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct FilterArgs {
     /// Only these types
-    #[arg(long = "type", value_parser = word::<IssueType>(),
+    #[arg(long = "type", value_parser = word_parser::<IssueType>(),
         value_delimiter = ',', value_name = "TYPE")]
     types: Vec<IssueType>,
     /// None of these types
-    #[arg(long, value_parser = word::<IssueType>(), value_delimiter = ',', value_name = "TYPE")]
+    #[arg(long, value_parser = word_parser::<IssueType>(), value_delimiter = ',', value_name = "TYPE")]
     exclude_type: Vec<IssueType>,
     /// Only these priorities, as numbers or words
-    #[arg(short, long, value_parser = word::<Priority>(),
+    #[arg(short, long, value_parser = word_parser::<Priority>(),
         value_delimiter = ',', value_name = "PRIORITY", hide_possible_values = true)]
     priority: Vec<Priority>,
     /// Only with this label
@@ -107,10 +107,12 @@ pub(crate) struct FilterArgs {
 
 impl FilterArgs {
     /// Fails where a time cannot be read.
-    pub(crate) fn filter(&self, app: &App) -> Result<AtomFilter> {
+    pub(crate) fn atom_filter(&self, app: &App) -> Result<AtomFilter> {
         let now = app.now();
         let moment = |field: &str, text: &Option<String>| -> Result<Option<Timestamp>> {
-            text.as_deref().map(|text| time::parse(field, text, now, Towards::Past)).transpose()
+            text.as_deref()
+                .map(|text| time::parse_time(field, text, now, Towards::Past))
+                .transpose()
         };
         let assignee = match (&self.assignee, self.unassigned, self.mine) {
             (Some(name), ..) => Some(AssigneeFilter::Is(name.clone())),
@@ -165,14 +167,16 @@ pub(in crate::commands) struct Row {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let mut filter = args.filter.filter(app)?;
+    let mut filter = args.filter.atom_filter(app)?;
     args.choose_statuses(&mut filter);
     let now = app.now();
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let is_robot = app.printer.is_robot();
     let (sort, window) = (args.sort.into(), &args.window);
     if is_robot && window.is_all() && !args.waiting {
-        return stream(&app.printer, |visit| ops::list_each(&store, &filter, sort, now, visit));
+        return stream_list(&app.printer, |visit| {
+            ops::list_each(&store, &filter, sort, now, visit)
+        });
     }
     let found = match args.waiting {
         true => {
@@ -184,7 +188,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             found.map(|atom| Row { atom, holds: None })
         }
     };
-    let list = List::page(&found);
+    let list = List::from_page(&found);
     if is_robot {
         app.printer.emit(&list, |_| {})?;
         return Ok(Exit::Done);
@@ -195,21 +199,21 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let below =
         if app.printer.is_terminal() { below(args, &store, &filter, now)? } else { Vec::new() };
     app.printer.emit(&list, |page| {
-        if args.tree && !page.quiet() {
+        if args.tree && !page.is_quiet() {
             tree::print(page, &atoms, &above, &waits);
         } else {
-            atoms::table_with_waits(page, &atoms, &waits, now);
+            atoms::print_table_with_waits(page, &atoms, &waits, now);
         }
-        if found.items.is_empty() && !page.quiet() {
+        if found.items.is_empty() && !page.is_quiet() {
             let text = page.paint(style::DIM, "nothing found");
-            page.line(text);
+            page.push_line(text);
         } else {
-            list.footer(page, "atom", "atoms");
+            list.print_footer(page, "atom", "atoms");
         }
-        if !page.quiet() {
+        if !page.is_quiet() {
             for line in &below {
                 let text = page.paint(style::DIM, line);
-                page.line(text);
+                page.push_line(text);
             }
         }
     })?;

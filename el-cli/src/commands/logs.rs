@@ -32,7 +32,7 @@ Examples:
 The files outlive the session; el runs show tells where they are.")]
 pub(crate) struct Args {
     /// A run, or an atom
-    #[arg(value_name = "RUN|ATOM", add = complete::runs())]
+    #[arg(value_name = "RUN|ATOM", add = complete::complete_runs())]
     target: String,
     /// Go on until the run ends
     #[arg(short, long)]
@@ -46,11 +46,11 @@ pub(crate) struct Args {
     /// The file of the run to show: the agent's output, its pane, or its prompt; by default the
     /// transcript if there is one
     #[arg(long, value_enum, value_name = "FILE")]
-    file: Option<Which>,
+    file: Option<LogFile>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Which {
+enum LogFile {
     // The agent's standard output and standard error.
     Transcript,
     Stderr,
@@ -62,14 +62,14 @@ enum Which {
     Prompt,
 }
 
-impl Which {
-    const fn name(self) -> &'static str {
+impl LogFile {
+    const fn file_name(self) -> &'static str {
         match self {
-            Which::Transcript => "transcript.jsonl",
-            Which::Stderr => "stderr.log",
-            Which::Pane => "pane.log",
-            Which::Supervisor => "supervisor.log",
-            Which::Prompt => "prompt.md",
+            LogFile::Transcript => "transcript.jsonl",
+            LogFile::Stderr => "stderr.log",
+            LogFile::Pane => "pane.log",
+            LogFile::Supervisor => "supervisor.log",
+            LogFile::Prompt => "prompt.md",
         }
     }
 }
@@ -78,23 +78,23 @@ impl Which {
 const LOOK: Duration = Duration::from_millis(150);
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let store = app.reader()?;
-    let run = target(args, app, &store)?;
+    let store = app.open_for_reading()?;
+    let run = choose_run(args, app, &store)?;
     let folder = app.project()?.state.join("runs").join(&run.id);
-    let which = args.file.unwrap_or_else(|| telling(&run, &folder));
-    let source = Source { store, path: folder.join(which.name()), which, run };
+    let which = args.file.unwrap_or_else(|| most_telling_file(&run, &folder));
+    let source = LogSource { store, path: folder.join(which.file_name()), which, run };
     if app.printer.is_robot() {
-        return robot(args, app, &source);
+        return print_lines(args, app, &source);
     }
-    let ended = copy(args, app, &source)?;
+    let ended = copy_log(args, app, &source)?;
     if args.follow {
-        app.printer.note(&format!("{} {}", ended.id, runs::state(&ended, app.now())));
+        app.printer.note(&format!("{} {}", ended.id, runs::state_word(&ended, app.now())));
     }
     Ok(Exit::Done)
 }
 
 /// The requested run. With `--follow`, waits for the first run of an atom.
-fn target(args: &Args, app: &App, store: &Store) -> Result<Run> {
+fn choose_run(args: &Args, app: &App, store: &Store) -> Result<Run> {
     let mut is_told = false;
     loop {
         match ops::target_run(store, &args.target) {
@@ -115,30 +115,30 @@ fn target(args: &Args, app: &App, store: &Store) -> Result<Run> {
 
 /// The most telling file of a run. An interactive client has no output of its own, but a
 /// conversation once the conversation has begun, and always a screen.
-fn telling(run: &Run, folder: &Path) -> Which {
+fn most_telling_file(run: &Run, folder: &Path) -> LogFile {
     let has_begun =
-        || folder.join(Which::Transcript.name()).metadata().is_ok_and(|file| file.len() > 0);
-    if run.executor == "interactive" && !has_begun() { Which::Pane } else { Which::Transcript }
+        || folder.join(LogFile::Transcript.file_name()).metadata().is_ok_and(|file| file.len() > 0);
+    if run.executor == "interactive" && !has_begun() { LogFile::Pane } else { LogFile::Transcript }
 }
 
-struct Source {
+struct LogSource {
     store: Store,
     run: Run,
-    which: Which,
+    which: LogFile,
     path: PathBuf,
 }
 
-impl Source {
+impl LogSource {
     /// Opens the file; `None` while the file does not exist.
-    fn open(&self) -> Result<Option<File>> {
+    fn open_file(&self) -> Result<Option<File>> {
         match File::open(&self.path) {
             Ok(file) => Ok(Some(file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(CommandError::file("read", &self.path, source)),
+            Err(source) => Err(CommandError::file_error("read", &self.path, source)),
         }
     }
 
-    fn missing(&self) -> CommandError {
+    fn missing_file_error(&self) -> CommandError {
         let (run, name) =
             (&self.run.id, self.path.file_name().unwrap_or_default().to_string_lossy());
         let error = CommandError::not_found(format!("{run} has no {name}"))
@@ -154,13 +154,13 @@ impl Source {
 }
 
 /// Copies the file to stdout, rendered or raw. Returns the run as of the last look.
-fn copy(args: &Args, app: &App, source: &Source) -> Result<Run> {
+fn copy_log(args: &Args, app: &App, source: &LogSource) -> Result<Run> {
     let is_stream = matches!(source.run.executor.as_str(), "claude" | "interactive");
     let show = match source.which {
         // A terminal never gets control codes, not even with `--raw`.
         _ if args.raw && !app.printer.is_terminal() => Show::Raw,
-        Which::Transcript if is_stream && !args.raw => {
-            Show::events(app.printer.page().width(), app.printer.color())
+        LogFile::Transcript if is_stream && !args.raw => {
+            Show::events(app.printer.new_page().width(), app.printer.has_color())
         }
         _ => Show::Text,
     };
@@ -171,31 +171,31 @@ fn copy(args: &Args, app: &App, source: &Source) -> Result<Run> {
         let run = ops::get_run(&source.store, &source.run.id)?;
         let last = !args.follow || !run.is_live();
         if file.is_none() {
-            file = source.open()?;
+            file = source.open_file()?;
         }
         match &mut file {
             Some(file) => read_on(app, source, file, &mut feed)?,
-            None if last => return Err(source.missing()),
+            None if last => return Err(source.missing_file_error()),
             None => {}
         }
         if last {
-            app.printer.write(&feed.finish())?;
+            app.printer.write_bytes(&feed.finish())?;
             return Ok(run);
         }
-        app.printer.write(&feed.caught_up())?;
+        app.printer.write_bytes(&feed.caught_up())?;
         std::thread::sleep(LOOK);
     }
 }
 
 /// Reads the bytes that were added to the file.
-fn read_on(app: &App, source: &Source, file: &mut File, feed: &mut Feed) -> Result<()> {
+fn read_on(app: &App, source: &LogSource, file: &mut File, feed: &mut Feed) -> Result<()> {
     let mut buffer = vec![0; 64 << 10];
     loop {
         match file.read(&mut buffer) {
             Ok(0) => return Ok(()),
-            Ok(length) => app.printer.write(&feed.push(&buffer[..length]))?,
+            Ok(length) => app.printer.write_bytes(&feed.push(&buffer[..length]))?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(CommandError::file("read", &source.path, error)),
+            Err(error) => return Err(CommandError::file_error("read", &source.path, error)),
         }
     }
 }
@@ -210,15 +210,17 @@ struct Log<'a> {
 }
 
 /// Prints the lines of the file: JSON lines unchanged, others as texts.
-fn robot(args: &Args, app: &App, source: &Source) -> Result<Exit> {
+fn print_lines(args: &Args, app: &App, source: &LogSource) -> Result<Exit> {
     if args.follow {
-        return Err(CommandError::usage("--follow has no end, and --robot prints one document")
-            .with_hint("el logs --raw -f streams the events"));
+        return Err(CommandError::usage_error(
+            "--follow has no end, and --robot prints one document",
+        )
+        .with_hint("el logs --raw -f streams the events"));
     }
-    let mut file = source.open()?.ok_or_else(|| source.missing())?;
+    let mut file = source.open_file()?.ok_or_else(|| source.missing_file_error())?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)
-        .map_err(|error| CommandError::file("read", &source.path, error))?;
+        .map_err(|error| CommandError::file_error("read", &source.path, error))?;
     let mut total = 0;
     let mut items: VecDeque<serde_json::Value> = VecDeque::new();
     for line in String::from_utf8_lossy(&bytes).lines() {
@@ -233,7 +235,7 @@ fn robot(args: &Args, app: &App, source: &Source) -> Result<Exit> {
         run_id: &source.run.id,
         atom_id: &source.run.atom_id,
         path: &source.path,
-        list: List::page(&page),
+        list: List::from_page(&page),
     };
     app.printer.emit(&log, |_| {})?;
     Ok(Exit::Done)

@@ -27,7 +27,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn folder(&self) -> Option<&Path> {
+    pub(super) fn output_folder(&self) -> Option<&Path> {
         self.dir.as_deref()
     }
 }
@@ -50,17 +50,22 @@ pub(super) fn run(args: &Args, app: &App, mut root: clap::Command) -> Result<Exi
     // Names such as `el-dep-add` come from the building.
     root.build();
     if let Some(dir) = &args.dir {
-        fs::create_dir_all(dir).map_err(|source| CommandError::file("create", dir, source))?;
+        fs::create_dir_all(dir)
+            .map_err(|source| CommandError::file_error("create", dir, source))?;
         let mut pages = Vec::new();
-        for (name, text) in all(&root, "el")? {
+        for (name, text) in all_pages(&root, "el")? {
             let path = dir.join(format!("{name}.1"));
-            super::export::write(&path, &text)?;
+            super::export::write_whole_file(&path, &text)?;
             pages.push(path);
         }
         app.printer.emit(&Manual::Pages { count: pages.len(), pages: &pages }, |page| {
-            if !page.quiet() {
+            if !page.is_quiet() {
                 let done = page.paint(style::GOOD, "Wrote");
-                page.line(format!("{done} {} pages into {}", pages.len(), sanitize::path(dir)));
+                page.push_line(format!(
+                    "{done} {} pages into {}",
+                    pages.len(),
+                    sanitize::path_line(dir)
+                ));
             }
         })?;
         return Ok(Exit::Done);
@@ -76,30 +81,30 @@ pub(super) fn run(args: &Args, app: &App, mut root: clap::Command) -> Result<Exi
         .chain(args.words.iter().map(String::as_str))
         .collect::<Vec<_>>()
         .join("-");
-    let text = String::from_utf8_lossy(&page(command, &name)?).into_owned();
+    let text = String::from_utf8_lossy(&manual_page(command, &name)?).into_owned();
     app.printer
-        .emit(&Manual::Page { name: &name, page: &text }, |page| page.line(text.trim_end()))?;
+        .emit(&Manual::Page { name: &name, page: &text }, |page| page.push_line(text.trim_end()))?;
     Ok(Exit::Done)
 }
 
 /// The pages of a command and of all its subcommands.
-fn all(command: &clap::Command, name: &str) -> Result<Vec<(String, Vec<u8>)>> {
-    let mut pages = vec![(name.to_owned(), page(command, name)?)];
+fn all_pages(command: &clap::Command, name: &str) -> Result<Vec<(String, Vec<u8>)>> {
+    let mut pages = vec![(name.to_owned(), manual_page(command, name)?)];
     for sub in
         command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
     {
-        pages.extend(all(sub, &format!("{name}-{}", sub.get_name()))?);
+        pages.extend(all_pages(sub, &format!("{name}-{}", sub.get_name()))?);
     }
     Ok(pages)
 }
 
-fn page(command: &clap::Command, name: &str) -> Result<Vec<u8>> {
+fn manual_page(command: &clap::Command, name: &str) -> Result<Vec<u8>> {
     // The page already lists all commands as its subcommands.
     let command = command.clone().version(env!("CARGO_PKG_VERSION"));
     let title = name.to_ascii_uppercase();
     let mut text = Vec::new();
     Man::new(command).title(title).render(&mut text).map_err(|source| {
-        CommandError::internal("cannot make the manual page").with_source(source)
+        CommandError::internal_error("cannot make the manual page").with_source(source)
     })?;
     Ok(text)
 }

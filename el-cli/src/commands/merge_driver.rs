@@ -7,7 +7,7 @@ use el_core::exchange::merge::{self, Conflict, Side};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::export::{replace_file, write};
+use super::export::{replace_file, write_whole_file};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -47,11 +47,11 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn installs(&self) -> bool {
+    pub(super) fn is_install(&self) -> bool {
         self.install.is_some()
     }
 
-    pub(super) fn ours(&self) -> Option<&Path> {
+    pub(super) fn our_file(&self) -> Option<&Path> {
         self.ours.as_deref()
     }
 }
@@ -78,20 +78,22 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         return set_up(file, args.install.is_some(), app);
     }
     let (Some(base), Some(ours), Some(theirs)) = (&args.base, &args.ours, &args.theirs) else {
-        return Err(CommandError::usage("three files are needed: the common origin, ours, theirs"));
+        return Err(CommandError::usage_error(
+            "three files are needed: the common origin, ours, theirs",
+        ));
     };
     let read = |path: &Path| {
         fs::File::open(path).and_then(Side::index_file).map_err(|source| match source.kind() {
             io::ErrorKind::InvalidData => {
-                CommandError::invalid("file", format!("{} is not UTF-8 text", path.display()))
+                CommandError::invalid_value("file", format!("{} is not UTF-8 text", path.display()))
             }
-            _ => CommandError::file("read", path, source),
+            _ => CommandError::file_error("read", path, source),
         })
     };
     let (base, our_side, theirs) = (read(base)?, read(ours)?, read(theirs)?);
     let conflicts = replace_file(ours, |out| {
         merge::merge_exports(base, our_side, theirs, out)
-            .map_err(|source| CommandError::file("write", ours, source))
+            .map_err(|source| CommandError::file_error("write", ours, source))
     })?;
     let path = args.path.as_deref().unwrap_or(ours);
     let report = Report::Merged { path, conflicts: &conflicts };
@@ -99,27 +101,30 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         app.printer.emit(&report, |_| {})?;
     }
     for conflict in conflicts.iter().take(50).filter(|_| !app.printer.is_robot()) {
-        app.printer.warn(&told(path, conflict));
+        app.printer.warn(&describe_conflict(path, conflict));
     }
     // Git takes 1 to 127 for a conflict; git's own merge returns 1.
     Ok(if conflicts.is_empty() { Exit::Done } else { Exit::Internal })
 }
 
-fn told(path: &Path, conflict: &Conflict) -> String {
-    let record = sanitize::line(&conflict.record).into_owned();
+fn describe_conflict(path: &Path, conflict: &Conflict) -> String {
+    let record = sanitize::one_line(&conflict.record).into_owned();
     match &conflict.field {
         Some(field) => {
             let short = |value: &serde_json::Value| {
-                sanitize::truncate(&sanitize::line(&value.to_string()), 40).into_owned()
+                sanitize::truncate_to(&sanitize::one_line(&value.to_string()), 40).into_owned()
             };
             let (ours, theirs) = (short(&conflict.ours), short(&conflict.theirs));
             format!(
                 "{}: {record}: both changed {field}: {ours} here, {theirs} there",
-                sanitize::path(path)
+                sanitize::path_line(path)
             )
         }
         None => {
-            format!("{}: {record}: one side removed what the other changed", sanitize::path(path))
+            format!(
+                "{}: {record}: one side removed what the other changed",
+                sanitize::path_line(path)
+            )
         }
     }
 }
@@ -128,7 +133,7 @@ fn told(path: &Path, conflict: &Conflict) -> String {
 const DRIVER: &str = "el merge-driver %O %A %B %P";
 
 fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
-    let git = repository()?;
+    let git = open_repository()?;
     let root = git.folder();
     let inside = std::path::absolute(file)
         .ok()
@@ -139,7 +144,7 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
         .chars()
         .any(|c| c.is_whitespace() || matches!(c, '*' | '?' | '[' | '"' | '\\' | '!' | '#'))
     {
-        return Err(CommandError::invalid(
+        return Err(CommandError::invalid_value(
             "file",
             format!("'{pattern}' has characters that mean something in .gitattributes"),
         ));
@@ -151,11 +156,11 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
     let config = [("merge.el.name", "el: field by field"), ("merge.el.driver", DRIVER)];
     if does {
         for (key, value) in config {
-            git.ask(&["config", key, value]).map_err(failed)?;
+            git.ask(&["config", key, value]).map_err(git_failure)?;
         }
         if !has_attribute {
             let newline = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-            write(&attributes, format!("{before}{newline}{attribute}\n").as_bytes())?;
+            write_whole_file(&attributes, format!("{before}{newline}{attribute}\n").as_bytes())?;
         }
     }
     let commands: Vec<String> =
@@ -168,34 +173,37 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
         had_line: has_attribute,
     };
     app.printer.emit(&data, |page| {
-        if page.quiet() {
+        if page.is_quiet() {
             return;
         }
         if does {
             let done = page.paint(style::GOOD, "Installed");
-            page.line(format!("{done} the merge driver for {pattern} in this clone"));
+            page.push_line(format!("{done} the merge driver for {pattern} in this clone"));
         }
         for command in &commands {
-            page.line(format!("  {command}"));
+            page.push_line(format!("  {command}"));
         }
         let there = if has_attribute { " (was there)" } else { "" };
-        page.line(format!("  echo '{attribute}' >> {}{there}", sanitize::path(&attributes)));
+        page.push_line(format!(
+            "  echo '{attribute}' >> {}{there}",
+            sanitize::path_line(&attributes)
+        ));
         if does {
             let text = page
                 .paint(style::DIM, "commit .gitattributes; every clone sets its own git config");
-            page.line(text);
+            page.push_line(text);
         }
     })?;
     Ok(Exit::Done)
 }
 
 /// Git at the top of the current checkout.
-fn repository() -> Result<Git> {
+fn open_repository() -> Result<Git> {
     let here = crate::project::current_folder()?;
-    Ok(Repository::open_at(&here).map_err(failed)?.git().clone())
+    Ok(Repository::open_at(&here).map_err(git_failure)?.git().clone())
 }
 
-fn failed(error: GitError) -> CommandError {
+fn git_failure(error: GitError) -> CommandError {
     let hint = error.hint();
-    CommandError::config("git", error.to_string()).with_hint(hint)
+    CommandError::config_error("git", error.to_string()).with_hint(hint)
 }

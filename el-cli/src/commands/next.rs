@@ -44,30 +44,30 @@ pub(super) enum Picked<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let which = ClaimNext {
-        filter: args.filter.filter(app)?,
+        filter: args.filter.atom_filter(app)?,
         claim: args.claim,
-        conversation: session::conversation(),
+        conversation: session::claude_conversation(),
     };
-    let mut store = if args.claim { app.writer()? } else { app.reader()? };
+    let mut store = if args.claim { app.open_for_writing()? } else { app.open_for_reading()? };
     let found = ops::next_many(&mut store, &app.ctx(), &which, args.limit.unwrap_or(1))?;
     let picked = match args.limit {
         None => Picked::One(found.first()),
-        Some(_) => Picked::Many(List::all(&found)),
+        Some(_) => Picked::Many(List::complete(&found)),
     };
     app.printer.emit(&picked, |page| {
         for atom in &found {
-            if page.quiet() {
-                page.line(&atom.id);
+            if page.is_quiet() {
+                page.push_line(&atom.id);
             } else if args.claim {
-                atoms::did(page, "Claimed", atom);
+                atoms::print_done(page, "Claimed", atom);
             } else {
                 let line = atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
-                page.line(line);
+                page.push_line(line);
             }
         }
-        if found.is_empty() && !page.quiet() {
+        if found.is_empty() && !page.is_quiet() {
             let text = page.paint(style::DIM, "nothing is ready");
-            page.line(text);
+            page.push_line(text);
         }
     })?;
     Ok(Exit::Done)

@@ -28,7 +28,7 @@ mod words;
 
 pub(super) use ending::Ending;
 pub(super) use lock::is_taken as is_driven;
-pub(super) use words::{command_of, phase};
+pub(super) use words::{command_of, phase_name};
 
 /// Have a goal analysed, cut into tasks, done by many agents at once, and brought together
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     command: Option<Command>,
     /// The goal in several words, or the id of an atom that holds the goal. Without a goal, all
     /// plans are listed
-    #[arg(value_name = "GOAL|ATOM", add = complete::atoms())]
+    #[arg(value_name = "GOAL|ATOM", add = complete::complete_atoms())]
     goal: Vec<String>,
     /// The goal after `--`, if its first word looks like a command
     #[arg(last = true, value_name = "GOAL", conflicts_with = "goal")]
@@ -138,7 +138,7 @@ pub(crate) struct ResumeArgs {
     #[arg(
         value_name = "EPIC",
         value_parser = NonEmptyStringValueParser::new(),
-        add = complete::epics()
+        add = complete::complete_epics()
     )]
     epic: String,
     #[command(flatten)]
@@ -146,7 +146,7 @@ pub(crate) struct ResumeArgs {
 }
 
 impl PlanArgs {
-    fn apply(&self, settings: Settings) -> Settings {
+    fn apply_flags(&self, settings: Settings) -> Settings {
         settings
             .with_flag("--budget", "budget_per_epic", self.budget.as_deref())
             .with_flag("--time-limit", "orchestrate_time_limit", self.time_limit.as_deref())
@@ -177,12 +177,12 @@ impl Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let (goal, drive) = match &args.command {
-        Some(Command::List) => return status::list(app),
-        Some(Command::Show(args)) => return status::show(args, app),
-        None if args.is_bare() => return status::list(app),
+        Some(Command::List) => return status::list_plans(app),
+        Some(Command::Show(args)) => return status::show_or_list(args, app),
+        None if args.is_bare() => return status::list_plans(app),
         Some(Command::Resume(resume)) => (goal::to_resume(resume, app)?, &resume.drive),
         None => (goal::to_begin(args, app)?, &args.drive),
     };
-    let began = begin::begin(&goal, drive, app)?;
-    drive::drive(app, began)
+    let began = begin::begin_plan(&goal, drive, app)?;
+    drive::drive_plan(app, began)
 }

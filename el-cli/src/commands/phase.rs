@@ -34,9 +34,9 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
 
 /// The plan and the phase.
 #[derive(Debug, clap::Args)]
-pub(super) struct Which {
+pub(super) struct PhaseSelector {
     /// The epic that is orchestrated
-    #[arg(value_name = "EPIC", add = complete::epics())]
+    #[arg(value_name = "EPIC", add = complete::complete_epics())]
     epic: String,
     /// The phase
     #[arg(long, value_name = "PHASE", value_parser = ["analysis", "task_list", "aggregation"])]
@@ -46,8 +46,8 @@ pub(super) struct Which {
     round: Option<usize>,
 }
 
-impl Which {
-    fn question(&self) -> Result<Question> {
+impl PhaseSelector {
+    fn parse_question(&self) -> Result<Question> {
         let question = match self.phase.parse::<Phase>() {
             Ok(Phase::Analysis) => Question::Analysis,
             Ok(Phase::Aggregation) => Question::Aggregation,
@@ -57,7 +57,7 @@ impl Which {
             },
         };
         if self.round.is_some() {
-            return Err(CommandError::usage(
+            return Err(CommandError::usage_error(
                 "--round goes with --phase task_list only: a failed check is answered by a list \
                  of tasks",
             ));

@@ -44,14 +44,14 @@ On the way: el show ID · el comment add ID TEXT · el create TITLE -d TEXT --di
 ";
 
 pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
-    tell(app)?;
+    print_primer(app)?;
     Ok(Exit::Done)
 }
 
 /// Prints the primer. Prints nothing without a tracker, or if the tracker is another user's.
-pub(super) fn tell(app: &App) -> Result<()> {
+pub(super) fn print_primer(app: &App) -> Result<()> {
     // A hook runs in every folder, also in folders without a tracker.
-    let is_there = match app.foreign() {
+    let is_there = match app.foreign_tracker() {
         Err(error) if error.code() == "no_database" => false,
         // Another user's text must not reach our agents.
         other => other?.is_none(),
@@ -62,35 +62,40 @@ pub(super) fn tell(app: &App) -> Result<()> {
         }
         return Ok(());
     }
-    let primed = ops::prime(&app.reader()?, &app.ctx(), MOST)?;
+    let primed = ops::prime(&app.open_for_reading()?, &app.ctx(), MOST)?;
     let inert = app.settings()?.inert_sentence();
     app.printer.emit(&primed, |page| {
-        view(page, &primed, app.actor());
+        print_primed(page, &primed, app.actor());
         if let Some(sentence) = &inert {
-            page.line(sanitize::line(sentence));
+            page.push_line(sanitize::one_line(sentence));
         }
     })?;
     Ok(())
 }
 
-fn view(page: &mut Page, primed: &Primed, actor: &str) {
+fn print_primed(page: &mut Page, primed: &Primed, actor: &str) {
     if let Some(own) = &primed.own {
-        page.line("You are at work on this atom of the tracker el:");
-        page.line(one(own));
-        page.line(OWN_COMMANDS.replace(" ID", &format!(" {}", own.id)).trim_end());
+        page.push_line("You are at work on this atom of the tracker el:");
+        page.push_line(atom_line(own));
+        page.push_line(OWN_COMMANDS.replace(" ID", &format!(" {}", own.id)).trim_end());
         return;
     }
-    page.line("This project tracks its work with el.");
-    let actor = short(actor, 40, 60);
-    atoms(page, &format!("In progress for {actor}"), &primed.in_progress, primed.in_progress_total);
-    atoms(page, "Ready", &primed.ready, primed.ready_total);
+    page.push_line("This project tracks its work with el.");
+    let actor = shorten_text(actor, 40, 60);
+    print_atoms(
+        page,
+        &format!("In progress for {actor}"),
+        &primed.in_progress,
+        primed.in_progress_total,
+    );
+    print_atoms(page, "Ready", &primed.ready, primed.ready_total);
     if primed.in_progress.is_empty() && primed.ready.is_empty() {
-        page.line("Nothing is in progress for you, and nothing is ready.");
+        page.push_line("Nothing is in progress for you, and nothing is ready.");
     }
-    page.line(COMMANDS.trim_end());
+    page.push_line(COMMANDS.trim_end());
 }
 
-fn atoms(page: &mut Page, heading: &str, atoms: &[Atom], total: i64) {
+fn print_atoms(page: &mut Page, heading: &str, atoms: &[Atom], total: i64) {
     if atoms.is_empty() {
         return;
     }
@@ -98,26 +103,26 @@ fn atoms(page: &mut Page, heading: &str, atoms: &[Atom], total: i64) {
     let total_text =
         if total >= ops::COUNTED { format!("{total} or more") } else { total.to_string() };
     let count = if here < total { format!("{here} of {total_text}") } else { total_text };
-    page.line(format!("{heading} ({count}):"));
+    page.push_line(format!("{heading} ({count}):"));
     for atom in atoms {
-        page.line(one(atom));
+        page.push_line(atom_line(atom));
     }
 }
 
 /// An atom in a line. A title is data, and cannot start a line of its own.
-fn one(atom: &Atom) -> String {
+fn atom_line(atom: &Atom) -> String {
     format!(
         "  {} P{} {}  {}",
         atom.id,
         atom.priority.value(),
         atom.issue_type,
-        short(&atom.title, TITLE, TITLE_BYTES)
+        shorten_text(&atom.title, TITLE, TITLE_BYTES)
     )
 }
 
-fn short(text: &str, columns: usize, bytes: usize) -> String {
-    let clean = sanitize::line(text);
-    let fits = sanitize::truncate(&clean, columns);
+fn shorten_text(text: &str, columns: usize, bytes: usize) -> String {
+    let clean = sanitize::one_line(text);
+    let fits = sanitize::truncate_to(&clean, columns);
     if fits.len() <= bytes {
         return fits.into_owned();
     }

@@ -58,7 +58,8 @@ pub(super) struct Row {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let settings = app.settings()?;
-    let mut agents: Vec<String> = settings.work().map(|work| work.agents).unwrap_or_default();
+    let mut agents: Vec<String> =
+        settings.work_settings().map(|work| work.agents).unwrap_or_default();
     agents.extend(settings.agents().into_iter().map(str::to_owned));
     let only = match &args.command {
         Some(Command::Show(args)) => Some(&args.agents),
@@ -67,28 +68,30 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Some(only) = only {
         agents.clone_from(only);
     }
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let now = app.now();
     let mut rows: Vec<Row> = Vec::new();
     for queue in ops::queue(&store, &agents, now, &worker::is_there)? {
         if only.is_none_or(|only| only.contains(&queue.agent_name)) {
             // A mistake in an agent's settings must not hide the other agents.
-            let max_parallel =
-                settings.agent(&queue.agent_name).ok().and_then(|agent| agent.max_parallel);
+            let max_parallel = settings
+                .agent_settings(&queue.agent_name)
+                .ok()
+                .and_then(|agent| agent.max_parallel);
             rows.push(Row { queue, max_parallel });
         }
     }
     let pause = ops::current_pause(&store, now)?;
-    app.printer.emit(&List::all(&rows), |page| {
+    app.printer.emit(&List::complete(&rows), |page| {
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {
-                page.blank();
+                page.push_blank();
             }
-            tasks::queue(page, &row.queue, now);
+            tasks::print_queue(page, &row.queue, now);
         }
         if let Some(pause) = &pause {
-            page.blank();
-            page.line(page.paint(style::WARNING, &pauses::sentence(pause)));
+            page.push_blank();
+            page.push_line(page.paint(style::WARNING, &pauses::pause_sentence(pause)));
         }
     })?;
     Ok(Exit::Done)

@@ -30,9 +30,9 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let filter = args.filter.filter(app)?;
+    let filter = args.filter.atom_filter(app)?;
     let now = app.now();
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let found = ops::ready(
         &store,
         &filter,
@@ -41,17 +41,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         args.window.offset(),
         now,
     )?;
-    let list = List::page(&found);
+    let list = List::from_page(&found);
     app.printer.emit(&list, |page| {
-        atoms::table(page, &found.items, now);
-        if found.items.is_empty() && !page.quiet() {
+        atoms::print_table(page, &found.items, now);
+        if found.items.is_empty() && !page.is_quiet() {
             let text = page.paint(
                 style::DIM,
                 "nothing is ready; el list shows what is there, el why ATOM what holds it",
             );
-            page.line(text);
+            page.push_line(text);
         } else {
-            list.footer(page, "ready atom", "ready atoms");
+            list.print_footer(page, "ready atom", "ready atoms");
         }
     })?;
     Ok(Exit::Done)

@@ -1,6 +1,6 @@
 use el_core::ops;
 
-use super::close::{Ids, report};
+use super::close::{Ids, report_changed};
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -23,7 +23,8 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let reason = input::text(app, "reason", &args.reason)?;
-    let rejected = ops::reject_all(&mut app.writer()?, &app.ctx(), &args.ids.ids, &reason)?;
-    report(app, args.ids.ids.len(), "Rejected", &rejected)
+    let reason = input::read_text(app, "reason", &args.reason)?;
+    let rejected =
+        ops::reject_all(&mut app.open_for_writing()?, &app.ctx(), &args.ids.ids, &reason)?;
+    report_changed(app, args.ids.ids.len(), "Rejected", &rejected)
 }

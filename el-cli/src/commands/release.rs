@@ -17,7 +17,7 @@ A running attempt of el work is ended cleanly by its supervisor. Releasing what 
 claimed is no error.")]
 pub(crate) struct Args {
     /// The atom
-    #[arg(value_name = "ATOM", add = complete::atoms())]
+    #[arg(value_name = "ATOM", add = complete::complete_atoms())]
     id: String,
     /// Also release another name's claim
     #[arg(long)]
@@ -25,15 +25,15 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let released = ops::release(&mut app.writer()?, &app.ctx(), &args.id, args.force)?;
+    let released = ops::release(&mut app.open_for_writing()?, &app.ctx(), &args.id, args.force)?;
     app.printer.emit(&released, |page| {
-        atoms::did(page, "Released", &released);
+        atoms::print_done(page, "Released", &released);
         if let Some(run) = &released.run_id
-            && !page.quiet()
+            && !page.is_quiet()
         {
             let text = page
                 .paint(style::DIM, &format!("{run} is being ended; the atom is open once it is"));
-            page.line(text);
+            page.push_line(text);
         }
     })?;
     Ok(Exit::Done)

@@ -1,6 +1,6 @@
 use el_core::ops;
 
-use super::close::{Ids, report};
+use super::close::{Ids, report_changed};
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -21,6 +21,6 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let opened = ops::reopen(&mut app.writer()?, &app.ctx(), &args.ids.ids)?;
-    report(app, args.ids.ids.len(), "Reopened", &opened)
+    let opened = ops::reopen(&mut app.open_for_writing()?, &app.ctx(), &args.ids.ids)?;
+    report_changed(app, args.ids.ids.len(), "Reopened", &opened)
 }

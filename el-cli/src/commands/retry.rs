@@ -1,6 +1,6 @@
 use el_core::ops;
 
-use super::close::{Ids, report};
+use super::close::{Ids, report_changed};
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -22,6 +22,6 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let opened = ops::retry_all(&mut app.writer()?, &app.ctx(), &args.ids.ids)?;
-    report(app, args.ids.ids.len(), "Ready to retry", &opened)
+    let opened = ops::retry_all(&mut app.open_for_writing()?, &app.ctx(), &args.ids.ids)?;
+    report_changed(app, args.ids.ids.len(), "Ready to retry", &opened)
 }

@@ -45,34 +45,34 @@ pub(super) struct Row<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let now = app.now();
-    let waiting = ops::reviews(&app.reader()?, &args.filter.filter(app)?, now)?;
+    let waiting = ops::reviews(&app.open_for_reading()?, &args.filter.atom_filter(app)?, now)?;
     let root = &app.project()?.root;
     let rows: Vec<Row<'_>> =
-        waiting.iter().enumerate().map(|(at, one)| row(one, root, at < DIFFS)).collect();
-    let list = List::all(&rows);
+        waiting.iter().enumerate().map(|(at, one)| review_row(one, root, at < DIFFS)).collect();
+    let list = List::complete(&rows);
     app.printer.emit(&list, |page| {
-        if page.quiet() {
-            rows.iter().for_each(|row| page.line(&row.waiting.atom.id));
+        if page.is_quiet() {
+            rows.iter().for_each(|row| page.push_line(&row.waiting.atom.id));
             return;
         }
         if rows.is_empty() {
             let text = page.paint(style::DIM, "nothing waits for review");
-            page.line(text);
+            page.push_line(text);
             return;
         }
         for (at, row) in rows.iter().enumerate() {
             if at > 0 {
-                page.blank();
+                page.push_blank();
             }
-            view(page, row, now);
+            print_review(page, row, now);
         }
-        list.footer(page, "atom waits", "atoms wait");
+        list.print_footer(page, "atom waits", "atoms wait");
     })?;
     Ok(Exit::Done)
 }
 
 /// Asks git about the files that the report names, or about all files if the report names none.
-fn row<'a>(waiting: &'a WaitingReview, root: &Path, with_diff: bool) -> Row<'a> {
+fn review_row<'a>(waiting: &'a WaitingReview, root: &Path, with_diff: bool) -> Row<'a> {
     if !with_diff {
         return Row {
             waiting,
@@ -83,7 +83,7 @@ fn row<'a>(waiting: &'a WaitingReview, root: &Path, with_diff: bool) -> Row<'a> 
     let folder =
         waiting.run.as_ref().map_or_else(|| root.to_owned(), |run| PathBuf::from(&run.workdir));
     let since = waiting.run.as_ref().map(|run| run.started_at);
-    match diff_stat(&folder, since, &files(waiting)) {
+    match diff_stat(&folder, since, &reported_files(waiting)) {
         Ok(diff) => Row { waiting, diff: Some(diff), diff_note: None },
         Err(why) => {
             Row { waiting, diff: None, diff_note: Some(format!("{why} in {}", folder.display())) }
@@ -91,7 +91,7 @@ fn row<'a>(waiting: &'a WaitingReview, root: &Path, with_diff: bool) -> Row<'a> 
     }
 }
 
-fn files(waiting: &WaitingReview) -> Vec<String> {
+fn reported_files(waiting: &WaitingReview) -> Vec<String> {
     let report = waiting.review.as_ref().map(|review| &review.report);
     let lists = ["filesCreated", "filesModified"]
         .map(|key| report.and_then(|r| r.get(key)).and_then(Value::as_array));
@@ -103,23 +103,25 @@ fn files(waiting: &WaitingReview) -> Vec<String> {
         .collect()
 }
 
-fn view(page: &mut Page, row: &Row<'_>, now: Timestamp) {
+fn print_review(page: &mut Page, row: &Row<'_>, now: Timestamp) {
     let waiting = row.waiting;
     let atom = &waiting.atom;
     let head = atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
-    page.line(head);
+    page.push_line(head);
     let by = waiting.review.as_ref().map(|review| review.author.as_str());
-    let by =
-        by.map_or_else(|| "without a report".to_owned(), |by| format!("by {}", sanitize::line(by)));
+    let by = by.map_or_else(
+        || "without a report".to_owned(),
+        |by| format!("by {}", sanitize::one_line(by)),
+    );
     let run = waiting
         .run
         .as_ref()
         .map_or_else(String::new, |run| format!(" · {} (attempt {})", run.id, run.attempt));
     let since = page.paint(
         style::DIM,
-        &format!("  {by}{run} · waits since {}", time::relative(now, waiting.waiting_since)),
+        &format!("  {by}{run} · waits since {}", time::relative_time(now, waiting.waiting_since)),
     );
-    page.line(since);
+    page.push_line(since);
     let report = waiting.review.as_ref().map(|review| &review.report);
     let text = |pointer: &str| {
         report
@@ -128,38 +130,38 @@ fn view(page: &mut Page, row: &Row<'_>, now: Timestamp) {
             .filter(|t| !t.trim().is_empty())
     };
     if let Some(summary) = text("/summary") {
-        page.paragraph(summary, 2);
+        page.push_paragraph(summary, 2);
     }
     if let Some(status) = text("/buildResult/status") {
-        build(page, status, text("/buildResult/command"), text("/buildResult/output"));
+        print_build(page, status, text("/buildResult/command"), text("/buildResult/output"));
     }
     match (&row.diff, &row.diff_note) {
-        (Some(diff), _) => changed(page, diff),
+        (Some(diff), _) => print_diff_stat(page, diff),
         (None, Some(note)) => {
-            let note = page.paint(style::DIM, &format!("  Changes: {}", sanitize::line(note)));
-            page.line(note);
+            let note = page.paint(style::DIM, &format!("  Changes: {}", sanitize::one_line(note)));
+            page.push_line(note);
         }
         (None, None) => {}
     }
 }
 
-fn build(page: &mut Page, status: &str, command: Option<&str>, output: Option<&str>) {
+fn print_build(page: &mut Page, status: &str, command: Option<&str>, output: Option<&str>) {
     let style = match status {
         "success" => style::GOOD,
         "failed" => style::ERROR,
         "not_verified" => style::WARNING,
         _ => style::DIM,
     };
-    let word = page.paint(style, &sanitize::line(&status.replace('_', " ")));
+    let word = page.paint(style, &sanitize::one_line(&status.replace('_', " ")));
     let command =
-        command.map_or_else(String::new, |command| format!(" · {}", sanitize::line(command)));
-    page.line(format!("  Build: {word}{command}"));
+        command.map_or_else(String::new, |command| format!(" · {}", sanitize::one_line(command)));
+    page.push_line(format!("  Build: {word}{command}"));
     if let Some(output) = output {
-        page.paragraph(output, 4);
+        page.push_paragraph(output, 4);
     }
 }
 
-fn changed(page: &mut Page, diff: &DiffStat) {
+fn print_diff_stat(page: &mut Page, diff: &DiffStat) {
     let count = |number: Option<u64>, sign: char| {
         number.map_or_else(|| "binary".to_owned(), |n| format!("{sign}{n}"))
     };
@@ -173,14 +175,18 @@ fn changed(page: &mut Page, diff: &DiffStat) {
         page.paint(style::ERROR, &format!("-{}", diff.removed)),
     );
     let more = if diff.truncated { " and more" } else { "" };
-    page.line(format!("  Changes: {files}{more}, {added} {removed}"));
+    page.push_line(format!("  Changes: {files}{more}, {added} {removed}"));
     for file in diff.files.iter().take(FILES_SHOWN) {
-        let path = sanitize::line(&file.path);
-        page.line(format!("    {path} {} {}", count(file.added, '+'), count(file.removed, '-')));
+        let path = sanitize::one_line(&file.path);
+        page.push_line(format!(
+            "    {path} {} {}",
+            count(file.added, '+'),
+            count(file.removed, '-')
+        ));
     }
     if diff.files.len() > FILES_SHOWN {
         let text =
             page.paint(style::DIM, &format!("    … and {} more", diff.files.len() - FILES_SHOWN));
-        page.line(text);
+        page.push_line(text);
     }
 }

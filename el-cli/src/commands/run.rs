@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::work::{Started, folders};
 use crate::app::App;
-use crate::args::values::word;
+use crate::args::values::word_parser;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::page::Page;
@@ -26,7 +26,7 @@ use crate::{complete, input, mistyped};
 mod start;
 mod wait;
 
-use start::Background;
+use start::BackgroundWorker;
 pub(crate) use start::is_served;
 
 /// Hand a task over to an agent, and go on at once
@@ -78,14 +78,14 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "TITLE")]
     title: Option<String>,
     /// urgent, normal, or as for el create [default: normal]
-    #[arg(short, long, value_parser = word::<Priority>(), value_name = "PRIORITY",
+    #[arg(short, long, value_parser = word_parser::<Priority>(), value_name = "PRIORITY",
         hide_possible_values = true)]
     priority: Option<Priority>,
     /// A label; may be given several times or as a list with commas
     #[arg(short, long, value_delimiter = ',', value_name = "LABEL")]
     label: Vec<String>,
     /// An atom that has to be over first
-    #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
+    #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::complete_atoms())]
     blocked_by: Vec<String>,
     /// The longest that an attempt may take (90m, 2h) [default: the agent's own, 1h]
     #[arg(long, value_name = "TIME")]
@@ -106,7 +106,7 @@ impl Args {
         self.verify.is_some()
     }
 
-    pub(super) fn workdir(&self) -> Option<&Path> {
+    pub(super) fn task_folder(&self) -> Option<&Path> {
         self.workdir.as_deref()
     }
 }
@@ -137,9 +137,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ensure_no_command(word, app)?;
     }
     let settings = app.settings_for_agents()?;
-    let work = settings.work()?;
+    let work = settings.work_settings()?;
     let agent = args.agent.clone().unwrap_or_else(|| work.agents[0].clone());
-    let new = task(args, app, &settings, &agent)?;
+    let new = task_from_args(args, app, &settings, &agent)?;
     if args.wait {
         refuse_to_wait_for_itself(app, &settings, &agent)?;
     }
@@ -147,9 +147,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     done.warnings.iter().for_each(|warning| app.printer.warn(warning));
     if args.wait {
         if !app.printer.is_robot() {
-            let mut page = app.printer.page();
-            said(&mut page, &done, &new);
-            app.printer.write(page.into_text().as_bytes())?;
+            let mut page = app.printer.new_page();
+            print_hand_over(&mut page, &done, &new);
+            app.printer.write_bytes(page.into_text().as_bytes())?;
         }
         return wait::run(app, &done.store, &done.background, &done.delegated.task.id);
     }
@@ -158,7 +158,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         started_worker: done.started.as_ref(),
         warnings: &done.warnings,
     };
-    app.printer.emit(&Answer::Filed(filed), |page| said(page, &done, &new))?;
+    app.printer.emit(&Answer::Filed(filed), |page| print_hand_over(page, &done, &new))?;
     Ok(Exit::Done)
 }
 
@@ -170,7 +170,7 @@ pub(crate) struct HandedOver {
     pub(crate) started: Option<Started>,
     pub(crate) warnings: Vec<String>,
     store: Store,
-    background: Background,
+    background: BackgroundWorker,
 }
 
 /// Hands over a plain task to the first of the setting 'agent', as `el run PROMPT --workdir DIR`
@@ -182,11 +182,11 @@ pub(crate) fn hand_over_plain(
 ) -> Result<HandedOver> {
     super::in_session::may_work_in(app, workdir)?;
     let settings = app.settings_for_agents()?;
-    let work = settings.work()?;
+    let work = settings.work_settings()?;
     let new = NewTask {
         prompt,
         agent: work.agents[0].clone(),
-        workdir: workdir.map(folder).transpose()?,
+        workdir: workdir.map(absolute_folder).transpose()?,
         ..NewTask::default()
     };
     hand_over(app, &settings, &work, &new)
@@ -200,23 +200,23 @@ fn hand_over(
     new: &NewTask,
 ) -> Result<HandedOver> {
     let agent = &new.agent;
-    let allowed = settings.delegates()?;
-    let background = Background::new(app, settings, work, agent)?;
-    let mut store = app.writer()?;
+    let allowed = settings.allowed_delegates()?;
+    let background = BackgroundWorker::new(app, settings, work, agent)?;
+    let mut store = app.open_for_writing()?;
     if app.session().is_none() && !start::is_served(&store, agent)? {
         // No task is filed that no worker could begin.
-        background.preflight()?;
+        background.ensure_can_work()?;
     }
     refuse_too_deep(app, settings, &store)?;
     let ctx = app.ctx();
     let delegated = ops::delegate(&mut store, &ctx, new, &allowed, &worker::is_there)
-        .map_err(|error| refused(error, &allowed))?;
+        .map_err(|error| delegation_refused(error, &allowed))?;
     let mut warnings: Vec<String> = settings.inert_sentence().into_iter().collect();
-    warnings.extend(self::warnings(&delegated));
+    warnings.extend(self::delegation_warnings(&delegated));
     let started = match (delegated.queue.is_served, app.session()) {
         (true, _) => None,
         (false, None) => background
-            .start(&store)
+            .start_worker(&store)
             .map_err(|error| error.with_detail("task_id", delegated.task.id.as_str()))?,
         (false, Some(_)) => {
             warnings.push(format!(
@@ -239,9 +239,10 @@ pub(crate) fn may_wait_for(app: &App, task: &Task) -> Result<()> {
 
 /// Starts a worker again if the task's worker is gone. Called while a caller waits.
 pub(crate) fn keep_served(app: &App, store: &Store, task: &Task) -> Result<()> {
-    if let Some(agent) = wait::abandoned(app, store, task)? {
+    if let Some(agent) = wait::agent_without_worker(app, store, task)? {
         let settings = app.settings_for_agents()?;
-        Background::new(app, &settings, &settings.work()?, agent)?.start(store)?;
+        BackgroundWorker::new(app, &settings, &settings.work_settings()?, agent)?
+            .start_worker(store)?;
     }
     Ok(())
 }
@@ -256,11 +257,13 @@ fn ensure_no_command(prompt: &str, app: &App) -> Result<()> {
     let verbs = ["list", "show", "status", "cancel", "stop", "wait"];
     let error = match mistyped::named_id(app, word) {
         Some(id) if id.starts_with("run-") => {
-            CommandError::usage(format!("'{word}' is a run, not a task to hand over"))
+            CommandError::usage_error(format!("'{word}' is a run, not a task to hand over"))
                 .with_hint(format!("el runs show {id}"))
         }
-        Some(id) => CommandError::usage(format!("'{word}' is an atom, not a task to hand over"))
-            .with_hint(format!("el show {id} says what it is, el why {id} what holds it")),
+        Some(id) => {
+            CommandError::usage_error(format!("'{word}' is an atom, not a task to hand over"))
+                .with_hint(format!("el show {id} says what it is, el why {id} what holds it"))
+        }
         None => {
             let meant = match mistyped::nearest_verb(word, &verbs) {
                 Some("list" | "status") => Some("el tasks list or el runs list".to_owned()),
@@ -270,7 +273,7 @@ fn ensure_no_command(prompt: &str, app: &App) -> Result<()> {
                 Some(_) => Some("el run PROMPT --wait".to_owned()),
                 None => mistyped::command_of_el(word).map(|command| format!("el {command}")),
             };
-            let error = CommandError::usage(format!("'{word}' is one word, not a task"));
+            let error = CommandError::usage_error(format!("'{word}' is one word, not a task"));
             meant.into_iter().fold(error, CommandError::with_hint)
         }
     };
@@ -280,22 +283,23 @@ fn ensure_no_command(prompt: &str, app: &App) -> Result<()> {
 }
 
 /// Builds the task. All faults are found here, before anything is filed.
-fn task(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<NewTask> {
+fn task_from_args(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<NewTask> {
     let prompt = match (&args.verbatim, &args.prompt, &args.file) {
         (Some(text), ..) => text.clone(),
-        (_, _, Some(path)) => input::file(app, "prompt", path)?,
-        (_, Some(text), None) => input::text(app, "prompt", text)?,
+        (_, _, Some(path)) => input::read_file(app, "prompt", path)?,
+        (_, Some(text), None) => input::read_text(app, "prompt", text)?,
         (None, None, None) => String::new(),
     };
     let verify = args.verify.as_deref().map(|text| {
         words::split_command(text).map_err(|error| {
-            CommandError::invalid("verify", format!("verify: {error}"))
+            CommandError::invalid_value("verify", format!("verify: {error}"))
                 .with_hint("for a pipe or a list of commands: --verify \"sh -c '…'\"")
         })
     });
     let verify = verify.transpose()?;
-    if args.require_verify && verify.is_none() && settings.agent(agent)?.verify.is_empty() {
-        return Err(CommandError::usage("--require-verify needs a check").with_hint(
+    if args.require_verify && verify.is_none() && settings.agent_settings(agent)?.verify.is_empty()
+    {
+        return Err(CommandError::usage_error("--require-verify needs a check").with_hint(
             "--verify 'cargo test' gives one; the setting 'verify' is one for every task",
         ));
     }
@@ -307,10 +311,10 @@ fn task(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<NewT
         labels: args.label.clone(),
         blocked_by: args.blocked_by.clone(),
         workdir: match &args.workdir {
-            Some(path) => Some(folder(path)?),
-            None => own_worktree(app, &settings.agent(agent)?)?,
+            Some(path) => Some(absolute_folder(path)?),
+            None => own_worktree(app, &settings.agent_settings(agent)?)?,
         },
-        timeout: args.timeout.as_deref().map(limit).transpose()?,
+        timeout: args.timeout.as_deref().map(parse_time_limit).transpose()?,
         verify,
         require_verify: args.require_verify,
     })
@@ -323,29 +327,34 @@ fn own_worktree(app: &App, agent: &AgentSettings) -> Result<Option<String>> {
     if app.session().is_some() || agent.working_directory != *root {
         return Ok(None);
     }
-    linked_worktree(&current_folder()?, root).map(|path| folder(&path)).transpose()
+    linked_worktree(&current_folder()?, root).map(|path| absolute_folder(&path)).transpose()
 }
 
 /// The absolute path of the folder.
-fn folder(path: &Path) -> Result<String> {
+fn absolute_folder(path: &Path) -> Result<String> {
     let found = std::fs::canonicalize(path).map_err(|source| {
-        CommandError::invalid("workdir", format!("workdir: {} cannot be found", path.display()))
-            .with_source(source)
+        CommandError::invalid_value(
+            "workdir",
+            format!("workdir: {} cannot be found", path.display()),
+        )
+        .with_source(source)
     })?;
     if !found.is_dir() {
-        return Err(CommandError::invalid(
+        return Err(CommandError::invalid_value(
             "workdir",
             format!("workdir: {} is no folder", path.display()),
         ));
     }
-    let wrong =
-        || CommandError::invalid("workdir", format!("workdir: {} is not UTF-8", path.display()));
+    let wrong = || {
+        CommandError::invalid_value("workdir", format!("workdir: {} is not UTF-8", path.display()))
+    };
     found.into_os_string().into_string().map_err(|_| wrong())
 }
 
-fn limit(text: &str) -> Result<Duration> {
-    let wrong = |message: String| CommandError::invalid("timeout", format!("timeout: {message}"));
-    let limit = duration::parse(text).map_err(wrong)?;
+fn parse_time_limit(text: &str) -> Result<Duration> {
+    let wrong =
+        |message: String| CommandError::invalid_value("timeout", format!("timeout: {message}"));
+    let limit = duration::parse_duration(text).map_err(wrong)?;
     if limit < Duration::from_secs(1) {
         return Err(wrong(format!("{text} is less than 1s")));
     }
@@ -377,8 +386,8 @@ fn refuse_too_deep(app: &App, settings: &Settings, store: &Store) -> Result<()> 
 /// second run.
 fn refuse_to_wait_for_itself(app: &App, settings: &Settings, agent: &str) -> Result<()> {
     if let Some(session) = app.session()
-        && ops::get_run(&app.reader()?, &session.run).is_ok_and(|run| run.agent == agent)
-        && settings.agent(agent)?.max_parallel.unwrap_or(1) == 1
+        && ops::get_run(&app.open_for_reading()?, &session.run).is_ok_and(|run| run.agent == agent)
+        && settings.agent_settings(agent)?.max_parallel.unwrap_or(1) == 1
     {
         return Err(CommandError::new(
             Exit::Conflict,
@@ -392,7 +401,7 @@ fn refuse_to_wait_for_itself(app: &App, settings: &Settings, agent: &str) -> Res
     Ok(())
 }
 
-fn refused(error: el_core::Error, allowed: &[String]) -> CommandError {
+fn delegation_refused(error: el_core::Error, allowed: &[String]) -> CommandError {
     let is_policy = matches!(error, el_core::Error::Refused(_));
     let error = CommandError::from(error);
     if !is_policy {
@@ -404,7 +413,7 @@ fn refused(error: el_core::Error, allowed: &[String]) -> CommandError {
     )
 }
 
-fn warnings(delegated: &Delegated) -> Vec<String> {
+fn delegation_warnings(delegated: &Delegated) -> Vec<String> {
     let mut warnings = Vec::new();
     let place = &delegated.queue;
     let begins_now =
@@ -418,25 +427,25 @@ fn warnings(delegated: &Delegated) -> Vec<String> {
     warnings
 }
 
-fn said(page: &mut Page, done: &HandedOver, new: &NewTask) {
+fn print_hand_over(page: &mut Page, done: &HandedOver, new: &NewTask) {
     let (delegated, started) = (&done.delegated, done.started.as_ref());
     let task = &delegated.task;
-    if page.quiet() {
-        page.line(&task.id);
+    if page.is_quiet() {
+        page.push_line(&task.id);
         return;
     }
     let verb = page.paint(style::GOOD, "Task");
     let id = page.paint(style::ID, &task.id);
     let agent =
-        page.paint(style::PERSON, &sanitize::line(task.agent.as_deref().unwrap_or_default()));
-    page.line(format!("{verb} {id} for {agent}: {}", sanitize::line(&task.title)));
-    tasks::place(page, &delegated.queue);
+        page.paint(style::PERSON, &sanitize::one_line(task.agent.as_deref().unwrap_or_default()));
+    page.push_line(format!("{verb} {id} for {agent}: {}", sanitize::one_line(&task.title)));
+    tasks::print_place(page, &delegated.queue);
     if let Some(started) = started {
         let text = format!(
             "A worker was started for it (pid {}); it ends when nothing is left.",
             started.pid
         );
-        page.line(page.paint(style::DIM, &text));
+        page.push_line(page.paint(style::DIM, &text));
     }
     if let Some(folder) = done.background.worktree_of().filter(|_| new.workdir.is_none()) {
         let text = format!(
@@ -445,14 +454,14 @@ fn said(page: &mut Page, done: &HandedOver, new: &NewTask) {
             branch_of(&task.id),
             task.id
         );
-        page.line(page.paint(style::DIM, &text));
-        if let Some(files) = folders::uncommitted(folder) {
-            page.line(format!("Not committed here, so not in that worktree: {files}"));
+        page.push_line(page.paint(style::DIM, &text));
+        if let Some(files) = folders::uncommitted_files(folder) {
+            page.push_line(format!("Not committed here, so not in that worktree: {files}"));
         }
     }
     let text = format!(
         "el tasks show {} tells how it stands; el logs {} -f follows it.",
         task.id, task.id
     );
-    page.line(page.paint(style::DIM, &text));
+    page.push_line(page.paint(style::DIM, &text));
 }

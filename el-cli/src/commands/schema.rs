@@ -9,7 +9,7 @@ use crate::output::style;
 
 mod answers;
 
-use answers::{NOT_DESCRIBED, names};
+use answers::{NOT_DESCRIBED, command_names};
 
 /// Print the JSON schema of a command's robot output
 #[derive(Debug, clap::Args)]
@@ -40,25 +40,25 @@ enum Answer<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = args.words.join(" ");
     if name.is_empty() {
-        let names: Vec<&str> = names().collect();
+        let names: Vec<&str> = command_names().collect();
         app.printer.emit(
             &Answer::Commands { commands: &names, without: NOT_DESCRIBED },
             |page| {
-                names.iter().for_each(|name| page.line(name));
-                if !page.quiet() && page.width().is_some() {
+                names.iter().for_each(|name| page.push_line(name));
+                if !page.is_quiet() && page.width().is_some() {
                     let without = NOT_DESCRIBED.join(", ");
-                    page.blank();
+                    page.push_blank();
                     let text = page.paint(
                         style::DIM,
                         &format!("el schema COMMAND prints it; {without} have none: they stream"),
                     );
-                    page.line(text);
+                    page.push_line(text);
                 }
             },
         )?;
         return Ok(Exit::Done);
     }
-    let document = answers::document(&name).ok_or_else(|| {
+    let document = answers::document_schema(&name).ok_or_else(|| {
         let why = if NOT_DESCRIBED.contains(&name.as_str()) {
             "has no schema: it streams"
         } else {
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             .with_hint("el schema lists the commands that have one")
     })?;
     app.printer.emit(&Answer::Schema(&document), |page| {
-        page.line(serde_json::to_string_pretty(&document).unwrap_or_default())
+        page.push_line(serde_json::to_string_pretty(&document).unwrap_or_default())
     })?;
     Ok(Exit::Done)
 }

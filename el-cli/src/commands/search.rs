@@ -28,16 +28,16 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let limit = args.limit.filter(|limit| *limit > 0).map(i64::from);
-    let found = ops::search(&app.reader()?, &args.words.join(" "), args.all, limit)?;
-    let list = List::page(&found);
+    let found = ops::search(&app.open_for_reading()?, &args.words.join(" "), args.all, limit)?;
+    let list = List::from_page(&found);
     app.printer.emit(&list, |page| {
-        atoms::table(page, &found.items, app.now());
-        if found.items.is_empty() && !page.quiet() {
+        atoms::print_table(page, &found.items, app.now());
+        if found.items.is_empty() && !page.is_quiet() {
             let more = if args.all { "" } else { "; --all searches what is over too" };
             let text = page.paint(style::DIM, &format!("nothing found{more}"));
-            page.line(text);
+            page.push_line(text);
         } else {
-            list.footer(page, "match", "matches");
+            list.print_footer(page, "match", "matches");
         }
     })?;
     Ok(Exit::Done)

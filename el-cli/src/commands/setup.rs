@@ -86,52 +86,55 @@ fn carry_out(
 ) -> Result<Exit> {
     if !print {
         // All can be written, or none is.
-        plans.iter().try_for_each(Plan::check)?;
-        plans.iter().try_for_each(Plan::write)?;
+        plans.iter().try_for_each(Plan::ensure_writable)?;
+        plans.iter().try_for_each(Plan::write_file)?;
     }
     let files = plans.iter().map(|plan| Row {
         path: &plan.path,
         change: plan.change,
         content: if print { plan.after.as_deref().filter(|_| plan.is_change()) } else { None },
-        backup: plan.backup().filter(|_| !print),
+        backup: plan.backup_path().filter(|_| !print),
     });
     let answer = Answer { scope, removed: remove, printed: print, files: files.collect(), notes };
     app.printer.emit(&answer, |page| {
-        if page.quiet() {
+        if page.is_quiet() {
             return;
         }
         for row in &answer.files {
-            let path = sanitize::path(row.path);
+            let path = sanitize::path_line(row.path);
             if print {
-                page.line(
-                    page.paint(style::TITLE, &format!("# {path}: {}", row.change.words(true))),
+                page.push_line(
+                    page.paint(
+                        style::TITLE,
+                        &format!("# {path}: {}", row.change.change_words(true)),
+                    ),
                 );
                 row.content
                     .into_iter()
                     .flat_map(str::lines)
-                    .for_each(|line| page.line(sanitize::line(line)));
-                page.blank();
+                    .for_each(|line| page.push_line(sanitize::one_line(line)));
+                page.push_blank();
                 continue;
             }
             let done = page.paint(
                 if row.change == Change::Unchanged { style::DIM } else { style::GOOD },
-                row.change.words(false),
+                row.change.change_words(false),
             );
-            page.line(format!("{done} {path}"));
+            page.push_line(format!("{done} {path}"));
             if let Some(backup) = &row.backup {
-                let text =
-                    page.paint(style::DIM, &format!("  as it was: {}", sanitize::path(backup)));
-                page.line(text);
+                let text = page
+                    .paint(style::DIM, &format!("  as it was: {}", sanitize::path_line(backup)));
+                page.push_line(text);
             }
         }
         for note in notes {
-            page.line(page.paint(style::DIM, note));
+            page.push_line(page.paint(style::DIM, note));
         }
     })?;
     Ok(Exit::Done)
 }
 
-fn refused(path: &Path, why: impl std::fmt::Display) -> CommandError {
-    CommandError::config("setup", format!("{}: {why}", path.display()))
+fn setup_error(path: &Path, why: impl std::fmt::Display) -> CommandError {
+    CommandError::config_error("setup", format!("{}: {why}", path.display()))
         .with_hint("nothing was changed; put that right, and run it again")
 }

@@ -25,19 +25,21 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let ids = args.ids.iter();
     let shown: Vec<Shown> = ids.map(|id| ops::show(&store, id)).collect::<el_core::Result<_>>()?;
     let below = match app.printer.is_robot() {
         true => Vec::new(),
-        false => shown.iter().map(|one| children(&store, &one.atom)).collect::<Result<Vec<_>>>()?,
+        false => {
+            shown.iter().map(|one| child_atoms(&store, &one.atom)).collect::<Result<Vec<_>>>()?
+        }
     };
-    app.printer.emit(&OneOrMany::of(args.ids.len(), &shown), |page| {
+    app.printer.emit(&OneOrMany::for_request(args.ids.len(), &shown), |page| {
         for (at, (one, children)) in shown.iter().zip(&below).enumerate() {
-            if at > 0 && !page.quiet() {
-                page.blank();
+            if at > 0 && !page.is_quiet() {
+                page.push_blank();
             }
-            view(page, one, children, app, app.now());
+            print_atom(page, one, children, app, app.now());
         }
     })?;
     Ok(Exit::Done)
@@ -47,13 +49,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 ///
 /// A text longer than `at_once` is read in parts. Ages would shift the parts over time, so such a
 /// text has dates instead.
-pub(crate) fn text(app: &App, id: &str, at_once: usize) -> Result<String> {
-    let store = app.reader()?;
+pub(crate) fn atom_text(app: &App, id: &str, at_once: usize) -> Result<String> {
+    let store = app.open_for_reading()?;
     let shown = ops::show(&store, id)?;
-    let children = children(&store, &shown.atom)?;
+    let children = child_atoms(&store, &shown.atom)?;
     let seen_at = |now| {
         let mut page = Page::new(false, None, false);
-        view(&mut page, &shown, &children, app, now);
+        print_atom(&mut page, &shown, &children, app, now);
         page.into_text()
     };
     let text = seen_at(app.now());
@@ -61,19 +63,19 @@ pub(crate) fn text(app: &App, id: &str, at_once: usize) -> Result<String> {
     Ok(if text.len() > at_once { seen_at(long_ago) } else { text })
 }
 
-fn children(store: &el_core::Store, atom: &Atom) -> Result<Vec<Atom>> {
+fn child_atoms(store: &el_core::Store, atom: &Atom) -> Result<Vec<Atom>> {
     let filter =
         AtomFilter { parent: Some(atom.id.clone()), include_over: true, ..AtomFilter::default() };
     Ok(ops::list(store, &filter, Sort::Priority, None, 0, atom.updated_at)?.items)
 }
 
-fn view(page: &mut Page, shown: &Shown, children: &[Atom], app: &App, now: Timestamp) {
-    if page.quiet() {
-        page.line(&shown.atom.id);
+fn print_atom(page: &mut Page, shown: &Shown, children: &[Atom], app: &App, now: Timestamp) {
+    if page.is_quiet() {
+        page.push_line(&shown.atom.id);
         return;
     }
-    head(page, &shown.atom, now);
-    facts(page, shown, now, app.verbosity() > 0);
+    print_head(page, &shown.atom, now);
+    print_facts(page, shown, now, app.verbosity() > 0);
     let texts = [
         ("Reason", shown.atom.close_reason.as_ref()),
         ("Description", Some(&shown.atom.description)),
@@ -81,25 +83,25 @@ fn view(page: &mut Page, shown: &Shown, children: &[Atom], app: &App, now: Times
     ];
     for (heading, text) in texts {
         if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
-            page.blank();
-            page.heading(heading);
-            page.paragraph(text, 2);
+            page.push_blank();
+            page.push_heading(heading);
+            page.push_paragraph(text, 2);
         }
     }
     if let Some((run, summary)) =
         shown.runs.iter().rev().find_map(|run| Some((run, run.summary.as_ref()?)))
     {
-        page.blank();
-        page.heading(&format!("Handed back ({}, attempt {})", run.id, run.attempt));
-        artifacts::brief(page, summary, &run.id, run.artifacts);
+        page.push_blank();
+        page.push_heading(&format!("Handed back ({}, attempt {})", run.id, run.attempt));
+        artifacts::print_brief(page, summary, &run.id, run.artifacts);
     }
     if !children.is_empty() {
-        page.blank();
+        page.push_blank();
         let over = children.iter().filter(|child| child.status.is_over()).count();
-        page.heading(&format!("Children ({over} of {} over)", children.len()));
+        page.push_heading(&format!("Children ({over} of {} over)", children.len()));
         for child in children {
             let line = atoms::one_line(page, child.status.as_str(), &child.id, &child.title);
-            page.line(format!("  {line}"));
+            page.push_line(format!("  {line}"));
         }
     }
     let bonds = &shown.dependencies;
@@ -109,42 +111,43 @@ fn view(page: &mut Page, shown: &Shown, children: &[Atom], app: &App, now: Times
         .chain(&bonds.outgoing)
         .any(|bond| bond.dependency_type != BondKind::ParentChild)
     {
-        page.blank();
+        page.push_blank();
         bonds::print_but_containment(page, shown);
     }
     if !shown.comments.is_empty() {
-        page.blank();
-        page.heading(&format!("Comments ({})", shown.comments.len()));
-        comments::print(page, &shown.comments, now);
+        page.push_blank();
+        page.push_heading(&format!("Comments ({})", shown.comments.len()));
+        comments::print_comments(page, &shown.comments, now);
     }
     if !shown.runs.is_empty() {
-        page.blank();
-        page.heading(&format!("Attempts ({})", shown.runs.len()));
-        runs::attempts(page, &shown.runs, now);
+        page.push_blank();
+        page.push_heading(&format!("Attempts ({})", shown.runs.len()));
+        runs::print_attempts(page, &shown.runs, now);
     }
 }
 
 /// Two lines: the id and title, and the status.
-fn head(page: &mut Page, atom: &Atom, now: Timestamp) {
+fn print_head(page: &mut Page, atom: &Atom, now: Timestamp) {
     let id = page.paint(style::ID, &atom.id);
-    let title = page.paint(style::TITLE, &sanitize::line(&atom.title));
-    page.line(format!("{id}  {title}"));
+    let title = page.paint(style::TITLE, &sanitize::one_line(&atom.title));
+    page.push_line(format!("{id}  {title}"));
     let word = atom.status.as_str();
-    let status = page.paint(style::status(word), &format!("{} {word}", style::status_mark(word)));
-    let priority = atoms::priority(page, atom.priority);
+    let status =
+        page.paint(style::status_style(word), &format!("{} {word}", style::status_mark(word)));
+    let priority = atoms::priority_label(page, atom.priority);
     let updated =
-        page.paint(style::DIM, &format!("updated {}", time::relative(now, atom.updated_at)));
-    page.line(format!("{status} · {priority} · {} · {updated}", atom.issue_type));
+        page.paint(style::DIM, &format!("updated {}", time::relative_time(now, atom.updated_at)));
+    page.push_line(format!("{status} · {priority} · {} · {updated}", atom.issue_type));
 }
 
 /// Names and values, aligned; empty values are left out.
-fn facts(page: &mut Page, shown: &Shown, now: Timestamp, exact: bool) {
+fn print_facts(page: &mut Page, shown: &Shown, now: Timestamp, exact: bool) {
     let atom = &shown.atom;
     let when = |moment: Timestamp| {
         if exact {
             format!("{moment}")
         } else {
-            format!("{} ({})", time::local(moment), time::relative(now, moment))
+            format!("{} ({})", time::local_time(moment), time::relative_time(now, moment))
         }
     };
     let parent = atom.parent_id.as_ref().map(|id| {
@@ -177,8 +180,8 @@ fn facts(page: &mut Page, shown: &Shown, now: Timestamp, exact: bool) {
         Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
     for (name, value) in rows {
         if let Some(value) = value {
-            table.row([Cell::styled(style::DIM, name), Cell::new(value)]);
+            table.push_row([Cell::styled(style::DIM, name), Cell::new(value)]);
         }
     }
-    table.print(page);
+    table.print_table(page);
 }

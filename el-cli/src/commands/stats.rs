@@ -22,48 +22,52 @@ pub(crate) struct Args {}
 const BAR: i64 = 24;
 
 pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
-    let stats = ops::stats(&app.reader()?, app.now())?;
-    app.printer.emit(&stats, |page| view(page, &stats))?;
+    let stats = ops::stats(&app.open_for_reading()?, app.now())?;
+    app.printer.emit(&stats, |page| print_stats(page, &stats))?;
     Ok(Exit::Done)
 }
 
-fn view(page: &mut Page, stats: &Stats) {
+fn print_stats(page: &mut Page, stats: &Stats) {
     let ready = page.paint(style::GOOD, &format!("{} ready", stats.ready));
-    page.line(format!("{}, {ready}", count::of(stats.total, "atom")));
+    page.push_line(format!("{}, {ready}", count::with_noun(stats.total, "atom")));
     if let Some(pause) = &stats.pause {
-        page.line(page.paint(style::WARNING, &pauses::sentence(pause)));
+        page.push_line(page.paint(style::WARNING, &pauses::pause_sentence(pause)));
     }
-    bars(page, "By status", &stats.by_status, |word| (style::status(word), word.to_owned()));
-    bars(page, "By type", &stats.by_type, |word| (style::PLAIN, word.to_owned()));
-    bars(page, "By priority, of what is not over", &stats.by_priority, |word| {
-        match word.parse::<Priority>() {
-            Ok(priority) => (
-                style::priority(priority.value()),
-                format!("P{} {}", priority.value(), priority.as_word()),
-            ),
-            Err(_) => (style::PLAIN, word.to_owned()),
-        }
+    print_bars(page, "By status", &stats.by_status, |word| {
+        (style::status_style(word), word.to_owned())
+    });
+    print_bars(page, "By type", &stats.by_type, |word| (style::PLAIN, word.to_owned()));
+    print_bars(page, "By priority, of what is not over", &stats.by_priority, |word| match word
+        .parse::<Priority>(
+    ) {
+        Ok(priority) => (
+            style::priority_style(priority.value()),
+            format!("P{} {}", priority.value(), priority.as_word()),
+        ),
+        Err(_) => (style::PLAIN, word.to_owned()),
     });
     let of_runs = &stats.runs;
     if of_runs.total > 0 {
-        bars(page, "Runs by outcome", &of_runs.by_outcome, |word| {
-            (style::outcome(word), word.to_owned())
+        print_bars(page, "Runs by outcome", &of_runs.by_outcome, |word| {
+            (style::outcome_style(word), word.to_owned())
         });
-        page.blank();
+        page.push_blank();
         let spent = [
-            Some(format!("{}, {} live", count::of(of_runs.total, "run"), of_runs.live)),
-            Some(time::span(Duration::from_secs(u64::try_from(of_runs.seconds).unwrap_or(0)))),
-            (of_runs.turns > 0).then(|| runs::turns(of_runs.turns)),
-            Some(runs::count(of_runs.tokens_in + of_runs.tokens_out))
+            Some(format!("{}, {} live", count::with_noun(of_runs.total, "run"), of_runs.live)),
+            Some(time::format_span(Duration::from_secs(
+                u64::try_from(of_runs.seconds).unwrap_or(0),
+            ))),
+            (of_runs.turns > 0).then(|| runs::count_turns(of_runs.turns)),
+            Some(runs::short_count(of_runs.tokens_in + of_runs.tokens_out))
                 .filter(|text| !text.is_empty())
                 .map(|text| format!("{text} tokens")),
-            Some(runs::cost(of_runs.cost_micros)).filter(|text| !text.is_empty()),
+            Some(runs::format_cost(of_runs.cost_micros)).filter(|text| !text.is_empty()),
         ];
-        page.line(spent.into_iter().flatten().collect::<Vec<_>>().join(" · "));
+        page.push_line(spent.into_iter().flatten().collect::<Vec<_>>().join(" · "));
     }
 }
 
-fn bars(
+fn print_bars(
     page: &mut Page,
     heading: &str,
     counts: &Counts,
@@ -73,23 +77,23 @@ fn bars(
     if most == 0 {
         return;
     }
-    page.blank();
-    page.heading(heading);
+    page.push_blank();
+    page.push_heading(heading);
     let mut table = Table::new([
         Column::new("NAME"),
-        Column::new("COUNT").right(),
-        Column::new("BAR").spare(1),
+        Column::new("COUNT").align_right(),
+        Column::new("BAR").hide_when_narrow(1),
     ])
     .without_heading(2);
     for (word, &count) in counts {
         let (style, name) = name(word);
         let length = if count > 0 { (count.saturating_mul(BAR) / most).max(1) } else { 0 };
         let bar = "▇".repeat(usize::try_from(length).unwrap_or(0));
-        table.row([
+        table.push_row([
             Cell::styled(style, name),
             Cell::new(count.to_string()),
             Cell::styled(style, bar),
         ]);
     }
-    table.print(page);
+    table.print_table(page);
 }

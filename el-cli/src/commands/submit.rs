@@ -27,7 +27,7 @@ fit is named field by field, and nothing is changed then. In a session of el wor
 run.")]
 pub(crate) struct Args {
     /// The atom
-    #[arg(value_name = "ATOM", add = complete::atoms())]
+    #[arg(value_name = "ATOM", add = complete::complete_atoms())]
     id: String,
     /// A file with the report; `-` reads stdin
     #[arg(long, value_name = "FILE", required_unless_present = "template",
@@ -47,28 +47,29 @@ pub(super) enum Answer<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let Some(path) = &args.report else { return template(args, app) };
-    let report = input::file(app, "report", path)?;
-    let mut store = app.writer()?;
+    let Some(path) = &args.report else { return write_template(args, app) };
+    let report = input::read_file(app, "report", path)?;
+    let mut store = app.open_for_writing()?;
     close::ensure_committed(app, &mut store, std::slice::from_ref(&args.id))?;
     let submitted = ops::submit(&mut store, &app.ctx(), &args.id, &report)?;
     app.printer.emit(&Answer::Submitted(&submitted), |page| {
-        atoms::did(page, "Submitted", &submitted.atom);
-        if !page.quiet() {
+        atoms::print_done(page, "Submitted", &submitted.atom);
+        if !page.is_quiet() {
             let text = page.paint(style::DIM, "  it waits for el approve or el reject");
-            page.line(text);
+            page.push_line(text);
         }
     })?;
     Ok(Exit::Done)
 }
 
-fn template(args: &Args, app: &App) -> Result<Exit> {
-    let id = ops::resolve_id(&app.reader()?, &args.id)?;
+fn write_template(args: &Args, app: &App) -> Result<Exit> {
+    let id = ops::resolve_id(&app.open_for_reading()?, &args.id)?;
     let template = CompletionReport::template(&id, app.now());
     let text = serde_json::to_string_pretty(&template).map_err(|source| {
-        CommandError::internal("cannot write the report as JSON").with_source(source)
+        CommandError::internal_error("cannot write the report as JSON").with_source(source)
     })?;
-    app.printer
-        .emit(&Answer::Template(&template), |page| text.lines().for_each(|line| page.line(line)))?;
+    app.printer.emit(&Answer::Template(&template), |page| {
+        text.lines().for_each(|line| page.push_line(line))
+    })?;
     Ok(Exit::Done)
 }

@@ -14,7 +14,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn prepares(&self) -> bool {
+    pub(super) fn is_preparation(&self) -> bool {
         self.workplace
     }
 }

@@ -136,19 +136,20 @@ fn rows(now: &BTreeMap<String, String>, before: &BTreeMap<String, String>) -> Ve
 
 fn is_confirmed(app: &App, asked: &Asked) -> Result<bool> {
     if app.printer.is_robot() || !io::stdin().is_terminal() {
-        return Err(CommandError::usage("this needs a person's word, and nobody can be asked")
-            .with_hint("run it on a terminal, where it shows the settings and asks")
-            .with_hint("el trust --show shows them; --yes says yes in a script"));
+        return Err(CommandError::usage_error(
+            "this needs a person's word, and nobody can be asked",
+        )
+        .with_hint("run it on a terminal, where it shows the settings and asks")
+        .with_hint("el trust --show shows them; --yes says yes in a script"));
     }
-    let mut page = app.printer.page();
+    let mut page = app.printer.new_page();
     view(&mut page, asked);
-    app.printer.write(page.into_text().as_bytes())?;
+    app.printer.write_bytes(page.into_text().as_bytes())?;
     app.printer.note("trust these settings? [y/N]");
     let mut answer = String::new();
-    io::stdin()
-        .lock()
-        .read_line(&mut answer)
-        .map_err(|source| CommandError::internal("cannot read the answer").with_source(source))?;
+    io::stdin().lock().read_line(&mut answer).map_err(|source| {
+        CommandError::internal_error("cannot read the answer").with_source(source)
+    })?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
@@ -158,20 +159,20 @@ fn tell(app: &App, asked: &Asked, done: &str) -> Result<Exit> {
         if done.is_empty() {
             view(page, asked);
         }
-        if page.quiet() {
+        if page.is_quiet() {
             return;
         }
-        let path = sanitize::path(&asked.path);
+        let path = sanitize::path_line(&asked.path);
         let line = match (done, asked.is_trusted, asked.settings.is_empty()) {
             ("", _, true) => format!("{path} asks for nothing that needs to be trusted"),
             ("", true, _) => {
-                let when = asked.trusted_at.map(|at| time::relative(app.now(), at));
+                let when = asked.trusted_at.map(|at| time::relative_time(app.now(), at));
                 format!("{path} is trusted, since {}", when.unwrap_or_default())
             }
             ("", false, _) => format!("{path} is not trusted; el trust asks"),
             (done, _, _) => format!("{} {path}", page.paint(style::GOOD, done)),
         };
-        page.line(line);
+        page.push_line(line);
     })?;
     Ok(Exit::Done)
 }
@@ -180,7 +181,7 @@ fn view(page: &mut Page, asked: &Asked) {
     let mut table = Table::new([
         Column::new("KEY"),
         Column::new("VALUE").flexible(),
-        Column::new("WAS").spare(1),
+        Column::new("WAS").hide_when_narrow(1),
     ]);
     for row in &asked.settings {
         let (style, value) = match row.change {
@@ -194,13 +195,13 @@ fn view(page: &mut Page, asked: &Asked) {
             Change::New => "",
             Change::Changed | Change::Gone => row.before.as_deref().unwrap_or_default(),
         };
-        table.row([
+        table.push_row([
             Cell::styled(style::ID, row.key.as_str()),
             Cell::styled(style, value.filter(|text| !text.is_empty()).unwrap_or("unset")),
             Cell::styled(style::DIM, before),
         ]);
     }
-    table.print(page);
+    table.print_table(page);
 }
 
 #[cfg(test)]

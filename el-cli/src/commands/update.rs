@@ -9,7 +9,7 @@ use super::close::{self, GuardArgs, Ids};
 use super::create;
 use super::freed::Waiting;
 use crate::app::App;
-use crate::args::values::word;
+use crate::args::values::word_parser;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::list::OneOrMany;
@@ -48,13 +48,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     acceptance: Option<String>,
     /// The kind of work
-    #[arg(long = "type", value_parser = word::<IssueType>(), value_name = "TYPE")]
+    #[arg(long = "type", value_parser = word_parser::<IssueType>(), value_name = "TYPE")]
     issue_type: Option<IssueType>,
     /// 0 (critical) to 5 (someday), or a word
-    #[arg(short, long, value_parser = word::<Priority>(), value_name = "PRIORITY")]
+    #[arg(short, long, value_parser = word_parser::<Priority>(), value_name = "PRIORITY")]
     priority: Option<Priority>,
     /// The status
-    #[arg(short, long, value_parser = word::<Status>(), value_name = "STATUS")]
+    #[arg(short, long, value_parser = word_parser::<Status>(), value_name = "STATUS")]
     status: Option<Status>,
     /// The reason, with --status; `-` reads the text from stdin
     #[arg(short, long, value_name = "TEXT")]
@@ -72,13 +72,13 @@ pub(crate) struct Args {
     #[arg(long, value_delimiter = ',', value_name = "LABEL")]
     remove_label: Vec<String>,
     /// The atom that contains the updated atom
-    #[arg(long, value_name = "ATOM", add = complete::atoms())]
+    #[arg(long, value_name = "ATOM", add = complete::complete_atoms())]
     parent: Option<String>,
     /// Remove the parent
     #[arg(long, conflicts_with = "parent")]
     clear_parent: bool,
     /// Add an atom that has to be over first
-    #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::atoms())]
+    #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::complete_atoms())]
     blocked_by: Vec<String>,
     /// Remove an atom that had to be over first
     #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::all_atoms())]
@@ -100,8 +100,8 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let patch = patch(args, app)?;
-    let mut store = app.writer()?;
+    let patch = atom_patch(args, app)?;
+    let mut store = app.open_for_writing()?;
     if matches!(patch.status, Some(Status::Closed | Status::Review)) && !args.force {
         close::ensure_committed(app, &mut store, &args.ids.ids)?;
     }
@@ -114,16 +114,16 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         &app.ctx(),
         &args.ids.ids,
         &patch,
-        &args.guard.guard(app, args.force),
+        &args.guard.close_guard(app, args.force),
     )?;
-    let human = |page: &mut Page| updated.iter().for_each(|one| report(page, one));
-    app.printer.emit(&OneOrMany::of(args.ids.ids.len(), &updated), human)?;
+    let human = |page: &mut Page| updated.iter().for_each(|one| print_updated(page, one));
+    app.printer.emit(&OneOrMany::for_request(args.ids.ids.len(), &updated), human)?;
     let ended = updated.iter().map(|one| &one.atom).filter(|atom| atom.status.is_over());
     waiting.tell(app, &store, ended)?;
     Ok(Exit::Done)
 }
 
-fn patch(args: &Args, app: &App) -> Result<AtomPatch> {
+fn atom_patch(args: &Args, app: &App) -> Result<AtomPatch> {
     let is_stdin = |text: &Option<String>| text.as_deref() == Some("-");
     let file_is_stdin = args.description_file.as_ref().is_some_and(|path| path.as_os_str() == "-");
     input::only_one_stdin(&[
@@ -132,22 +132,22 @@ fn patch(args: &Args, app: &App) -> Result<AtomPatch> {
         ("reason", is_stdin(&args.reason)),
     ])?;
     if args.reason.is_some() && args.status.is_none() {
-        return Err(CommandError::usage("--reason goes with --status")
+        return Err(CommandError::usage_error("--reason goes with --status")
             .with_hint("el comment add says something without changing the status"));
     }
     let text = |field: &str, text: &Option<String>| {
-        text.as_deref().map(|text| input::text(app, field, text)).transpose()
+        text.as_deref().map(|text| input::read_text(app, field, text)).transpose()
     };
     let description = match &args.description_file {
-        Some(path) => Some(input::file(app, "description", path)?),
+        Some(path) => Some(input::read_file(app, "description", path)?),
         None => text("description", &args.description)?,
     };
     let date = args
         .defer_until
         .as_deref()
-        .map(|text| time::parse("defer-until", text, app.now(), Towards::Future))
+        .map(|text| time::parse_time("defer-until", text, app.now(), Towards::Future))
         .transpose()?;
-    let metadata = match args.metadata.as_deref().map(create::metadata).transpose()? {
+    let metadata = match args.metadata.as_deref().map(create::parse_metadata).transpose()? {
         Some(Value::Object(map)) => map,
         _ => serde_json::Map::new(),
     };
@@ -170,42 +170,42 @@ fn patch(args: &Args, app: &App) -> Result<AtomPatch> {
         metadata,
     };
     if patch == AtomPatch::default() {
-        return Err(CommandError::usage("nothing to change was given")
+        return Err(CommandError::usage_error("nothing to change was given")
             .with_hint("el update --help lists what can be changed"));
     }
     Ok(patch)
 }
 
 /// `Updated app-q5e6 title`, and a line for each changed field.
-pub(super) fn report(page: &mut Page, updated: &Updated) {
-    if page.quiet() {
+pub(super) fn print_updated(page: &mut Page, updated: &Updated) {
+    if page.is_quiet() {
         return;
     }
-    atoms::did(
+    atoms::print_done(
         page,
         if updated.changes.is_empty() { "Unchanged" } else { "Updated" },
         &updated.atom,
     );
     for (field, change) in &updated.changes {
-        let (from, to) = (short(&change["from"]), short(&change["to"]));
+        let (from, to) = (shorten_value(&change["from"]), shorten_value(&change["to"]));
         let line = if change["from"].is_string() && from.chars().count() + to.chars().count() > 80 {
             format!("  {field}")
         } else {
             format!("  {field}: {from} → {to}")
         };
         let line = page.paint(style::DIM, &line);
-        page.line(line);
+        page.push_line(line);
     }
 }
 
 /// A value in a line.
-fn short(value: &Value) -> String {
+fn shorten_value(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::String(text) if text.is_empty() => "empty".to_owned(),
-        Value::String(text) => sanitize::line(text).into_owned(),
+        Value::String(text) => sanitize::one_line(text).into_owned(),
         Value::Array(items) if items.is_empty() => "none".to_owned(),
-        Value::Array(items) => items.iter().map(short).collect::<Vec<_>>().join(", "),
-        other => sanitize::line(&other.to_string()).into_owned(),
+        Value::Array(items) => items.iter().map(shorten_value).collect::<Vec<_>>().join(", "),
+        other => sanitize::one_line(&other.to_string()).into_owned(),
     }
 }

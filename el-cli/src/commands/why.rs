@@ -30,13 +30,13 @@ const QUOTE_MAX: usize = 300;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let now = app.now();
-    let explained = ops::explain(&app.reader()?, &args.id, now)?;
+    let explained = ops::explain(&app.open_for_reading()?, &args.id, now)?;
     app.printer.emit(&explained, |page| {
-        view(page, &explained, now);
-        if !explained.ready && !page.quiet() {
-            locks(app).iter().for_each(|lock| {
-                let path = sanitize::path(lock);
-                page.paragraph(&format!("A git holds, or left behind, the lock {path}"), 2);
+        print_explanation(page, &explained, now);
+        if !explained.ready && !page.is_quiet() {
+            repository_locks(app).iter().for_each(|lock| {
+                let path = sanitize::path_line(lock);
+                page.push_paragraph(&format!("A git holds, or left behind, the lock {path}"), 2);
             });
         }
     })?;
@@ -44,27 +44,27 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 /// Git locks in the repository of this project, which keep agents from committing.
-fn locks(app: &App) -> Vec<PathBuf> {
+fn repository_locks(app: &App) -> Vec<PathBuf> {
     let repository = super::worktrees::find_repository(app);
     repository.ok().and_then(|found| found.find_locks().ok()).unwrap_or_default()
 }
 
-fn view(page: &mut Page, explained: &Explanation, now: Timestamp) {
+fn print_explanation(page: &mut Page, explained: &Explanation, now: Timestamp) {
     let atom = &explained.atom;
     let head = atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
-    page.line(head);
+    page.push_line(head);
     if explained.ready {
         let text = page
             .paint(style::GOOD, "It is ready: el work or el next takes it when its turn comes.");
-        page.line(text);
+        page.push_line(text);
     }
     for hold in &explained.holds {
         if !is_told_already(hold, explained) {
-            page.paragraph(&sentence(hold, explained, now), 2);
+            page.push_paragraph(&hold_sentence(hold, explained, now), 2);
         }
     }
     if let Some(pause) = &explained.pause {
-        page.paragraph(&pauses::sentence(pause), 2);
+        page.push_paragraph(&pauses::pause_sentence(pause), 2);
     }
     if let Some(spent) = &explained.spent_budget {
         let (amount, cap) = (format_usd(spent.spent_micros), format_usd(spent.budget_micros));
@@ -74,24 +74,24 @@ fn view(page: &mut Page, explained: &Explanation, now: Timestamp) {
              '{{\"budget_usd\": …}}', or budget_per_epic), then el reopen what is deferred for it.",
             spent.atom_id, spent.atom_id
         );
-        page.paragraph(&text, 2);
+        page.push_paragraph(&text, 2);
     }
     if let Some(reason) = explained.held_back.as_ref().filter(|_| explained.ready) {
-        page.paragraph(&format!("The worker holds back: {}", sanitize::line(reason)), 2);
+        page.push_paragraph(&format!("The worker holds back: {}", sanitize::one_line(reason)), 2);
     }
     if explained.attempts.is_empty() {
         return;
     }
-    page.blank();
-    page.heading("Attempts");
+    page.push_blank();
+    page.push_heading("Attempts");
     for run in &explained.attempts {
-        let told = told(run, now);
-        page.paragraph(&told, 2);
+        let told = attempt_sentence(run, now);
+        page.push_paragraph(&told, 2);
     }
     if let Some(comment) = &explained.last_comment {
-        page.blank();
-        page.heading("Last comment");
-        crate::output::comments::print(page, std::slice::from_ref(comment), now);
+        page.push_blank();
+        page.push_heading("Last comment");
+        crate::output::comments::print_comments(page, std::slice::from_ref(comment), now);
     }
 }
 
@@ -102,27 +102,27 @@ fn is_told_already(hold: &Hold, explained: &Explanation) -> bool {
 }
 
 /// A hold in a sentence.
-fn sentence(hold: &Hold, explained: &Explanation, now: Timestamp) -> String {
+fn hold_sentence(hold: &Hold, explained: &Explanation, now: Timestamp) -> String {
     match hold {
         Hold::Status { status } => {
             let atom = &explained.atom;
             let reason = atom.close_reason.as_deref().filter(|reason| !reason.trim().is_empty());
             of_status(*status, &atom.id, atom.assignee.as_deref(), reason)
         }
-        Hold::Running { run } => running(run, &explained.attempts),
+        Hold::Running { run } => running_sentence(run, &explained.attempts),
         hold => of_others(hold, now),
     }
 }
 
 fn of_status(status: Status, id: &str, assignee: Option<&str>, reason: Option<&str>) -> String {
-    let reason = reason.map(sanitize::line);
+    let reason = reason.map(sanitize::one_line);
     match (status, reason) {
         (status, Some(reason)) if status.is_over() => format!("It is {status}: {reason}"),
         (status, None) if status.is_over() => {
             format!("It is {status}; el reopen {id} makes it open again.")
         }
         (Status::InProgress, _) => {
-            let who = sanitize::line(assignee.unwrap_or("somebody"));
+            let who = sanitize::one_line(assignee.unwrap_or("somebody"));
             format!("{who} claimed it, and no run works on it; el release {id} gives it back.")
         }
         (Status::Review, _) => {
@@ -136,14 +136,15 @@ fn of_status(status: Status, id: &str, assignee: Option<&str>, reason: Option<&s
 }
 
 /// The worker of the atom, its session, and its current action.
-fn running(run: &str, attempts: &[Run]) -> String {
+fn running_sentence(run: &str, attempts: &[Run]) -> String {
     let found = attempts.iter().find(|found| found.id == run);
-    let place = found.and_then(branch).map_or_else(String::new, |branch| format!(" on {branch}"));
+    let place =
+        found.and_then(worktree_branch).map_or_else(String::new, |branch| format!(" on {branch}"));
     let agent = found.map_or("an agent", |found| found.agent.as_str());
     let doing = found.and_then(|found| found.progress.action.as_deref());
     let doing = doing.map_or_else(String::new, |action| format!(" Its last step: {action}."));
     let told = format!("{agent} is working on it in {run}{place}.{doing}");
-    format!("{} el logs {run} shows what it does.", sanitize::line(&told))
+    format!("{} el logs {run} shows what it does.", sanitize::one_line(&told))
 }
 
 /// Of holds that need no look at the atom.
@@ -161,14 +162,14 @@ fn of_others(hold: &Hold, now: Timestamp) -> String {
         Hold::Deferred { until: Some(until) } => {
             format!(
                 "It is deferred until {} ({}).",
-                time::local(*until),
-                time::relative(now, *until)
+                time::local_time(*until),
+                time::relative_time(now, *until)
             )
         }
         Hold::BackOff { until } => {
             format!(
                 "An attempt failed, or was over at once; the next one begins {}.",
-                time::relative(now, *until)
+                time::relative_time(now, *until)
             )
         }
         Hold::Blocked { by, bond, via } => {
@@ -204,35 +205,35 @@ fn of_others(hold: &Hold, now: Timestamp) -> String {
 }
 
 /// An attempt in a sentence.
-fn told(run: &Run, now: Timestamp) -> String {
-    let took = time::span(runs::length(run, now));
-    let cost = runs::cost(run.progress.cost_micros);
+fn attempt_sentence(run: &Run, now: Timestamp) -> String {
+    let took = time::format_span(runs::run_duration(run, now));
+    let cost = runs::format_cost(run.progress.cost_micros);
     let cost = if cost.is_empty() { String::new() } else { format!(", {cost}") };
     let head = format!(
         "#{} {} ({}, {took}{cost}): {}",
         run.attempt,
         run.agent,
         run.id,
-        runs::state(run, now)
+        runs::state_word(run, now)
     );
     let mut told = match run.detail.as_deref().or(run.progress.action.as_deref()) {
-        Some(detail) => format!("{head}: {}", sanitize::line(detail)),
+        Some(detail) => format!("{head}: {}", sanitize::one_line(detail)),
         None => head,
     };
     for (what, words) in last_words(run) {
-        told.push_str(&format!("; {what} “{}”", sanitize::line(&words)));
+        told.push_str(&format!("; {what} “{}”", sanitize::one_line(&words)));
     }
-    if let Some(branch) = branch(run) {
+    if let Some(branch) = worktree_branch(run) {
         told.push_str(&format!("; branch {branch}"));
     }
     match &run.summary {
-        Some(summary) => format!("{told}; {}", artifacts::words(summary, run.artifacts)),
+        Some(summary) => format!("{told}; {}", artifacts::verdict_words(summary, run.artifacts)),
         None => told,
     }
 }
 
 /// The branch of a run with a worktree of its own.
-fn branch(run: &Run) -> Option<String> {
+fn worktree_branch(run: &Run) -> Option<String> {
     let folder = std::path::Path::new(&run.workdir);
     let is_own = folder.components().any(|part| part.as_os_str() == run.atom_id.as_str());
     is_own.then(|| format!("el/{}", run.atom_id))

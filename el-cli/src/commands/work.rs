@@ -63,7 +63,7 @@ Exit codes of --once, --max and --drain:
   10  claiming is paused: usage limit or outage (--once), or the day's budget is spent")]
 pub(crate) struct Args {
     /// Only these atoms; leaves when all are done or wait
-    #[arg(value_name = "ATOM", add = complete::atoms(),
+    #[arg(value_name = "ATOM", add = complete::complete_atoms(),
         conflicts_with_all = ["stop", "resume", "status"])]
     atoms: Vec<String>,
     /// Claim a single atom, wait for its end, and leave
@@ -162,7 +162,7 @@ pub(crate) struct Overrides {
 }
 
 impl Overrides {
-    pub(super) fn apply(&self, settings: Settings) -> Settings {
+    pub(super) fn apply_to(&self, settings: Settings) -> Settings {
         settings
             .with_flag("--concurrency", "concurrency", self.concurrency.as_deref())
             .with_flag("--agent", "agent", self.agent.as_deref())
@@ -202,14 +202,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Some(word) = args.atoms.first() {
         ensure_no_command(word, app)?;
     }
-    let resolved = resolve(args, app)?;
+    let resolved = resolve_agents(args, app)?;
     if args.resume {
-        let resumed = resume::clear(app, &resolved)?;
+        let resumed = resume::clear_pauses(app, &resolved)?;
         if !args.is_bounded() {
-            return resume::tell(app, &resumed);
+            return resume::report_resumed(app, &resumed);
         }
     }
-    let options = options(args, app, resolved)?;
+    let options = work_options(args, app, resolved)?;
     if args.dry_run {
         return dry_run::run(app, &options);
     }
@@ -218,28 +218,35 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     if options.filter.parent.is_some() {
         // An unknown id is an error now, instead of a queue that stays empty.
-        ops::ready(&app.reader()?, &options.filter, ops::Sort::Priority, Some(1), 0, app.now())?;
+        ops::ready(
+            &app.open_for_reading()?,
+            &options.filter,
+            ops::Sort::Priority,
+            Some(1),
+            0,
+            app.now(),
+        )?;
     }
     tell_of_others(app, &options)?;
     tell_what_waits(app, &options)?;
     // Opening the store for a change tells the database of settings that the ends of runs obey.
-    drop(app.writer()?);
+    drop(app.open_for_writing()?);
     // Faults are reported instead of the preview.
     worker::preflight(&options)?;
-    preflight::tell(app, &options);
+    preflight::print_preflight(app, &options);
     tell_of_inert(app)?;
     tell_of_folders(app, &options);
     let queue = live::Queue {
-        store: app.reader()?,
+        store: app.open_for_reading()?,
         agents: options.agents.iter().map(|served| served.agent.name.clone()).collect(),
         filter: options.filter.clone(),
     };
     let mut listener = live::Listener::new(&app.printer).with_queue(queue);
     let worked = worker::work(&options, &mut listener);
-    listener.finish();
-    to_land::say(app, &options, &mut listener);
+    listener.clear_live_lines();
+    to_land::suggest_landing(app, &options, &mut listener);
     offer_epics(app, &mut listener);
-    let summary = worked.map_err(failure)?;
+    let summary = worked.map_err(work_failure)?;
     if !args.is_bounded() || summary.stopped_by.is_some() {
         return Ok(Exit::Done);
     }
@@ -249,12 +256,15 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 
 /// Offers the epics in which all is over.
 fn offer_epics(app: &App, listener: &mut live::Listener<'_>) {
-    if app.printer.is_robot() || app.printer.page().quiet() {
+    if app.printer.is_robot() || app.printer.new_page().is_quiet() {
         return;
     }
     // An error is no reason to fail: the work is done, and el list offers the epics again.
-    let Ok(epics) = app.reader().and_then(|store| Ok(ops::finished_epics(&store)?)) else { return };
-    listener.say(|page| epics.iter().for_each(|epic| page.line(freed::offer(epic))));
+    let Ok(epics) = app.open_for_reading().and_then(|store| Ok(ops::finished_epics(&store)?))
+    else {
+        return;
+    };
+    listener.print_above(|page| epics.iter().for_each(|epic| page.push_line(freed::offer(epic))));
 }
 
 /// The error for an action that a pause prevents, with the exit code of the pause.
@@ -300,18 +310,18 @@ fn ensure_all_is_done(summary: &Summary) -> Result<()> {
         .with_hint(format!("el why {} says how each attempt ended", unfinished[0])))
 }
 
-fn resolve(args: &Args, app: &App) -> Result<Resolved> {
-    let settings = args.overrides.apply(app.settings_for_agents()?);
+fn resolve_agents(args: &Args, app: &App) -> Result<Resolved> {
+    let settings = args.overrides.apply_to(app.settings_for_agents()?);
     app.warn_of_inert(&settings);
-    let work = settings.work()?;
-    let mut agents = settings.served(&work)?;
+    let work = settings.work_settings()?;
+    let mut agents = settings.served_agents(&work)?;
     for served in &mut agents {
         served.agent.allowed_tools.extend(args.overrides.allowed_tools.iter().cloned());
     }
-    let places = places(app, &work)?;
-    let mut filter = args.filter.filter(app)?;
+    let places = project_places(app, &work)?;
+    let mut filter = args.filter.atom_filter(app)?;
     if !args.atoms.is_empty() {
-        let store = app.reader()?;
+        let store = app.open_for_reading()?;
         let ids = args.atoms.iter().map(|atom| ops::resolve_id(&store, atom));
         filter.ids = ids.collect::<el_core::Result<_>>()?;
     }
@@ -325,12 +335,13 @@ fn ensure_no_command(word: &str, app: &App) -> Result<()> {
     if mistyped::named_id(app, word).is_some() {
         return Ok(());
     }
-    Err(CommandError::usage(format!("'{word}' is no atom")).with_hint(format!("el work --{flag}")))
+    Err(CommandError::usage_error(format!("'{word}' is no atom"))
+        .with_hint(format!("el work --{flag}")))
 }
 
 /// Names the requested atoms that cannot begin now.
 fn tell_what_waits(app: &App, options: &WorkOptions) -> Result<()> {
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     for id in &options.filter.ids {
         if !ops::explain(&store, id, app.now())?.ready {
             app.printer.note(&format!("{id} is not ready: el why {id} says what holds it"));
@@ -340,7 +351,7 @@ fn tell_what_waits(app: &App, options: &WorkOptions) -> Result<()> {
 }
 
 /// The folders of this project, and the path of this `el`.
-pub(super) fn places(app: &App, work: &WorkSettings) -> Result<Places> {
+pub(super) fn project_places(app: &App, work: &WorkSettings) -> Result<Places> {
     let project = app.project()?.clone();
     let el = this_program()?;
     Ok(Places {
@@ -356,13 +367,13 @@ pub(super) fn places(app: &App, work: &WorkSettings) -> Result<Places> {
 /// an upgrade; the system then reports its file as deleted.
 pub(super) fn this_program() -> Result<PathBuf> {
     let el = std::env::current_exe().map_err(|source| {
-        CommandError::internal("cannot tell where this program is").with_source(source)
+        CommandError::internal_error("cannot tell where this program is").with_source(source)
     })?;
     let instead = el.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
     Ok(instead.filter(|path| path.is_file() && !el.exists()).unwrap_or(el))
 }
 
-fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
+fn work_options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
     let max_claims = if args.once {
         Some(1)
     } else {
@@ -388,8 +399,10 @@ fn options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
 /// Tells the caller of other workers. Beside another worker, a worker may idle while an agent is
 /// busy there.
 fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
-    for other in ops::list_workers(&app.reader()?)?.iter().filter(|other| worker::is_there(other)) {
-        let since = time::relative(app.now(), other.started_at);
+    for other in
+        ops::list_workers(&app.open_for_reading()?)?.iter().filter(|other| worker::is_there(other))
+    {
+        let since = time::relative_time(app.now(), other.started_at);
         app.printer.note(&format!(
             "another worker is at it: pid {}, for {}, started {since}; el work --stop ends it",
             other.process.pid,
@@ -426,7 +439,7 @@ pub(super) fn tell_of_inert(app: &App) -> Result<()> {
 
 /// Warns, before agents start, of shared folders and uncommitted files.
 pub(super) fn tell_of_folders(app: &App, options: &WorkOptions) {
-    for remark in folders::remarks(&options.agents, options.concurrency) {
+    for remark in folders::folder_remarks(&options.agents, options.concurrency) {
         app.printer.note(&remark);
     }
 }
@@ -434,19 +447,19 @@ pub(super) fn tell_of_folders(app: &App, options: &WorkOptions) {
 /// The longest wait of `--stop`: an agent has five seconds to end by itself, and is then killed.
 const STOP_LIMIT: Duration = Duration::from_secs(90);
 
-pub(super) fn failure(error: WorkError) -> CommandError {
+pub(super) fn work_failure(error: WorkError) -> CommandError {
     match error {
         WorkError::Configuration(error) => error.into(),
         WorkError::Store(error) => error.into(),
-        WorkError::DatabaseGone { .. } => CommandError::config("database", error.to_string())
+        WorkError::DatabaseGone { .. } => CommandError::config_error("database", error.to_string())
             .with_hint("all sessions were ended, since nothing of their work could be kept")
             .with_hint("put the database back, or el init makes a new one; el doctor looks at it"),
-        WorkError::CannotLaunch { .. } => CommandError::config("tmux", error.to_string())
+        WorkError::CannotLaunch { .. } => CommandError::config_error("tmux", error.to_string())
             .with_hint(
                 "el doctor looks at what is needed; the atoms are open again and were not lost",
             ),
         WorkError::System { .. } => {
-            CommandError::internal("the worker could not go on").with_source(error)
+            CommandError::internal_error("the worker could not go on").with_source(error)
         }
     }
 }

@@ -37,7 +37,7 @@ enum Command {
 }
 
 impl Args {
-    pub(super) fn removes(&self) -> bool {
+    pub(super) fn is_removal(&self) -> bool {
         self.command.is_some()
     }
 }
@@ -53,20 +53,24 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 /// The branches of all atoms, compared with the target branch.
 fn find_branches(app: &App, store: &Store, repository: &Repository) -> Result<Vec<AtomBranch>> {
     // Without a target branch there is still something to list.
-    let onto = target(app, repository, None).ok();
-    Ok(atom_branches(store, repository, &app.settings()?.landing()?, onto.as_deref())?)
+    let onto = target_branch(app, repository, None).ok();
+    Ok(atom_branches(store, repository, &app.settings()?.land_settings()?, onto.as_deref())?)
 }
 
 /// The repository of this project.
 pub(super) fn find_repository(app: &App) -> Result<Repository> {
     let settings = app.settings()?;
-    let work = settings.work()?;
-    let folder = settings.agent(&work.agents[0])?.working_directory;
+    let work = settings.work_settings()?;
+    let folder = settings.agent_settings(&work.agents[0])?.working_directory;
     Ok(Repository::open_at(&folder)?)
 }
 
 /// The branch that work is brought to.
-pub(super) fn target(app: &App, repository: &Repository, flag: Option<&str>) -> Result<String> {
-    let configured = app.settings()?.landing()?.onto;
+pub(super) fn target_branch(
+    app: &App,
+    repository: &Repository,
+    flag: Option<&str>,
+) -> Result<String> {
+    let configured = app.settings()?.land_settings()?.onto;
     Ok(resolve_target(repository, flag.or(configured.as_deref()))?)
 }

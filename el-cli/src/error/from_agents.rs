@@ -11,7 +11,7 @@ use crate::exit::Exit;
 
 impl From<ConfigurationError> for CommandError {
     fn from(error: ConfigurationError) -> CommandError {
-        CommandError::config(error.field, error.message).with_hint(error.hint)
+        CommandError::config_error(error.field, error.message).with_hint(error.hint)
     }
 }
 
@@ -55,13 +55,15 @@ impl From<LandError> for CommandError {
         match error {
             LandError::Git(error) => error.into(),
             LandError::Tracker(error) => error.into(),
-            LandError::File { doing, path, source } => CommandError::file(doing, &path, source),
+            LandError::File { doing, path, source } => {
+                CommandError::file_error(doing, &path, source)
+            }
             LandError::Busy => CommandError::new(Exit::Conflict, "busy", message)
                 .with_retryable(true)
                 .with_hint("wait for it to end"),
-            LandError::AgentBranch(_) => CommandError::usage(message)
+            LandError::AgentBranch(_) => CommandError::usage_error(message)
                 .with_hint("name a branch of your own with --onto, or in land_onto"),
-            LandError::Signals(source) => CommandError::internal(message).with_source(source),
+            LandError::Signals(source) => CommandError::internal_error(message).with_source(source),
             LandError::TargetFails { output, .. } => {
                 let lines: Vec<&str> = output.lines().collect();
                 let end = lines[lines.len().saturating_sub(8)..].iter();
@@ -72,7 +74,7 @@ impl From<LandError> for CommandError {
                          worktree_setup",
                     )
             }
-            LandError::CannotRun { key, .. } => CommandError::config(key, message).with_hint(
+            LandError::CannotRun { key, .. } => CommandError::config_error(key, message).with_hint(
                 format!("{key} is a program and its arguments; sh -c '…' gives it a shell"),
             ),
             LandError::Interrupted => CommandError::new(Exit::Conflict, "broken_off", message),

@@ -142,7 +142,7 @@ mod tests {
             candidates: vec![("app-q5e6".into(), "One".into()), ("app-q5zz".into(), "Two".into())],
         });
         assert_eq!(error.exit(), Exit::Conflict);
-        assert_eq!(error.listing().len(), 2);
+        assert_eq!(error.listed_items().len(), 2);
         assert_eq!(error.details()["candidates"][1]["id"], "app-q5zz");
     }
 

@@ -25,75 +25,75 @@ impl Arguments {
         )
     }
 
-    fn take(&mut self, name: &str) -> Option<Value> {
+    fn take_value(&mut self, name: &str) -> Option<Value> {
         self.0.shift_remove(name)
     }
 
-    pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>> {
-        match self.take(name) {
+    pub(super) fn optional_text(&mut self, name: &'static str) -> Result<Option<String>> {
+        match self.take_value(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
-            Some(other) => Err(wrong(name, "a text", &other)),
+            Some(other) => Err(type_error(name, "a text", &other)),
         }
     }
 
-    pub(super) fn needed(&mut self, name: &'static str) -> Result<String> {
-        self.text(name)?.ok_or_else(|| missing(name))
+    pub(super) fn required_text(&mut self, name: &'static str) -> Result<String> {
+        self.optional_text(name)?.ok_or_else(|| missing_error(name))
     }
 
     /// A list of texts; a single text is a list of length 1.
-    pub(super) fn list(&mut self, name: &'static str) -> Result<Vec<String>> {
-        let items = match self.take(name) {
+    pub(super) fn text_list(&mut self, name: &'static str) -> Result<Vec<String>> {
+        let items = match self.take_value(name) {
             None => return Ok(Vec::new()),
             Some(Value::Array(items)) => items,
             Some(one) => vec![one],
         };
         let text = |item| match item {
             Value::String(text) => Ok(text),
-            other => Err(wrong(name, "a list of texts", &other)),
+            other => Err(type_error(name, "a list of texts", &other)),
         };
         items.into_iter().map(text).collect()
     }
 
     /// Atom ids, at least a single id, under the name `ids` or `id`.
-    pub(super) fn ids(&mut self) -> Result<Vec<String>> {
-        let mut ids = self.list("ids")?;
-        ids.extend(self.list("id")?);
-        if ids.is_empty() { Err(missing("ids")) } else { Ok(ids) }
+    pub(super) fn atom_ids(&mut self) -> Result<Vec<String>> {
+        let mut ids = self.text_list("ids")?;
+        ids.extend(self.text_list("id")?);
+        if ids.is_empty() { Err(missing_error("ids")) } else { Ok(ids) }
     }
 
     /// A word of the tracker: a status, a type, …
-    pub(super) fn word<T: FromStr<Err = el_core::Error>>(
+    pub(super) fn optional_word<T: FromStr<Err = el_core::Error>>(
         &mut self,
         name: &'static str,
     ) -> Result<Option<T>> {
-        Ok(self.text(name)?.map(|text| text.parse()).transpose()?)
+        Ok(self.optional_text(name)?.map(|text| text.parse()).transpose()?)
     }
 
-    pub(super) fn words<T: FromStr<Err = el_core::Error>>(
+    pub(super) fn word_list<T: FromStr<Err = el_core::Error>>(
         &mut self,
         name: &'static str,
     ) -> Result<Vec<T>> {
-        self.list(name)?.iter().map(|text| Ok(text.parse()?)).collect()
+        self.text_list(name)?.iter().map(|text| Ok(text.parse()?)).collect()
     }
 
     /// A number from 0 to 5, or the word of a priority.
-    pub(super) fn priority(&mut self) -> Result<Option<Priority>> {
-        self.word("priority")
+    pub(super) fn optional_priority(&mut self) -> Result<Option<Priority>> {
+        self.optional_word("priority")
     }
 
-    pub(super) fn flag(&mut self, name: &'static str) -> Result<bool> {
-        match self.take(name) {
+    pub(super) fn optional_flag(&mut self, name: &'static str) -> Result<bool> {
+        match self.take_value(name) {
             None => Ok(false),
             Some(Value::Bool(value)) => Ok(value),
-            Some(other) => Err(wrong(name, "true or false", &other)),
+            Some(other) => Err(type_error(name, "true or false", &other)),
         }
     }
 
     /// A whole number that is not negative.
-    pub(super) fn number(&mut self, name: &'static str) -> Result<Option<u32>> {
-        let Some(value) = self.take(name) else { return Ok(None) };
+    pub(super) fn optional_number(&mut self, name: &'static str) -> Result<Option<u32>> {
+        let Some(value) = self.take_value(name) else { return Ok(None) };
         let number = match &value {
             Value::String(text) => text.trim().parse().ok(),
             // Some clients know no whole numbers.
@@ -107,26 +107,27 @@ impl Arguments {
         };
         match number.map(u32::try_from) {
             Some(Ok(number)) => Ok(Some(number)),
-            _ => Err(wrong(name, "a whole number from 0 to 4294967295", &value)),
+            _ => Err(type_error(name, "a whole number from 0 to 4294967295", &value)),
         }
     }
 
     /// Fails if the call has an argument that the tool did not read. Tools call `done` before they
     /// change anything.
-    pub(super) fn done(self, tool: &str) -> Result<()> {
+    pub(super) fn ensure_all_used(self, tool: &str) -> Result<()> {
         let Some((name, _)) = self.0.iter().next() else { return Ok(()) };
-        let known = super::catalog::parameters(tool);
+        let known = super::catalog::parameter_names(tool);
         let name: String = name.chars().take(60).collect();
-        Err(CommandError::usage(format!("{tool} has no argument '{}'", name.escape_debug()))
+        Err(CommandError::usage_error(format!("{tool} has no argument '{}'", name.escape_debug()))
             .with_hint(format!("it takes {}", known.join(", "))))
     }
 }
 
-fn missing(name: &str) -> CommandError {
-    CommandError::usage(format!("the argument '{name}' is missing")).with_detail("field", name)
+fn missing_error(name: &str) -> CommandError {
+    CommandError::usage_error(format!("the argument '{name}' is missing"))
+        .with_detail("field", name)
 }
 
-fn wrong(name: &str, wanted: &str, value: &Value) -> CommandError {
+fn type_error(name: &str, wanted: &str, value: &Value) -> CommandError {
     let kind = match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
@@ -142,7 +143,7 @@ fn wrong(name: &str, wanted: &str, value: &Value) -> CommandError {
         kind.to_owned()
     };
     let given: String = given.chars().take(60).collect();
-    CommandError::invalid(name, format!("{name}: {wanted} is needed, not {given}"))
+    CommandError::invalid_value(name, format!("{name}: {wanted} is needed, not {given}"))
 }
 
 #[cfg(test)]
@@ -163,38 +164,41 @@ mod tests {
             "a": null, "ids": "x", "id": ["y"], "priority": 1, "n": "7", "f": 8.0,
             "s": ["Open", "in-progress"],
         }));
-        assert_eq!(given.text("a").unwrap(), None);
-        assert_eq!(given.ids().unwrap(), ["x", "y"]);
-        assert_eq!(given.priority().unwrap().unwrap().value(), 1);
-        assert_eq!((given.number("n").unwrap(), given.number("f").unwrap()), (Some(7), Some(8)));
-        assert_eq!(given.words::<Status>("s").unwrap(), [Status::Open, Status::InProgress]);
-        given.done("list").unwrap();
+        assert_eq!(given.optional_text("a").unwrap(), None);
+        assert_eq!(given.atom_ids().unwrap(), ["x", "y"]);
+        assert_eq!(given.optional_priority().unwrap().unwrap().value(), 1);
+        assert_eq!(
+            (given.optional_number("n").unwrap(), given.optional_number("f").unwrap()),
+            (Some(7), Some(8))
+        );
+        assert_eq!(given.word_list::<Status>("s").unwrap(), [Status::Open, Status::InProgress]);
+        given.ensure_all_used("list").unwrap();
     }
 
     #[test]
     fn what_is_wrong_is_named() {
         let message = |error: CommandError| error.to_string();
         assert_eq!(
-            message(of(json!({"t": []})).text("t").unwrap_err()),
+            message(of(json!({"t": []})).optional_text("t").unwrap_err()),
             "t: a text is needed, not a list"
         );
         assert_eq!(
-            message(of(json!({"l": [1]})).list("l").unwrap_err()),
+            message(of(json!({"l": [1]})).text_list("l").unwrap_err()),
             "l: a list of texts is needed, not a number"
         );
         for bad in [json!(-1), json!(1.5), json!(1e30), json!("x"), json!([])] {
-            let error = of(json!({ "n": bad })).number("n").unwrap_err();
+            let error = of(json!({ "n": bad })).optional_number("n").unwrap_err();
             assert!(message(error).starts_with("n: a whole number"), "{bad}");
         }
         assert_eq!(
-            message(of(json!({"b": "yes"})).flag("b").unwrap_err()),
+            message(of(json!({"b": "yes"})).optional_flag("b").unwrap_err()),
             "b: true or false is needed, not a text"
         );
         assert_eq!(
-            message(of(json!({})).needed("task").unwrap_err()),
+            message(of(json!({})).required_text("task").unwrap_err()),
             "the argument 'task' is missing"
         );
-        let unknown = of(json!({"titel": "x"})).done("create").unwrap_err();
+        let unknown = of(json!({"titel": "x"})).ensure_all_used("create").unwrap_err();
         assert_eq!(unknown.to_string(), "create has no argument 'titel'");
         assert!(unknown.hints()[0].contains("title"), "{:?}", unknown.hints());
     }

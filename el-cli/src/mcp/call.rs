@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::reply::Out;
+use super::reply::AnswerSink;
 use super::version::Version;
 use super::wire;
 use crate::app::App;
@@ -39,7 +39,7 @@ impl Stops {
 /// Where a client wants to hear how far a call is.
 #[derive(Debug, Clone)]
 pub(super) struct Progress {
-    pub(super) out: Arc<Out>,
+    pub(super) out: Arc<AnswerSink>,
     pub(super) token: Value,
     pub(super) version: Version,
 }
@@ -71,7 +71,7 @@ impl Call {
     /// Sends a progress notification if the client asked for progress and the last notification is
     /// old enough. The progress value is the elapsed time in seconds: the protocol requires a
     /// growing number, and the total is unknown.
-    pub(super) fn tell(&self, words: impl FnOnce() -> String) {
+    pub(super) fn report_progress(&self, words: impl FnOnce() -> String) {
         let Some(progress) = &self.progress else { return };
         // The client wants no progress of a cancelled call.
         if self.stops.is_cancelled() || self.told.get().is_some_and(|at| at.elapsed() < TELL_EVERY)
@@ -84,7 +84,7 @@ impl Call {
         if progress.version.has_progress_messages() {
             params["message"] = words().into();
         }
-        progress.out.send(&wire::notification("notifications/progress", params));
+        progress.out.send_message(&wire::notification("notifications/progress", params));
     }
 }
 

@@ -40,9 +40,9 @@ pub(super) struct Job {
 
 /// The unanswered calls, which can be cancelled.
 #[derive(Debug, Default)]
-pub(super) struct Open(Mutex<Vec<(Value, Stops)>>);
+pub(super) struct OpenCalls(Mutex<Vec<(Value, Stops)>>);
 
-impl Open {
+impl OpenCalls {
     fn add(&self, id: &Value, stops: &Stops) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((id.clone(), stops.clone()));
     }
@@ -53,7 +53,7 @@ impl Open {
     }
 
     /// Cancels the call with this id, if the call is still unanswered.
-    pub(super) fn cancel(&self, id: &Value) {
+    pub(super) fn cancel_call(&self, id: &Value) {
         let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.iter()
             .filter(|(other, _)| other == id)
@@ -71,24 +71,24 @@ impl Open {
 pub(super) struct Lane {
     jobs: Sender<Job>,
     queued: Arc<AtomicUsize>,
-    open: Arc<Open>,
+    open: Arc<OpenCalls>,
     thread: JoinHandle<()>,
 }
 
 impl Lane {
-    pub(super) fn new(open: Arc<Open>) -> std::io::Result<Lane> {
+    pub(super) fn new(open: Arc<OpenCalls>) -> std::io::Result<Lane> {
         let (jobs, queue) = channel();
         let queued = Arc::new(AtomicUsize::new(0));
         let (counter, known) = (Arc::clone(&queued), Arc::clone(&open));
         let thread = std::thread::Builder::new()
             .name("calls".to_owned())
-            .spawn(move || work(&queue, &counter, &known))?;
+            .spawn(move || run_jobs(&queue, &counter, &known))?;
         Ok(Lane { jobs, queued, open, thread })
     }
 
-    pub(super) fn put(&self, job: Job) {
+    pub(super) fn enqueue(&self, job: Job) {
         if self.queued.load(Ordering::SeqCst) >= QUEUE_MAX {
-            job.answer(Err(busy("calls are in the queue")));
+            job.send_answer(Err(busy_error("calls are in the queue")));
             return;
         }
         self.open.add(&job.id, &job.stops);
@@ -98,13 +98,13 @@ impl Lane {
     }
 
     /// Accepts no more calls, and waits for the calls in the queue.
-    pub(super) fn close(self) {
+    pub(super) fn finish_and_wait(self) {
         drop(self.jobs);
         let _ = self.thread.join();
     }
 }
 
-fn work(queue: &Receiver<Job>, queued: &AtomicUsize, open: &Arc<Open>) {
+fn run_jobs(queue: &Receiver<Job>, queued: &AtomicUsize, open: &Arc<OpenCalls>) {
     let mut waiting: Vec<JoinHandle<()>> = Vec::new();
     for job in queue {
         queued.fetch_sub(1, Ordering::SeqCst);
@@ -113,7 +113,7 @@ fn work(queue: &Receiver<Job>, queued: &AtomicUsize, open: &Arc<Open>) {
             job.run(open);
         } else if waiting.len() >= WAITING_MAX {
             open.remove(&job.stops);
-            job.answer(Err(busy("calls wait for something")));
+            job.send_answer(Err(busy_error("calls wait for something")));
         } else {
             let open = Arc::clone(open);
             waiting.push(std::thread::spawn(move || job.run(&open)));
@@ -124,13 +124,13 @@ fn work(queue: &Receiver<Job>, queued: &AtomicUsize, open: &Arc<Open>) {
     }
 }
 
-fn busy(what: &str) -> CommandError {
+fn busy_error(what: &str) -> CommandError {
     let message = format!("as many {what} as this server takes at once; nothing was changed");
     CommandError::new(Exit::TimedOut, "busy", message).with_retryable(true)
 }
 
 impl Job {
-    fn run(mut self, open: &Open) {
+    fn run(mut self, open: &OpenCalls) {
         let arguments = std::mem::take(&mut self.arguments);
         let done = if self.stops.is_cancelled() {
             Err(super::call::called_off())
@@ -142,13 +142,13 @@ impl Job {
             (self.tool.run)(&call, arguments)
         };
         open.remove(&self.stops);
-        self.answer(done);
+        self.send_answer(done);
     }
 
     /// Sends the answer, unless the call was cancelled.
-    fn answer(&self, done: Result<String, CommandError>) {
+    fn send_answer(&self, done: Result<String, CommandError>) {
         let answer =
-            (!self.stops.is_cancelled()).then(|| tools::answer(&self.id, done, self.version));
-        self.reply.give(answer);
+            (!self.stops.is_cancelled()).then(|| tools::call_answer(&self.id, done, self.version));
+        self.reply.send_answer(answer);
     }
 }

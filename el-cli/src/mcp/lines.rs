@@ -16,7 +16,7 @@ pub(super) enum Line {
 }
 
 /// Reads the next line. Returns `None` at the end of the stream. The last line may lack a newline.
-pub(super) fn read(from: &mut impl BufRead, longest: usize) -> io::Result<Option<Line>> {
+pub(super) fn read_line(from: &mut impl BufRead, longest: usize) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     let (mut is_too_long, mut has_begun) = (false, false);
     loop {
@@ -25,7 +25,7 @@ pub(super) fn read(from: &mut impl BufRead, longest: usize) -> io::Result<Option
             other => other?,
         };
         if available.is_empty() {
-            return Ok(has_begun.then(|| finished(line, is_too_long)));
+            return Ok(has_begun.then(|| finish_line(line, is_too_long)));
         }
         has_begun = true;
         let end = available.iter().position(|byte| *byte == b'\n');
@@ -39,12 +39,12 @@ pub(super) fn read(from: &mut impl BufRead, longest: usize) -> io::Result<Option
         let used = end.map_or(available.len(), |at| at + 1);
         from.consume(used);
         if end.is_some() {
-            return Ok(Some(finished(line, is_too_long)));
+            return Ok(Some(finish_line(line, is_too_long)));
         }
     }
 }
 
-fn finished(line: Vec<u8>, is_too_long: bool) -> Line {
+fn finish_line(line: Vec<u8>, is_too_long: bool) -> Line {
     if is_too_long { Line::TooLong } else { Line::Whole(line) }
 }
 
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn lines_end_at_newlines_and_at_the_end() {
         let mut from = BufReader::with_capacity(3, &b"one\n\ntoo long it is\nlast"[..]);
-        let mut next = || read(&mut from, 8).unwrap();
+        let mut next = || read_line(&mut from, 8).unwrap();
         assert_eq!(next(), Some(Line::Whole(b"one".to_vec())));
         assert_eq!(next(), Some(Line::Whole(Vec::new())));
         assert_eq!(next(), Some(Line::TooLong));

@@ -8,25 +8,25 @@ use crate::output::printer::Printer;
 
 /// Writes messages to the client. A failed write is reported to the listener.
 #[derive(Debug)]
-pub(super) struct Out {
+pub(super) struct AnswerSink {
     printer: Printer,
-    gone: Box<dyn Gone>,
+    gone: Box<dyn DisconnectListener>,
 }
 
 /// Learns that the client is gone.
-pub(super) trait Gone: std::fmt::Debug + Send + Sync {
-    fn gone(&self);
+pub(super) trait DisconnectListener: std::fmt::Debug + Send + Sync {
+    fn client_gone(&self);
 }
 
-impl Out {
-    pub(super) fn new(printer: Printer, gone: Box<dyn Gone>) -> Out {
-        Out { printer, gone }
+impl AnswerSink {
+    pub(super) fn new(printer: Printer, gone: Box<dyn DisconnectListener>) -> AnswerSink {
+        AnswerSink { printer, gone }
     }
 
     /// Writes a whole message on a line of its own.
-    pub(super) fn send(&self, message: &Value) {
+    pub(super) fn send_message(&self, message: &Value) {
         if self.printer.json_line(message).is_err() {
-            self.gone.gone();
+            self.gone.client_gone();
         }
     }
 }
@@ -34,36 +34,36 @@ impl Out {
 /// Where the answer to a request goes.
 #[derive(Debug, Clone)]
 pub(super) enum Reply {
-    Alone(Arc<Out>),
+    Alone(Arc<AnswerSink>),
     InBatch(Arc<Batch>),
 }
 
 /// Collects the answers to a batch, and sends them together after the last answer.
 #[derive(Debug)]
 pub(super) struct Batch {
-    out: Arc<Out>,
+    out: Arc<AnswerSink>,
     state: Mutex<(usize, Vec<Value>)>,
 }
 
 impl Batch {
     /// A batch of `messages` messages. Each message must call [`Reply::give`] exactly once, with
     /// `None` for no answer.
-    pub(super) fn new(out: Arc<Out>, messages: usize) -> Arc<Batch> {
+    pub(super) fn new(out: Arc<AnswerSink>, messages: usize) -> Arc<Batch> {
         Arc::new(Batch { out, state: Mutex::new((messages, Vec::new())) })
     }
 }
 
 impl Reply {
     /// The answer; `None` if there is to be none.
-    pub(super) fn give(&self, answer: Option<Value>) {
+    pub(super) fn send_answer(&self, answer: Option<Value>) {
         match self {
-            Reply::Alone(out) => answer.iter().for_each(|answer| out.send(answer)),
+            Reply::Alone(out) => answer.iter().for_each(|answer| out.send_message(answer)),
             Reply::InBatch(batch) => {
                 let mut state = batch.state.lock().unwrap_or_else(PoisonError::into_inner);
                 state.0 = state.0.saturating_sub(1);
                 state.1.extend(answer);
                 if state.0 == 0 && !state.1.is_empty() {
-                    batch.out.send(&Value::Array(std::mem::take(&mut state.1)));
+                    batch.out.send_message(&Value::Array(std::mem::take(&mut state.1)));
                 }
             }
         }

@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
 use super::call::{Progress, Stops};
-use super::lane::{Job, Lane, Open};
+use super::lane::{Job, Lane, OpenCalls};
 use super::lines::{self, Line};
-use super::reply::{Batch, Gone, Out, Reply};
+use super::reply::{AnswerSink, Batch, DisconnectListener, Reply};
 use super::tools::{self, Tool};
 use super::version::Version;
 use super::wire::{
@@ -55,8 +55,8 @@ enum Event {
 #[derive(Debug)]
 struct Hangup(SyncSender<Event>);
 
-impl Gone for Hangup {
-    fn gone(&self) {
+impl DisconnectListener for Hangup {
+    fn client_gone(&self) {
         // A full queue holds other events, and the next answer fails as well.
         let _ = self.0.try_send(Event::Gone);
     }
@@ -65,23 +65,24 @@ impl Gone for Hangup {
 /// Serves until the client has had enough.
 pub(crate) fn serve(app: &App) -> Result<Exit> {
     // A panic must not write to stdout, which belongs to the protocol, whatever flags are given.
-    panic::install(false, app.globals().debug);
+    panic::install_hook(false, app.globals().debug);
     if io::stdin().is_terminal() {
         app.printer.note("this speaks the Model Context Protocol with a program; Ctrl-D ends it");
     }
-    let cannot =
-        |source: io::Error| CommandError::internal("cannot start to serve").with_source(source);
+    let cannot = |source: io::Error| {
+        CommandError::internal_error("cannot start to serve").with_source(source)
+    };
     let (events, heard) = sync_channel(4);
     let asked_to_end = Arc::new(AtomicBool::new(false));
     hear_signals(events.clone(), Arc::clone(&asked_to_end)).map_err(cannot)?;
     let printer = Printer::new(Format::Robot, ColorWhen::Never, true);
-    let out = Arc::new(Out::new(printer, Box::new(Hangup(events.clone()))));
-    let open = Arc::new(Open::default());
+    let out = Arc::new(AnswerSink::new(printer, Box::new(Hangup(events.clone()))));
+    let open = Arc::new(OpenCalls::default());
     let lane = Lane::new(Arc::clone(&open)).map_err(cannot)?;
     let reader = events.clone();
     std::thread::Builder::new()
         .name("stdin".to_owned())
-        .spawn(move || read(&reader))
+        .spawn(move || read_events(&reader))
         .map_err(cannot)?;
     let server = Server {
         out,
@@ -113,10 +114,10 @@ fn hear_signals(events: SyncSender<Event>, asked_to_end: Arc<AtomicBool>) -> io:
     })
 }
 
-fn read(events: &SyncSender<Event>) {
+fn read_events(events: &SyncSender<Event>) {
     let mut stdin = BufReader::with_capacity(64 << 10, io::stdin());
     loop {
-        let event = match lines::read(&mut stdin, lines::LONGEST) {
+        let event = match lines::read_line(&mut stdin, lines::LONGEST) {
             Ok(Some(line)) => Event::Line(line),
             // A read error, such as a vanished terminal, ends the input.
             Ok(None) | Err(_) => Event::End,
@@ -129,8 +130,8 @@ fn read(events: &SyncSender<Event>) {
 }
 
 struct Server {
-    out: Arc<Out>,
-    open: Arc<Open>,
+    out: Arc<AnswerSink>,
+    open: Arc<OpenCalls>,
     lane: Lane,
     ending: Arc<AtomicBool>,
     /// By a signal.
@@ -146,11 +147,11 @@ impl Server {
             let event =
                 if self.asked_to_end.load(Ordering::SeqCst) { Event::Signal } else { event };
             match event {
-                Event::Line(Line::Whole(line)) => self.line(&line),
+                Event::Line(Line::Whole(line)) => self.handle_line(&line),
                 Event::Line(Line::TooLong) => {
                     let text =
                         format!("Parse error: a message has at most {} bytes", lines::LONGEST);
-                    self.wrong(
+                    self.reply_with_error(
                         &Reply::Alone(Arc::clone(&self.out)),
                         None,
                         WireError::new(PARSE_ERROR, text),
@@ -170,7 +171,7 @@ impl Server {
         self.ending.store(true, Ordering::SeqCst);
         let Server { lane, open, .. } = self;
         let _ = std::thread::Builder::new().spawn(move || {
-            lane.close();
+            lane.finish_and_wait();
             let _ = events.send(Event::Drained);
         });
         for event in heard {
@@ -182,61 +183,61 @@ impl Server {
         }
     }
 
-    fn line(&mut self, line: &[u8]) {
+    fn handle_line(&mut self, line: &[u8]) {
         let alone = Reply::Alone(Arc::clone(&self.out));
-        match wire::parse(line) {
+        match wire::parse_message(line) {
             Parsed::Nothing => {}
-            Parsed::Bad(error) => self.wrong(&alone, None, error),
-            Parsed::One(message) => self.message(message, &alone),
+            Parsed::Bad(error) => self.reply_with_error(&alone, None, error),
+            Parsed::One(message) => self.handle_message(message, &alone),
             Parsed::Batch(messages) if self.version.has_batches() => {
                 let reply = Reply::InBatch(Batch::new(Arc::clone(&self.out), messages.len()));
                 for message in messages {
-                    self.message(message, &reply);
+                    self.handle_message(message, &reply);
                 }
             }
             Parsed::Batch(_) => {
                 let text =
                     format!("Version {} of the protocol has no batches", self.version.as_str());
-                self.wrong(&alone, None, WireError::new(INVALID_REQUEST, text));
+                self.reply_with_error(&alone, None, WireError::new(INVALID_REQUEST, text));
             }
         }
     }
 
-    fn wrong(&self, reply: &Reply, id: Option<&Value>, error: WireError) {
-        reply.give(Some(wire::failure(id, error, self.version)));
+    fn reply_with_error(&self, reply: &Reply, id: Option<&Value>, error: WireError) {
+        reply.send_answer(Some(wire::error_message(id, error, self.version)));
     }
 
-    fn message(&mut self, message: Incoming, reply: &Reply) {
+    fn handle_message(&mut self, message: Incoming, reply: &Reply) {
         match message {
-            Incoming::Answer => reply.give(None),
-            Incoming::Wrong { id, error } => self.wrong(reply, id.as_ref(), error),
+            Incoming::Answer => reply.send_answer(None),
+            Incoming::Wrong { id, error } => self.reply_with_error(reply, id.as_ref(), error),
             Incoming::Notification { method, params } => {
                 if method == "notifications/cancelled"
                     && let Some(id) = params.get("requestId")
                 {
-                    self.open.cancel(id);
+                    self.open.cancel_call(id);
                 }
-                reply.give(None);
+                reply.send_answer(None);
             }
             Incoming::Request { id, method, params } => {
                 if method == "initialize" && matches!(reply, Reply::InBatch(_)) {
-                    return self.wrong(
+                    return self.reply_with_error(
                         reply,
                         Some(&id),
                         WireError::new(INVALID_REQUEST, "initialize is no part of a batch"),
                     );
                 }
-                match self.request(&id, &method, params, reply) {
-                    Ok(Some(result)) => reply.give(Some(wire::result(&id, result))),
+                match self.handle_request(&id, &method, params, reply) {
+                    Ok(Some(result)) => reply.send_answer(Some(wire::result_message(&id, result))),
                     // The answer is sent later.
                     Ok(None) => {}
-                    Err(error) => self.wrong(reply, Some(&id), error),
+                    Err(error) => self.reply_with_error(reply, Some(&id), error),
                 }
             }
         }
     }
 
-    fn request(
+    fn handle_request(
         &mut self,
         id: &Value,
         method: &str,
@@ -246,14 +247,14 @@ impl Server {
         let version = self.version_of(method, &params)?;
         match method {
             "initialize" => self.initialize(&params).map(Some),
-            "server/discover" => Ok(Some(discovered())),
+            "server/discover" => Ok(Some(server_description())),
             // `ping` went away with the handshake.
             "ping" if !version.is_stateless() => Ok(Some(json!({}))),
             "tools/list" if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) => Err(
                 WireError::new(INVALID_PARAMS, "There is no such cursor: the list has one page"),
             ),
-            "tools/list" => Ok(Some(tools::listed(version))),
-            "tools/call" => self.call(id, params, version, reply).map(|()| None),
+            "tools/list" => Ok(Some(tools::list_tools(version))),
+            "tools/call" => self.call_tool(id, params, version, reply).map(|()| None),
             _ => Err(WireError::new(METHOD_NOT_FOUND, format!("Method not found: {method}"))),
         }
     }
@@ -272,8 +273,8 @@ impl Server {
             };
         };
         let asked = asked.as_str().ok_or_else(|| missing(VERSION_KEY))?;
-        let version = Version::exactly(asked).ok_or_else(|| {
-            let supported: Vec<&str> = Version::all().collect();
+        let version = Version::from_exact_text(asked).ok_or_else(|| {
+            let supported: Vec<&str> = Version::all_newest_first().collect();
             WireError::new(UNSUPPORTED_VERSION, "Unsupported protocol version")
                 .with_data(json!({ "requested": asked, "supported": supported }))
         })?;
@@ -287,7 +288,7 @@ impl Server {
         let asked = params.get("protocolVersion").and_then(Value::as_str);
         let asked = asked
             .ok_or_else(|| WireError::new(INVALID_PARAMS, "protocolVersion must be a text"))?;
-        self.version = Version::negotiated(asked);
+        self.version = Version::negotiate(asked);
         Ok(json!({
             "protocolVersion": self.version.as_str(),
             "capabilities": { "tools": {} },
@@ -296,7 +297,7 @@ impl Server {
         }))
     }
 
-    fn call(
+    fn call_tool(
         &self,
         id: &Value,
         mut params: Map<String, Value>,
@@ -306,7 +307,7 @@ impl Server {
         let Some(Value::String(name)) = params.remove("name") else {
             return Err(WireError::new(INVALID_PARAMS, "The name of the tool must be a text"));
         };
-        let tool = Tool::find(&name)
+        let tool = Tool::find_tool(&name)
             .ok_or_else(|| WireError::new(INVALID_PARAMS, format!("Unknown tool: {name}")))?;
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Map::new(),
@@ -322,7 +323,7 @@ impl Server {
             token: token.clone(),
             version,
         });
-        self.lane.put(Job {
+        self.lane.enqueue(Job {
             id: id.clone(),
             tool,
             arguments: Arguments::new(arguments),
@@ -336,8 +337,8 @@ impl Server {
     }
 }
 
-fn discovered() -> Value {
-    let supported: Vec<&str> = Version::all().collect();
+fn server_description() -> Value {
+    let supported: Vec<&str> = Version::all_newest_first().collect();
     json!({
         "resultType": "complete",
         "supportedVersions": supported,

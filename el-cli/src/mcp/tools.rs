@@ -28,50 +28,50 @@ pub(super) struct Tool {
     pub(super) may_take_long: fn(&Arguments) -> bool,
 }
 
-const fn quick(name: &'static str, run: fn(&Call, Arguments) -> Result<String>) -> Tool {
+const fn quick_tool(name: &'static str, run: fn(&Call, Arguments) -> Result<String>) -> Tool {
     Tool { name, run, may_take_long: |_| false }
 }
 
 static TOOLS: [Tool; 14] = [
     // A worker may have to be started.
     Tool { name: "claude_code", run: tasks::claude_code, may_take_long: |_| true },
-    quick("claude_code_status", tasks::status),
+    quick_tool("claude_code_status", tasks::task_status),
     Tool {
         name: "claude_code_result",
-        run: tasks::result,
+        run: tasks::task_result,
         may_take_long: |arguments| arguments.asks_for("wait"),
     },
-    quick("claude_code_cancel", tasks::cancel),
-    quick("ready", finding::ready),
-    quick("list", finding::list),
-    quick("show", finding::show),
-    quick("inbox", finding::inbox),
-    quick("create", changes::create),
-    quick("claim", changes::claim),
-    quick("update", changes::update),
+    quick_tool("claude_code_cancel", tasks::cancel_task),
+    quick_tool("ready", finding::list_ready),
+    quick_tool("list", finding::list_atoms),
+    quick_tool("show", finding::show_atom),
+    quick_tool("inbox", finding::read_inbox),
+    quick_tool("create", changes::create_atom),
+    quick_tool("claim", changes::claim_atom),
+    quick_tool("update", changes::update_atom),
     // In a session, a check may have to pass first.
     Tool {
         name: "close",
-        run: changes::close,
+        run: changes::close_atoms,
         may_take_long: |_| std::env::var_os("EL_RUN").is_some(),
     },
-    quick("comment", changes::comment),
-    quick("dependencies", changes::dependencies),
+    quick_tool("comment", changes::add_comment),
+    quick_tool("dependencies", changes::change_dependencies),
 ];
 
 impl Tool {
-    pub(super) fn find(name: &str) -> Option<&'static Tool> {
+    pub(super) fn find_tool(name: &str) -> Option<&'static Tool> {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 }
 
 /// The answer to `tools/list`.
-pub(super) fn listed(version: Version) -> Value {
-    let mut result = json!({ "tools": catalog::all() });
+pub(super) fn list_tools(version: Version) -> Value {
+    let mut result = json!({ "tools": catalog::all_tools() });
     if version.is_stateless() {
         result["ttlMs"] = FRESH_MS.into();
         result["cacheScope"] = "public".into();
-        complete(&mut result);
+        mark_complete(&mut result);
     }
     result
 }
@@ -81,17 +81,17 @@ pub(super) fn server_info() -> Value {
 }
 
 /// Adds the fields that every result without a handshake has.
-fn complete(result: &mut Value) {
+fn mark_complete(result: &mut Value) {
     result["resultType"] = "complete".into();
     result["_meta"][SERVER_KEY] = server_info();
 }
 
 /// The answer to `tools/call`.
-pub(super) fn answer(id: &Value, done: Result<String>, version: Version) -> Value {
+pub(super) fn call_answer(id: &Value, done: Result<String>, version: Version) -> Value {
     let mut result = match done {
         Ok(text) => json!({ "content": [{ "type": "text", "text": text.trim_end() }] }),
         Err(error) => json!({
-            "content": [{ "type": "text", "text": failure(&error) }],
+            "content": [{ "type": "text", "text": failure_text(&error) }],
             "isError": true,
             "_meta": { ERROR_KEY: {
                 "code": error.code(),
@@ -102,18 +102,18 @@ pub(super) fn answer(id: &Value, done: Result<String>, version: Version) -> Valu
         }),
     };
     if version.is_stateless() {
-        complete(&mut result);
+        mark_complete(&mut result);
     }
-    wire::result(id, result)
+    wire::result_message(id, result)
 }
 
 /// The code, the message, the causes and the hints of an error.
-fn failure(error: &CommandError) -> String {
+fn failure_text(error: &CommandError) -> String {
     let mut text = format!("{} (exit {}): {}", error.code(), error.exit().code(), error.message());
     for cause in error.causes() {
         text.push_str(&format!("\nbecause: {cause}"));
     }
-    for line in error.listing() {
+    for line in error.listed_items() {
         text.push_str(&format!("\n  {line}"));
     }
     let hints = error.hints().iter().map(String::as_str);
@@ -131,7 +131,7 @@ fn failure(error: &CommandError) -> String {
     if error.is_retryable() {
         text.push_str("\nnext: the same call may succeed later");
     }
-    rows::window(&text, 0)
+    rows::text_window(&text, 0)
 }
 
 #[cfg(test)]
@@ -140,14 +140,14 @@ mod tests {
 
     #[test]
     fn what_is_listed_is_what_there_is() {
-        let names: Vec<String> = catalog::all()
+        let names: Vec<String> = catalog::all_tools()
             .as_array()
             .unwrap()
             .iter()
             .map(|tool| tool["name"].as_str().unwrap().to_owned())
             .collect();
         assert_eq!(names, TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>());
-        for tool in catalog::all().as_array().unwrap() {
+        for tool in catalog::all_tools().as_array().unwrap() {
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
             assert!(tool["inputSchema"]["properties"].is_object(), "{tool}");
             assert!(tool["description"].is_string(), "{tool}");
@@ -156,14 +156,14 @@ mod tests {
 
     #[test]
     fn the_list_is_sent_without_a_byte_too_many() {
-        let sent = serde_json::to_string(&catalog::all()).unwrap();
+        let sent = serde_json::to_string(&catalog::all_tools()).unwrap();
         // About four bytes a token: docs/mcp.md gives the figures.
         assert!(sent.len() <= 4_800, "{} bytes", sent.len());
     }
 
     #[test]
     fn handing_over_is_as_it_was_specified() {
-        let all = catalog::all();
+        let all = catalog::all_tools();
         let tool = &all[0];
         assert_eq!(
             tool,

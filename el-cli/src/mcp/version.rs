@@ -15,18 +15,18 @@ impl Version {
     pub(super) const DEFAULT: Version = Version(WITH_HANDSHAKE[0]);
 
     /// The version with this very name, if supported.
-    pub(super) fn exactly(text: &str) -> Option<Version> {
-        Version::all().find(|known| *known == text).map(Version)
+    pub(super) fn from_exact_text(text: &str) -> Option<Version> {
+        Version::all_newest_first().find(|known| *known == text).map(Version)
     }
 
     /// The version that answers `initialize`: the requested version if supported, or else the
     /// newest with a handshake.
-    pub(super) fn negotiated(asked: &str) -> Version {
+    pub(super) fn negotiate(asked: &str) -> Version {
         WITH_HANDSHAKE.into_iter().find(|known| *known == asked).map_or(Version::DEFAULT, Version)
     }
 
     /// All versions, newest first.
-    pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    pub(super) fn all_newest_first() -> impl Iterator<Item = &'static str> {
         std::iter::once(STATELESS).chain(WITH_HANDSHAKE)
     }
 
@@ -62,12 +62,12 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_agreed_on_where_we_know_it() {
         for known in WITH_HANDSHAKE {
-            assert_eq!(Version::negotiated(known).as_str(), known);
+            assert_eq!(Version::negotiate(known).as_str(), known);
         }
         for other in ["1999-01-01", "2099-01-01", STATELESS, ""] {
-            assert_eq!(Version::negotiated(other).as_str(), "2025-11-25");
+            assert_eq!(Version::negotiate(other).as_str(), "2025-11-25");
         }
-        assert!(Version::exactly(STATELESS).is_some_and(Version::is_stateless));
-        assert_eq!(Version::exactly("2099-01-01"), None);
+        assert!(Version::from_exact_text(STATELESS).is_some_and(Version::is_stateless));
+        assert_eq!(Version::from_exact_text("2099-01-01"), None);
     }
 }

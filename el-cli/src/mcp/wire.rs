@@ -60,7 +60,7 @@ pub(super) enum Parsed {
 }
 
 /// Parses a line. Never fails: an invalid message becomes [`Incoming::Wrong`].
-pub(super) fn parse(line: &[u8]) -> Parsed {
+pub(super) fn parse_message(line: &[u8]) -> Parsed {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Parsed::Nothing;
     }
@@ -70,12 +70,14 @@ pub(super) fn parse(line: &[u8]) -> Parsed {
         Ok(Value::Array(values)) if values.is_empty() => {
             Parsed::Bad(WireError::new(INVALID_REQUEST, "The batch is empty"))
         }
-        Ok(Value::Array(values)) => Parsed::Batch(values.into_iter().map(message).collect()),
-        Ok(value) => Parsed::One(message(value)),
+        Ok(Value::Array(values)) => {
+            Parsed::Batch(values.into_iter().map(classify_message).collect())
+        }
+        Ok(value) => Parsed::One(classify_message(value)),
     }
 }
 
-fn message(value: Value) -> Incoming {
+fn classify_message(value: Value) -> Incoming {
     let wrong = |id: Option<Value>, code: i64, why: &str| Incoming::Wrong {
         id,
         error: WireError::new(code, why),
@@ -122,12 +124,12 @@ fn is_id(id: &Value) -> bool {
 }
 
 /// A good answer.
-pub(super) fn result(id: &Value, result: Value) -> Value {
+pub(super) fn result_message(id: &Value, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
 /// The error message for an invalid request or an invalid message.
-pub(super) fn failure(id: Option<&Value>, error: WireError, version: Version) -> Value {
+pub(super) fn error_message(id: Option<&Value>, error: WireError, version: Version) -> Value {
     let mut body = json!({ "code": error.code, "message": error.message });
     if let Some(data) = error.data {
         body["data"] = data;
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
 
     fn code(line: &str) -> Option<i64> {
-        match parse(line.as_bytes()) {
+        match parse_message(line.as_bytes()) {
             Parsed::Bad(error) | Parsed::One(Incoming::Wrong { error, .. }) => Some(error.code),
             _ => None,
         }
@@ -183,7 +185,7 @@ mod tests {
         );
         assert_eq!(code(&deep), Some(PARSE_ERROR));
         assert!(matches!(
-            parse(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}"),
+            parse_message(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}"),
             Parsed::Bad(_)
         ));
     }
@@ -192,11 +194,12 @@ mod tests {
     fn ids_come_back_as_they_came() {
         for id in ["0", "-1", "18446744073709551615", "\"a\"", "\"\""] {
             let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}");
-            let Parsed::One(Incoming::Request { id: read, .. }) = parse(line.as_bytes()) else {
+            let Parsed::One(Incoming::Request { id: read, .. }) = parse_message(line.as_bytes())
+            else {
                 panic!("{line}")
             };
             assert_eq!(
-                result(&read, json!({})).to_string(),
+                result_message(&read, json!({})).to_string(),
                 format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}")
             );
         }
@@ -204,13 +207,13 @@ mod tests {
 
     #[test]
     fn answers_blank_lines_and_bad_notifications_get_no_answer() {
-        assert_eq!(parse(b" \r"), Parsed::Nothing);
+        assert_eq!(parse_message(b" \r"), Parsed::Nothing);
         for line in [
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}",
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{}}",
             "{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":5}",
         ] {
-            assert_eq!(parse(line.as_bytes()), Parsed::One(Incoming::Answer), "{line}");
+            assert_eq!(parse_message(line.as_bytes()), Parsed::One(Incoming::Answer), "{line}");
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{sanitize, style};
 const SHORT: usize = 6;
 
 /// `✓ completed · tests passed`.
-pub(crate) fn verdict(page: &Page, summary: &Summary) -> String {
+pub(crate) fn verdict_line(page: &Page, summary: &Summary) -> String {
     let mut parts = Vec::new();
     parts.push(match summary.status {
         Some(SummaryStatus::Completed) => page.paint(style::GOOD, "✓ completed"),
@@ -18,7 +18,7 @@ pub(crate) fn verdict(page: &Page, summary: &Summary) -> String {
         Some(SummaryStatus::Failed) => page.paint(style::ERROR, "✗ failed"),
         None => match &summary.status_text {
             Some(words) => {
-                let words = sanitize::line(words);
+                let words = sanitize::one_line(words);
                 page.paint(style::WARNING, &format!("? not completed: “{words}”"))
             }
             None => page.paint(style::DIM, "no status given"),
@@ -37,7 +37,7 @@ pub(crate) fn verdict(page: &Page, summary: &Summary) -> String {
 }
 
 /// The same in plain words, for a sentence.
-pub(crate) fn words(summary: &Summary, artifacts: i64) -> String {
+pub(crate) fn verdict_words(summary: &Summary, artifacts: i64) -> String {
     let unclear = if summary.status_text.is_some() { "status unclear" } else { "no status given" };
     let status = summary.status.map_or(unclear, SummaryStatus::as_str);
     let by = if summary.is_fallback { " (made by el)" } else { "" };
@@ -47,13 +47,13 @@ pub(crate) fn words(summary: &Summary, artifacts: i64) -> String {
         1 => "1 file".to_owned(),
         many => format!("{many} files"),
     };
-    let left = uncommitted(summary.uncommitted.len());
+    let left = uncommitted_remark(summary.uncommitted.len());
     let left = left.map(|left| format!(", {left}")).unwrap_or_default();
     format!("summary {status}{by}, {files}{left}")
 }
 
 /// Warns of uncommitted files in a worktree, which do not land.
-pub(crate) fn uncommitted(files: usize) -> Option<String> {
+pub(crate) fn uncommitted_remark(files: usize) -> Option<String> {
     match files {
         0 => None,
         1 => Some("1 file not committed".to_owned()),
@@ -62,43 +62,43 @@ pub(crate) fn uncommitted(files: usize) -> Option<String> {
 }
 
 /// The whole summary.
-pub(crate) fn summary(page: &mut Page, summary: &Summary) {
-    let verdict = verdict(page, summary);
-    page.line(verdict);
+pub(crate) fn print_summary(page: &mut Page, summary: &Summary) {
+    let verdict = verdict_line(page, summary);
+    page.push_line(verdict);
     if let Some(objective) = &summary.objective {
-        page.paragraph(objective, 2);
+        page.push_paragraph(objective, 2);
     }
-    bullets(page, "Done", &summary.accomplishments, usize::MAX);
+    print_bullets(page, "Done", &summary.accomplishments, usize::MAX);
     if let Some(tests) = summary.tests.as_ref().filter(|_| !summary.is_fallback) {
-        page.blank();
-        page.heading("Tests");
-        page.paragraph(&tests.text, 2);
+        page.push_blank();
+        page.push_heading("Tests");
+        page.push_paragraph(&tests.text, 2);
     }
-    bullets(page, "Notes", &summary.notes, usize::MAX);
+    print_bullets(page, "Notes", &summary.notes, usize::MAX);
 }
 
 /// A short summary for a larger view: the verdict, the accomplishments and the named files.
-pub(crate) fn brief(page: &mut Page, summary: &Summary, run: &str, artifacts: i64) {
-    let verdict = verdict(page, summary);
-    page.line(format!("  {verdict}"));
+pub(crate) fn print_brief(page: &mut Page, summary: &Summary, run: &str, artifacts: i64) {
+    let verdict = verdict_line(page, summary);
+    page.push_line(format!("  {verdict}"));
     for text in summary.accomplishments.iter().take(SHORT) {
-        page.paragraph(&format!("- {text}"), 2);
+        page.push_paragraph(&format!("- {text}"), 2);
     }
     if summary.accomplishments.len() > SHORT {
         let text =
             page.paint(style::DIM, &format!("  … {} more", summary.accomplishments.len() - SHORT));
-        page.line(text);
+        page.push_line(text);
     }
     let mut table =
         Table::new([Column::new("PATH"), Column::new("DESCRIPTION").flexible()]).without_heading(2);
     for file in summary.deliverables.iter().take(SHORT) {
-        table.row([
+        table.push_row([
             Cell::styled(style::ID, &file.path),
             Cell::new(file.description.as_deref().unwrap_or_default()),
         ]);
     }
     if !table.is_empty() {
-        table.print(page);
+        table.print_table(page);
     }
     let named = summary.deliverables.len();
     let sent = usize::try_from(artifacts.saturating_sub(1)).unwrap_or(0);
@@ -107,28 +107,28 @@ pub(crate) fn brief(page: &mut Page, summary: &Summary, run: &str, artifacts: i6
             style::DIM,
             &format!("  {sent} of {named} files handed over; el artifacts show {run} says why"),
         );
-        page.line(text);
+        page.push_line(text);
     }
 }
 
-fn bullets(page: &mut Page, heading: &str, texts: &[String], most: usize) {
+fn print_bullets(page: &mut Page, heading: &str, texts: &[String], most: usize) {
     if texts.is_empty() {
         return;
     }
-    page.blank();
-    page.heading(heading);
+    page.push_blank();
+    page.push_heading(heading);
     for text in texts.iter().take(most) {
-        page.paragraph(&format!("- {text}"), 2);
+        page.push_paragraph(&format!("- {text}"), 2);
     }
 }
 
 /// The files that were handed over.
-pub(crate) fn table(page: &mut Page, artifacts: &[Artifact]) {
+pub(crate) fn print_table(page: &mut Page, artifacts: &[Artifact]) {
     let mut table = Table::new([
-        Column::new("#").right(),
+        Column::new("#").align_right(),
         Column::new("PATH"),
-        Column::new("SIZE").right(),
-        Column::new("STATE").spare(1),
+        Column::new("SIZE").align_right(),
+        Column::new("STATE").hide_when_narrow(1),
         Column::new("DESCRIPTION").flexible(),
     ]);
     for artifact in artifacts {
@@ -136,15 +136,15 @@ pub(crate) fn table(page: &mut Page, artifacts: &[Artifact]) {
             if artifact.state == ArtifactState::Copied { style::GOOD } else { style::WARNING };
         let said = [artifact.description.as_deref(), artifact.note.as_deref()];
         let said: Vec<&str> = said.into_iter().flatten().collect();
-        table.row([
+        table.push_row([
             Cell::styled(style::DIM, artifact.n.to_string()),
             Cell::styled(style::ID, &artifact.path),
-            Cell::new(artifact.size.map(size).unwrap_or_default()),
+            Cell::new(artifact.size.map(format_size).unwrap_or_default()),
             Cell::styled(state, artifact.state.as_str()),
             Cell::new(said.join("; ")),
         ]);
     }
-    table.print(page);
+    table.print_table(page);
 }
 
 /// The files that were not handed over, each with the reason.
@@ -155,13 +155,13 @@ pub(crate) fn not_sent(page: &mut Page, artifacts: &[Artifact]) {
         let note = artifact
             .note
             .as_ref()
-            .map_or_else(String::new, |note| format!(" ({})", sanitize::line(note)));
-        page.paragraph(&format!("{} {why}{note}", sanitize::line(&artifact.path)), 2);
+            .map_or_else(String::new, |note| format!(" ({})", sanitize::one_line(note)));
+        page.push_paragraph(&format!("{} {why}{note}", sanitize::one_line(&artifact.path)), 2);
     }
 }
 
 /// `812 B`, `3.4 KiB`, `1.2 MiB`.
-pub(crate) fn size(bytes: i64) -> String {
+pub(crate) fn format_size(bytes: i64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
     let number = bytes as f64;
     match bytes {
@@ -179,13 +179,13 @@ mod tests {
     #[test]
     fn sizes_and_words_are_short() {
         assert_eq!(
-            [812, 3_500, 5 << 20, 3 << 30].map(size),
+            [812, 3_500, 5 << 20, 3 << 30].map(format_size),
             ["812 B", "3.4 KiB", "5.0 MiB", "3.0 GiB"]
         );
         let summary = Summary { status: Some(SummaryStatus::Completed), ..Summary::default() };
-        assert_eq!(words(&summary, 3), "summary completed, 2 files");
+        assert_eq!(verdict_words(&summary, 3), "summary completed, 2 files");
         assert_eq!(
-            words(&Summary { is_fallback: true, ..Summary::default() }, 1),
+            verdict_words(&Summary { is_fallback: true, ..Summary::default() }, 1),
             "summary no status given (made by el), no files"
         );
     }

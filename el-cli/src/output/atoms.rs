@@ -7,17 +7,22 @@ use super::table::{Cell, Column, Table};
 use super::{sanitize, style, time};
 
 /// A table of atoms; only the ids with `-q`.
-pub(crate) fn table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
+pub(crate) fn print_table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
     let atoms: Vec<&Atom> = atoms.iter().collect();
-    let again: Vec<String> = atoms.iter().map(|atom| again(atom, now)).collect();
-    table_with_waits(page, &atoms, &again, now);
+    let again: Vec<String> = atoms.iter().map(|atom| backoff_end(atom, now)).collect();
+    print_table_with_waits(page, &atoms, &again, now);
 }
 
 /// The same with what each of the atoms waits for, in words.
-pub(crate) fn table_with_waits(page: &mut Page, atoms: &[&Atom], waits: &[String], now: Timestamp) {
-    if page.quiet() {
+pub(crate) fn print_table_with_waits(
+    page: &mut Page,
+    atoms: &[&Atom],
+    waits: &[String],
+    now: Timestamp,
+) {
+    if page.is_quiet() {
         for atom in atoms {
-            page.line(&atom.id);
+            page.push_line(&atom.id);
         }
         return;
     }
@@ -28,61 +33,61 @@ pub(crate) fn table_with_waits(page: &mut Page, atoms: &[&Atom], waits: &[String
         Column::new("ID"),
         Column::new("PRI"),
         Column::new("STATUS"),
-        Column::new("TYPE").spare(3),
+        Column::new("TYPE").hide_when_narrow(3),
         Column::new("TITLE").flexible(),
-        Column::new("LABELS").spare(4),
-        Column::new("ASSIGNEE").spare(3),
-        Column::new("RUN").spare(5),
-        Column::new("WAITS FOR").spare(2),
-        Column::new("UPDATED").spare(1),
+        Column::new("LABELS").hide_when_narrow(4),
+        Column::new("ASSIGNEE").hide_when_narrow(3),
+        Column::new("RUN").hide_when_narrow(5),
+        Column::new("WAITS FOR").hide_when_narrow(2),
+        Column::new("UPDATED").hide_when_narrow(1),
     ]);
     for (atom, waits) in atoms.iter().zip(waits) {
-        table.row([
+        table.push_row([
             Cell::styled(style::ID, &atom.id),
             Cell::styled(
-                style::priority(atom.priority.value()),
+                style::priority_style(atom.priority.value()),
                 format!("P{}", atom.priority.value()),
             ),
-            Cell::styled(style::status(atom.status.as_str()), atom.status.as_str()),
+            Cell::styled(style::status_style(atom.status.as_str()), atom.status.as_str()),
             Cell::new(atom.issue_type.as_str()),
             Cell::new(&atom.title),
             Cell::styled(style::LABEL, atom.labels.join(",")),
             Cell::styled(style::PERSON, atom.assignee.as_deref().unwrap_or_default()),
             Cell::styled(style::DIM, atom.run_id.as_deref().unwrap_or_default()),
             Cell::styled(style::WARNING, waits),
-            Cell::styled(style::DIM, time::relative(now, atom.updated_at)),
+            Cell::styled(style::DIM, time::relative_time(now, atom.updated_at)),
         ]);
     }
-    table.print(page);
+    table.print_table(page);
 }
 
 /// The end of the back-off of an atom that would be ready otherwise.
-fn again(atom: &Atom, now: Timestamp) -> String {
+fn backoff_end(atom: &Atom, now: Timestamp) -> String {
     let waits = atom.retry_at.filter(|at| *at > now && atom.status == Status::Open);
-    waits.map(|at| format!("another try, {}", time::relative(now, at))).unwrap_or_default()
+    waits.map(|at| format!("another try, {}", time::relative_time(now, at))).unwrap_or_default()
 }
 
 /// `● app-q5e6 Fix the parser`: an atom in a tree or among neighbours, without a newline.
 pub(crate) fn one_line(page: &Page, status: &str, id: &str, title: &str) -> String {
-    let mark = page.paint(style::status(status), style::status_mark(status));
-    let title = sanitize::line(title);
+    let mark = page.paint(style::status_style(status), style::status_mark(status));
+    let title = sanitize::one_line(title);
     format!("{mark} {} {title}", page.paint(style::ID, id))
 }
 
 /// `P1 high`.
-pub(crate) fn priority(page: &Page, priority: Priority) -> String {
+pub(crate) fn priority_label(page: &Page, priority: Priority) -> String {
     page.paint(
-        style::priority(priority.value()),
+        style::priority_style(priority.value()),
         &format!("P{} {}", priority.value(), priority.as_word()),
     )
 }
 
 /// `Closed app-q5e6 Fix the parser`: a finished change; silent with `-q`.
-pub(crate) fn did(page: &mut Page, verb: &str, atom: &Atom) {
-    if page.quiet() {
+pub(crate) fn print_done(page: &mut Page, verb: &str, atom: &Atom) {
+    if page.is_quiet() {
         return;
     }
     let id = page.paint(style::ID, &atom.id);
     let verb = page.paint(style::GOOD, verb);
-    page.line(format!("{verb} {id} {}", sanitize::line(&atom.title)));
+    page.push_line(format!("{verb} {id} {}", sanitize::one_line(&atom.title)));
 }

@@ -7,7 +7,7 @@ use super::page::Page;
 use super::{atoms, sanitize, style};
 
 /// The heading that says how a bond concerns the atom.
-const fn meaning(kind: BondKind, incoming: bool) -> &'static str {
+const fn bond_meaning(kind: BondKind, incoming: bool) -> &'static str {
     match (kind, incoming) {
         (BondKind::Blocks, true) => "Blocked by",
         (BondKind::Blocks, false) => "Blocks",
@@ -28,7 +28,7 @@ const fn meaning(kind: BondKind, incoming: bool) -> &'static str {
 }
 
 /// All bonds, grouped by meaning; blocking bonds come first.
-pub(crate) fn print(page: &mut Page, shown: &Shown) {
+pub(crate) fn print_bonds(page: &mut Page, shown: &Shown) {
     print_kinds(page, shown, BondKind::ALL.iter().copied());
 }
 
@@ -53,23 +53,23 @@ fn print_kinds(page: &mut Page, shown: &Shown, kinds: impl Iterator<Item = BondK
                 continue;
             }
             if !first {
-                page.blank();
+                page.push_blank();
             }
             first = false;
-            page.heading(meaning(kind, incoming));
+            page.push_heading(bond_meaning(kind, incoming));
             for bond in bonds {
                 let other = if incoming { &bond.source_id } else { &bond.target_id };
                 let line = match shown.neighbours.iter().find(|atom| atom.id == *other) {
                     Some(atom) => {
-                        let status =
-                            page.paint(style::status(atom.status.as_str()), atom.status.as_str());
+                        let status = page
+                            .paint(style::status_style(atom.status.as_str()), atom.status.as_str());
                         let line =
                             atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
                         format!("  {line}  {status}")
                     }
-                    None => format!("  {}", sanitize::line(other)),
+                    None => format!("  {}", sanitize::one_line(other)),
                 };
-                page.line(line);
+                page.push_line(line);
             }
         }
     }

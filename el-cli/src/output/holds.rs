@@ -29,9 +29,9 @@ fn one(hold: &Hold, now: Timestamp) -> String {
         Hold::Abstract { issue_type } => issue_type.to_string(),
         Hold::Deferred { until: None } => "el reopen".to_owned(),
         Hold::Deferred { until: Some(until) } => {
-            format!("its date, {}", time::relative(now, *until))
+            format!("its date, {}", time::relative_time(now, *until))
         }
-        Hold::BackOff { until } => format!("another try, {}", time::relative(now, *until)),
+        Hold::BackOff { until } => format!("another try, {}", time::relative_time(now, *until)),
         Hold::Running { run } => run.clone(),
         Hold::Ending { run, via, .. } => through(run, via.as_deref()),
         Hold::Parent { parent, status } => format!("{parent} ({status})"),

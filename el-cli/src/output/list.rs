@@ -24,12 +24,12 @@ pub(crate) struct List<'a, T> {
 
 impl<'a, T> List<'a, T> {
     /// All there are.
-    pub(crate) fn all(items: &'a [T]) -> List<'a, T> {
+    pub(crate) fn complete(items: &'a [T]) -> List<'a, T> {
         List { count: items.len(), total: items.len(), truncated: false, items }
     }
 
     /// A page of a longer list.
-    pub(crate) fn page(page: &'a CorePage<T>) -> List<'a, T> {
+    pub(crate) fn from_page(page: &'a CorePage<T>) -> List<'a, T> {
         let total = usize::try_from(page.total).unwrap_or(0).max(page.items.len());
         List {
             count: page.items.len(),
@@ -40,8 +40,8 @@ impl<'a, T> List<'a, T> {
     }
 
     /// The line below a table: `3 atoms`, or `50 of 233 atoms; --limit 0 shows all`.
-    pub(crate) fn footer(&self, page: &mut Page, one: &str, many: &str) {
-        if page.quiet() || page.width().is_none() && !self.truncated {
+    pub(crate) fn print_footer(&self, page: &mut Page, one: &str, many: &str) {
+        if page.is_quiet() || page.width().is_none() && !self.truncated {
             return;
         }
         let noun = if self.total == 1 { one } else { many };
@@ -50,9 +50,9 @@ impl<'a, T> List<'a, T> {
         } else {
             format!("{} {noun}", self.total)
         };
-        page.blank();
+        page.push_blank();
         let text = page.paint(style::DIM, &text);
-        page.line(text);
+        page.push_line(text);
     }
 }
 
@@ -66,25 +66,25 @@ pub(crate) enum OneOrMany<'a, T> {
 
 impl<'a, T> OneOrMany<'a, T> {
     /// `asked`: how many were named.
-    pub(crate) fn of(asked: usize, changed: &'a [T]) -> OneOrMany<'a, T> {
+    pub(crate) fn for_request(asked: usize, changed: &'a [T]) -> OneOrMany<'a, T> {
         match changed {
             [one] if asked == 1 => OneOrMany::One(one),
-            several => OneOrMany::Many(List::all(several)),
+            several => OneOrMany::Many(List::complete(several)),
         }
     }
 }
 
 /// Prints a whole list for robots, item by item.
-pub(crate) fn stream<T: Serialize>(
+pub(crate) fn stream_list<T: Serialize>(
     printer: &Printer,
     read: impl FnOnce(&mut dyn FnMut(Streamed<T>) -> el_core::Result<()>) -> el_core::Result<()>,
 ) -> Result<Exit> {
-    let mut list = printer.list("");
+    let mut list = printer.list_writer("");
     let mut failed = None;
     let read = read(&mut |next| {
         match next {
             Streamed::Total(total) => list.begin(total, total),
-            Streamed::Item(item) if failed.is_none() => failed = list.item(&item).err(),
+            Streamed::Item(item) if failed.is_none() => failed = list.push_item(&item).err(),
             Streamed::Item(_) => {}
         }
         Ok(())
@@ -93,7 +93,7 @@ pub(crate) fn stream<T: Serialize>(
         return Err(error);
     }
     read?;
-    list.end()?;
+    list.finish()?;
     Ok(Exit::Done)
 }
 
@@ -130,7 +130,7 @@ mod tests {
     fn footer(items: &[u8], total: i64, width: Option<usize>) -> String {
         let page_of = CorePage { items: items.to_vec(), total };
         let mut page = Page::new(false, width, false);
-        List::page(&page_of).footer(&mut page, "atom", "atoms");
+        List::from_page(&page_of).print_footer(&mut page, "atom", "atoms");
         page.into_text()
     }
 

@@ -6,27 +6,28 @@ use super::page::Page;
 use super::{sanitize, style, time};
 
 /// `gendry in #general · 3m ago`, followed by the text. `is_new` puts a mark in front.
-pub(crate) fn print(
+pub(crate) fn print_message(
     page: &mut Page,
     message: &Message,
     is_new: bool,
     in_channel: bool,
     now: Timestamp,
 ) {
-    if page.quiet() {
-        page.line(&message.id);
+    if page.is_quiet() {
+        page.push_line(&message.id);
         return;
     }
     let mark = if is_new { page.paint(style::WARNING, "● ") } else { String::new() };
-    let author = page.paint(style::PERSON, &sanitize::line(&message.author));
+    let author = page.paint(style::PERSON, &sanitize::one_line(&message.author));
     let place = if in_channel {
         String::new()
     } else {
         format!(" in {}", page.paint(style::LABEL, &format!("#{}", message.channel)))
     };
-    let when = page.paint(style::DIM, &format!("· {}", time::relative(now, message.created_at)));
-    page.line(format!("{mark}{author}{place} {when}"));
-    page.paragraph(&message.content, 2);
+    let when =
+        page.paint(style::DIM, &format!("· {}", time::relative_time(now, message.created_at)));
+    page.push_line(format!("{mark}{author}{place} {when}"));
+    page.push_paragraph(&message.content, 2);
 }
 
 /// Several messages, separated by blank lines.
@@ -37,9 +38,9 @@ pub(crate) fn print_all<'a>(
     now: Timestamp,
 ) {
     for (at, (message, is_new)) in messages.enumerate() {
-        if at > 0 && !page.quiet() {
-            page.blank();
+        if at > 0 && !page.is_quiet() {
+            page.push_blank();
         }
-        print(page, message, is_new, in_channel, now);
+        print_message(page, message, is_new, in_channel, now);
     }
 }

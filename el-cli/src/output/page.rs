@@ -23,40 +23,40 @@ impl Page {
     }
 
     /// `-q`: print the bare answer (ids) without a sentence.
-    pub(crate) fn quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
 
     /// Adds a line. The caller has sanitized every foreign text ([`sanitize::line`]).
-    pub(crate) fn line(&mut self, text: impl AsRef<str>) {
+    pub(crate) fn push_line(&mut self, text: impl AsRef<str>) {
         self.text.push_str(text.as_ref());
         self.text.push('\n');
     }
 
-    pub(crate) fn blank(&mut self) {
+    pub(crate) fn push_blank(&mut self) {
         self.text.push('\n');
     }
 
     /// A heading above a part of the view.
-    pub(crate) fn heading(&mut self, text: &str) {
+    pub(crate) fn push_heading(&mut self, text: &str) {
         let painted = self.paint(style::TITLE, text);
-        self.line(painted);
+        self.push_line(painted);
     }
 
     /// Text of any origin and length, cleaned, wrapped to the terminal and indented.
-    pub(crate) fn paragraph(&mut self, text: &str, indent: usize) {
-        let clean = sanitize::block(text.trim_end());
-        for line in wrap::wrap(&clean, self.width.map(|width| width.saturating_sub(indent))) {
+    pub(crate) fn push_paragraph(&mut self, text: &str, indent: usize) {
+        let clean = sanitize::multi_line(text.trim_end());
+        for line in wrap::wrap_text(&clean, self.width.map(|width| width.saturating_sub(indent))) {
             if !line.is_empty() {
                 self.text.extend(std::iter::repeat_n(' ', indent));
             }
-            self.line(line);
+            self.push_line(line);
         }
     }
 
     /// The text in a style, where colour is on. The text must be clean already.
     pub(crate) fn paint(&self, style: Style, text: &str) -> String {
-        paint(self.color, style, text)
+        paint_if(self.color, style, text)
     }
 
     pub(crate) fn into_text(self) -> String {
@@ -64,7 +64,7 @@ impl Page {
     }
 }
 
-pub(crate) fn paint(color: bool, style: Style, text: &str) -> String {
+pub(crate) fn paint_if(color: bool, style: Style, text: &str) -> String {
     if color && !style.is_plain() && !text.is_empty() {
         format!("{}{text}{}", style.render(), style.render_reset())
     } else {

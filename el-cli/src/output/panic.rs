@@ -9,11 +9,11 @@ use super::robot;
 use crate::error::CommandError;
 
 /// From here on a panic ends the process with the code for internal errors.
-pub(crate) fn install(robot: bool, debug: bool) {
+pub(crate) fn install_hook(robot: bool, debug: bool) {
     let debug = debug
         || std::env::var_os("EL_DEBUG").is_some_and(|value| !value.is_empty() && value != "0");
     std::panic::set_hook(Box::new(move |info| {
-        report(info, robot, debug);
+        report_panic(info, robot, debug);
         #[expect(
             clippy::exit,
             reason = "the profile for releases aborts on panic, which would be a signal and not an \
@@ -23,7 +23,7 @@ pub(crate) fn install(robot: bool, debug: bool) {
     }));
 }
 
-fn report(info: &PanicHookInfo<'_>, robot: bool, debug: bool) {
+fn report_panic(info: &PanicHookInfo<'_>, robot: bool, debug: bool) {
     let payload = info.payload();
     let what = payload
         .downcast_ref::<&str>()
@@ -34,7 +34,7 @@ fn report(info: &PanicHookInfo<'_>, robot: bool, debug: bool) {
         .location()
         .map(|location| format!("{}:{}", location.file(), location.line()))
         .unwrap_or_default();
-    let error = CommandError::internal(format!("el has a bug: {what}"))
+    let error = CommandError::internal_error(format!("el has a bug: {what}"))
         .with_detail("place", place.as_str())
         .with_hint(
             "nothing was half-written; please report it with the output of the same command \
@@ -43,7 +43,7 @@ fn report(info: &PanicHookInfo<'_>, robot: bool, debug: bool) {
     // The streams may be closed, or locked by a print of this very thread: never panic or wait
     // here.
     if robot {
-        let _ = std::io::stdout().write_all(&robot::failure(&error));
+        let _ = std::io::stdout().write_all(&robot::failure_document(&error));
     } else {
         let _ = writeln!(
             std::io::stderr(),

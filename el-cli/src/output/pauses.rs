@@ -5,10 +5,10 @@ use el_core::model::Pause;
 use super::{sanitize, time};
 
 /// "Nothing is claimed until 16:40: …"; without a time for a pause that a person ends.
-pub(crate) fn sentence(pause: &Pause) -> String {
-    let reason = sanitize::line(&pause.reason);
+pub(crate) fn pause_sentence(pause: &Pause) -> String {
+    let reason = sanitize::one_line(&pause.reason);
     match pause.until {
-        Some(until) => format!("Nothing is claimed until {}: {reason}", time::local(until)),
+        Some(until) => format!("Nothing is claimed until {}: {reason}", time::local_time(until)),
         None => format!("Nothing is claimed: {reason}"),
     }
 }

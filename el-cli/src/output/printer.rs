@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 
 use serde::Serialize;
 
-use super::page::{Page, paint};
+use super::page::{Page, paint_if};
 use super::terminal::{ColorWhen, Terminal};
 use super::{robot, sanitize, style, terminal};
 use crate::error::{CommandError, Result};
@@ -42,7 +42,7 @@ impl Printer {
     }
 
     /// Returns true if stdout may be coloured.
-    pub(crate) fn color(&self) -> bool {
+    pub(crate) fn has_color(&self) -> bool {
         self.stdout.color
     }
 
@@ -53,7 +53,7 @@ impl Printer {
     }
 
     /// A page for text on stdout.
-    pub(crate) fn page(&self) -> Page {
+    pub(crate) fn new_page(&self) -> Page {
         Page::new(self.stdout.color, self.stdout.width, self.quiet)
     }
 
@@ -66,28 +66,29 @@ impl Printer {
     ) -> Result<()> {
         match self.format {
             Format::Robot => {
-                let document = robot::success(data).map_err(|source| {
-                    CommandError::internal("cannot write the answer as JSON").with_source(source)
+                let document = robot::success_document(data).map_err(|source| {
+                    CommandError::internal_error("cannot write the answer as JSON")
+                        .with_source(source)
                 })?;
-                self.write(&document)
+                self.write_bytes(&document)
             }
             Format::Human => {
-                let mut page = self.page();
+                let mut page = self.new_page();
                 human(&mut page);
-                self.write(page.into_text().as_bytes())
+                self.write_bytes(page.into_text().as_bytes())
             }
         }
     }
 
     /// Begins a list for robots whose items come singly, so that memory stays bounded. `head` holds
     /// keys before the list's own, as JSON, each with its comma.
-    pub(crate) fn list(&self, head: &str) -> ListWriter<'_> {
+    pub(crate) fn list_writer(&self, head: &str) -> ListWriter<'_> {
         ListWriter { printer: self, out: head.as_bytes().to_vec(), has_items: false }
     }
 
     /// Prints the answer of a command whose exit code tells how the work went. A closed pipe does
     /// not change the exit code.
-    pub(crate) fn conclude<T: Serialize + ?Sized>(
+    pub(crate) fn emit_and_exit<T: Serialize + ?Sized>(
         &self,
         data: &T,
         exit: Exit,
@@ -100,7 +101,7 @@ impl Printer {
     }
 
     /// Raw text or bytes on stdout, at once, in either format: completion scripts, logs, streams.
-    pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write_bytes(&self, bytes: &[u8]) -> Result<()> {
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(CommandError::from_stdout)
     }
@@ -108,21 +109,21 @@ impl Printer {
     /// Prints a JSON value on a line of its own, for commands that stream (`el work --robot`).
     pub(crate) fn json_line<T: Serialize + ?Sized>(&self, value: &T) -> Result<()> {
         let line = robot::json_line(value).map_err(|source| {
-            CommandError::internal("cannot write an event as JSON").with_source(source)
+            CommandError::internal_error("cannot write an event as JSON").with_source(source)
         })?;
-        self.write(&line)
+        self.write_bytes(&line)
     }
 
     /// Prints a warning to stderr, also with `-q`. The command goes on.
     pub(crate) fn warn(&self, message: &str) {
-        let label = paint(self.stderr.color, style::WARNING, "warning:");
-        self.complain(&format!("{label} {}\n", sanitize::block(message)));
+        let label = paint_if(self.stderr.color, style::WARNING, "warning:");
+        self.write_to_stderr(&format!("{label} {}\n", sanitize::multi_line(message)));
     }
 
     /// A remark on stderr that `-q` silences.
     pub(crate) fn note(&self, message: &str) {
         if !self.quiet {
-            self.complain(&format!("{}\n", sanitize::block(message)));
+            self.write_to_stderr(&format!("{}\n", sanitize::multi_line(message)));
         }
     }
 
@@ -133,53 +134,53 @@ impl Printer {
 
     /// Replaces the progress line on stderr; an empty text clears the line. Only if
     /// [`Printer::shows_progress`].
-    pub(crate) fn progress(&self, text: &str) {
-        self.complain(&format!("\r\x1b[K{text}"));
+    pub(crate) fn show_progress(&self, text: &str) {
+        self.write_to_stderr(&format!("\r\x1b[K{text}"));
     }
 
     /// The end of a command that failed: the envelope on stdout, or a short text on stderr.
-    pub(crate) fn fail(&self, error: &CommandError) {
+    pub(crate) fn emit_failure(&self, error: &CommandError) {
         match self.format {
             // A reader that went away needs no report.
-            Format::Robot => drop(self.write(&robot::failure(error))),
-            Format::Human => self.complain(&self.failure_text(error)),
+            Format::Robot => drop(self.write_bytes(&robot::failure_document(error))),
+            Format::Human => self.write_to_stderr(&self.failure_text(error)),
         }
     }
 
     /// Text with the parser's own styles, on stdout: help and version.
-    pub(crate) fn styled(&self, text: &clap::builder::StyledStr) -> Result<()> {
+    pub(crate) fn print_styled(&self, text: &clap::builder::StyledStr) -> Result<()> {
         let text = if self.stdout.color { text.ansi().to_string() } else { text.to_string() };
-        self.write(text.as_bytes())
+        self.write_bytes(text.as_bytes())
     }
 
     fn failure_text(&self, error: &CommandError) -> String {
         let color = self.stderr.color;
         let mut text = format!(
             "{} {}\n",
-            paint(color, style::ERROR, "error:"),
-            sanitize::block(error.message())
+            paint_if(color, style::ERROR, "error:"),
+            sanitize::multi_line(error.message())
         );
         for cause in error.causes() {
             text.push_str(&format!(
                 "  {} {}\n",
-                paint(color, style::DIM, "because:"),
-                sanitize::line(&cause)
+                paint_if(color, style::DIM, "because:"),
+                sanitize::one_line(&cause)
             ));
         }
-        for line in error.listing() {
-            text.push_str(&format!("  {}\n", sanitize::line(line)));
+        for line in error.listed_items() {
+            text.push_str(&format!("  {}\n", sanitize::one_line(line)));
         }
         for hint in error.hints() {
             text.push_str(&format!(
                 "{} {}\n",
-                paint(color, style::HINT, "hint:"),
-                sanitize::block(hint)
+                paint_if(color, style::HINT, "hint:"),
+                sanitize::multi_line(hint)
             ));
         }
         text
     }
 
-    fn complain(&self, text: &str) {
+    fn write_to_stderr(&self, text: &str) {
         // If stderr fails too, the report is lost.
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }
@@ -209,22 +210,22 @@ impl ListWriter<'_> {
         .into_bytes();
     }
 
-    pub(crate) fn item<T: Serialize>(&mut self, item: &T) -> Result<()> {
+    pub(crate) fn push_item<T: Serialize>(&mut self, item: &T) -> Result<()> {
         if std::mem::replace(&mut self.has_items, true) {
             self.out.push(b',');
         }
-        robot::append(&mut self.out, item).map_err(|source| {
-            CommandError::internal("cannot write the answer as JSON").with_source(source)
+        robot::append_json(&mut self.out, item).map_err(|source| {
+            CommandError::internal_error("cannot write the answer as JSON").with_source(source)
         })?;
         if self.out.len() > HELD {
-            self.printer.write(&self.out)?;
+            self.printer.write_bytes(&self.out)?;
             self.out.clear();
         }
         Ok(())
     }
 
-    pub(crate) fn end(mut self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         self.out.extend_from_slice(b"]}}\n");
-        self.printer.write(&self.out)
+        self.printer.write_bytes(&self.out)
     }
 }

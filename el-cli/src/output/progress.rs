@@ -29,26 +29,26 @@ impl<'a> Progress<'a> {
     }
 
     /// Shows that `done` of `total` is done; a total of 0 means unknown.
-    pub(crate) fn show(&self, done: usize, total: usize) {
+    pub(crate) fn show_counts(&self, done: usize, total: usize) {
         let now = Instant::now();
         if now < self.next.get() || !self.printer.shows_progress() {
             return;
         }
         self.next.set(now + BETWEEN);
         self.is_drawn.set(true);
-        self.printer.progress(&bar(self.verb, done, total));
+        self.printer.show_progress(&progress_bar(self.verb, done, total));
     }
 }
 
 impl Drop for Progress<'_> {
     fn drop(&mut self) {
         if self.is_drawn.get() {
-            self.printer.progress("");
+            self.printer.show_progress("");
         }
     }
 }
 
-fn bar(verb: &str, done: usize, total: usize) -> String {
+fn progress_bar(verb: &str, done: usize, total: usize) -> String {
     if total == 0 {
         return format!("{verb} …");
     }
@@ -59,16 +59,16 @@ fn bar(verb: &str, done: usize, total: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::bar;
+    use super::progress_bar;
 
     #[test]
     fn a_bar_is_as_full_as_the_work_is_done() {
-        assert!(bar("importing", 0, 10).starts_with("importing ░"));
-        assert!(bar("importing", 10, 10).contains(&"█".repeat(30)));
+        assert!(progress_bar("importing", 0, 10).starts_with("importing ░"));
+        assert!(progress_bar("importing", 10, 10).contains(&"█".repeat(30)));
         assert!(
-            bar("importing", 1, 3).ends_with("░ 33 %")
-                && bar("importing", 11, 10).ends_with("█ 100 %")
+            progress_bar("importing", 1, 3).ends_with("░ 33 %")
+                && progress_bar("importing", 11, 10).ends_with("█ 100 %")
         );
-        assert_eq!(bar("reading", 7, 0), "reading …");
+        assert_eq!(progress_bar("reading", 7, 0), "reading …");
     }
 }

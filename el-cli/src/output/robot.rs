@@ -35,12 +35,12 @@ pub(crate) struct ErrorBody<'a> {
 }
 
 /// The document for a success, newline included.
-pub(crate) fn success<T: Serialize + ?Sized>(data: &T) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn success_document<T: Serialize + ?Sized>(data: &T) -> serde_json::Result<Vec<u8>> {
     json_line(&Document::Ok { data })
 }
 
 /// The document for a failure, newline included.
-pub(crate) fn failure(error: &CommandError) -> Vec<u8> {
+pub(crate) fn failure_document(error: &CommandError) -> Vec<u8> {
     let body = ErrorBody {
         code: error.code(),
         message: error.message(),
@@ -53,7 +53,7 @@ pub(crate) fn failure(error: &CommandError) -> Vec<u8> {
 }
 
 /// Appends a JSON value in the format of [`json_line`].
-pub(super) fn append<T: Serialize + ?Sized>(
+pub(super) fn append_json<T: Serialize + ?Sized>(
     out: &mut Vec<u8>,
     value: &T,
 ) -> serde_json::Result<()> {
@@ -64,7 +64,7 @@ pub(super) fn append<T: Serialize + ?Sized>(
 /// so that robot output is harmless on a terminal.
 pub(crate) fn json_line<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(256);
-    append(&mut out, value)?;
+    append_json(&mut out, value)?;
     out.push(b'\n');
     Ok(out)
 }
@@ -111,14 +111,17 @@ mod tests {
 
     #[test]
     fn success_is_one_line_with_a_newline() {
-        assert_eq!(text(success(&[1, 2]).unwrap()), "{\"status\":\"ok\",\"data\":[1,2]}\n");
+        assert_eq!(
+            text(success_document(&[1, 2]).unwrap()),
+            "{\"status\":\"ok\",\"data\":[1,2]}\n"
+        );
     }
 
     #[test]
     fn failure_has_every_key_also_when_there_is_nothing_to_say() {
         let error = CommandError::not_found("no atom q5e6");
         assert_eq!(
-            text(failure(&error)),
+            text(failure_document(&error)),
             concat!(
                 concat!(
                     r#"{"status":"error","error":{"code":"not_found","message":"no atom q5e6","#,

@@ -10,7 +10,7 @@ use super::{sanitize, style, time};
 
 /// The state of a run in a word: its outcome, `cancelling`, `running`, or `silent` after its lease
 /// is over.
-pub(crate) fn state(run: &Run, now: Timestamp) -> &'static str {
+pub(crate) fn state_word(run: &Run, now: Timestamp) -> &'static str {
     match run.outcome {
         Some(outcome) => outcome.as_str(),
         None if run.cancel_requested.is_some() => "cancelling",
@@ -20,17 +20,17 @@ pub(crate) fn state(run: &Run, now: Timestamp) -> &'static str {
 }
 
 /// The time from the start of the run to its end, or to now.
-pub(crate) fn length(run: &Run, now: Timestamp) -> Duration {
+pub(crate) fn run_duration(run: &Run, now: Timestamp) -> Duration {
     run.ended_at.unwrap_or(now).since(run.started_at)
 }
 
 /// `1 turn`, `2 turns`.
-pub(crate) fn turns(count: i64) -> String {
-    super::count::of(count, "turn")
+pub(crate) fn count_turns(count: i64) -> String {
+    super::count::with_noun(count, "turn")
 }
 
 /// `$0.42`; empty if the agent reported no cost.
-pub(crate) fn cost(micros: i64) -> String {
+pub(crate) fn format_cost(micros: i64) -> String {
     if micros <= 0 {
         return String::new();
     }
@@ -40,7 +40,7 @@ pub(crate) fn cost(micros: i64) -> String {
 }
 
 /// `812`, `45k`, `1.2M`.
-pub(crate) fn count(number: i64) -> String {
+pub(crate) fn short_count(number: i64) -> String {
     match number {
         ..=0 => String::new(),
         1..10_000 => number.to_string(),
@@ -50,10 +50,10 @@ pub(crate) fn count(number: i64) -> String {
 }
 
 /// A table of runs of different atoms; only the ids with `-q`.
-pub(crate) fn table(page: &mut Page, runs: &[Run], now: Timestamp) {
-    if page.quiet() {
+pub(crate) fn print_table(page: &mut Page, runs: &[Run], now: Timestamp) {
+    if page.is_quiet() {
         for run in runs {
-            page.line(&run.id);
+            page.push_line(&run.id);
         }
         return;
     }
@@ -63,24 +63,24 @@ pub(crate) fn table(page: &mut Page, runs: &[Run], now: Timestamp) {
     let mut table = Table::new([
         Column::new("RUN"),
         Column::new("ATOM"),
-        Column::new("TRY").right().spare(4),
-        Column::new("AGENT").spare(3),
+        Column::new("TRY").align_right().hide_when_narrow(4),
+        Column::new("AGENT").hide_when_narrow(3),
         Column::new("STATE"),
-        Column::new("STARTED").spare(1),
-        Column::new("TOOK").right(),
-        Column::new("TURNS").right().spare(5),
-        Column::new("TOKENS").right().spare(6),
-        Column::new("COST").right().spare(2),
+        Column::new("STARTED").hide_when_narrow(1),
+        Column::new("TOOK").align_right(),
+        Column::new("TURNS").align_right().hide_when_narrow(5),
+        Column::new("TOKENS").align_right().hide_when_narrow(6),
+        Column::new("COST").align_right().hide_when_narrow(2),
         Column::new("DETAIL").flexible(),
     ]);
     for run in runs {
-        table.row(cells(run, now));
+        table.push_row(row_cells(run, now));
     }
-    table.print(page);
+    table.print_table(page);
 }
 
-fn cells(run: &Run, now: Timestamp) -> [Cell; 11] {
-    let state = state(run, now);
+fn row_cells(run: &Run, now: Timestamp) -> [Cell; 11] {
+    let state = state_word(run, now);
     let detail = run.detail.as_deref().or(run.progress.action.as_deref());
     let turns = if run.progress.turns > 0 { run.progress.turns.to_string() } else { String::new() };
     [
@@ -88,43 +88,43 @@ fn cells(run: &Run, now: Timestamp) -> [Cell; 11] {
         Cell::styled(style::ID, &run.atom_id),
         Cell::new(run.attempt.to_string()),
         Cell::styled(style::PERSON, &run.agent),
-        Cell::styled(style::outcome(state), state),
-        Cell::styled(style::DIM, time::relative(now, run.started_at)),
-        Cell::new(time::span(length(run, now))),
+        Cell::styled(style::outcome_style(state), state),
+        Cell::styled(style::DIM, time::relative_time(now, run.started_at)),
+        Cell::new(time::format_span(run_duration(run, now))),
         Cell::new(turns),
-        Cell::new(count(run.progress.tokens_in + run.progress.tokens_out)),
-        Cell::new(cost(run.progress.cost_micros)),
+        Cell::new(short_count(run.progress.tokens_in + run.progress.tokens_out)),
+        Cell::new(format_cost(run.progress.cost_micros)),
         Cell::new(detail.unwrap_or_default()),
     ]
 }
 
 /// The attempts at a single atom, in a line or two each.
-pub(crate) fn attempts(page: &mut Page, runs: &[Run], now: Timestamp) {
+pub(crate) fn print_attempts(page: &mut Page, runs: &[Run], now: Timestamp) {
     let mut table = Table::new([
         Column::new("#"),
         Column::new("STATE"),
-        Column::new("TOOK").right(),
-        Column::new("AGENT").spare(2),
+        Column::new("TOOK").align_right(),
+        Column::new("AGENT").hide_when_narrow(2),
         Column::new("RUN"),
-        Column::new("COST").right().spare(3),
-        Column::new("STARTED").spare(1),
+        Column::new("COST").align_right().hide_when_narrow(3),
+        Column::new("STARTED").hide_when_narrow(1),
         Column::new("DETAIL").flexible(),
     ])
     .without_heading(2);
     for run in runs {
-        let state = state(run, now);
-        table.row([
+        let state = state_word(run, now);
+        table.push_row([
             Cell::styled(style::DIM, format!("#{}", run.attempt)),
-            Cell::styled(style::outcome(state), state),
-            Cell::new(time::span(length(run, now))),
+            Cell::styled(style::outcome_style(state), state),
+            Cell::new(time::format_span(run_duration(run, now))),
             Cell::styled(style::PERSON, &run.agent),
             Cell::styled(style::DIM, &run.id),
-            Cell::new(cost(run.progress.cost_micros)),
-            Cell::styled(style::DIM, time::relative(now, run.started_at)),
-            Cell::new(sanitize::line(run.detail.as_deref().unwrap_or_default())),
+            Cell::new(format_cost(run.progress.cost_micros)),
+            Cell::styled(style::DIM, time::relative_time(now, run.started_at)),
+            Cell::new(sanitize::one_line(run.detail.as_deref().unwrap_or_default())),
         ]);
     }
-    table.print(page);
+    table.print_table(page);
 }
 
 #[cfg(test)]
@@ -133,12 +133,12 @@ mod tests {
 
     #[test]
     fn costs_and_counts_are_short() {
-        assert_eq!(cost(0), "");
-        assert_eq!(cost(420_000), "$0.42");
-        assert_eq!(cost(1_234), "$0.0012");
-        assert_eq!(count(0), "");
-        assert_eq!(count(812), "812");
-        assert_eq!(count(45_300), "45k");
-        assert_eq!(count(1_234_567), "1.2M");
+        assert_eq!(format_cost(0), "");
+        assert_eq!(format_cost(420_000), "$0.42");
+        assert_eq!(format_cost(1_234), "$0.0012");
+        assert_eq!(short_count(0), "");
+        assert_eq!(short_count(812), "812");
+        assert_eq!(short_count(45_300), "45k");
+        assert_eq!(short_count(1_234_567), "1.2M");
     }
 }

@@ -3,7 +3,7 @@
 
 use anstyle::{AnsiColor, Style};
 
-const fn fg(color: AnsiColor) -> Style {
+const fn foreground(color: AnsiColor) -> Style {
     Style::new().fg_color(Some(anstyle::Color::Ansi(color)))
 }
 
@@ -11,23 +11,23 @@ pub(crate) const PLAIN: Style = Style::new();
 pub(crate) const HEADER: Style = Style::new().dimmed();
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const TITLE: Style = Style::new().bold();
-pub(crate) const ID: Style = fg(AnsiColor::Cyan);
-pub(crate) const LABEL: Style = fg(AnsiColor::Magenta);
-pub(crate) const PERSON: Style = fg(AnsiColor::Blue);
-pub(crate) const GOOD: Style = fg(AnsiColor::Green);
-pub(crate) const WARNING: Style = fg(AnsiColor::Yellow);
-pub(crate) const ERROR: Style = fg(AnsiColor::Red).bold();
-pub(crate) const HINT: Style = fg(AnsiColor::Cyan);
+pub(crate) const ID: Style = foreground(AnsiColor::Cyan);
+pub(crate) const LABEL: Style = foreground(AnsiColor::Magenta);
+pub(crate) const PERSON: Style = foreground(AnsiColor::Blue);
+pub(crate) const GOOD: Style = foreground(AnsiColor::Green);
+pub(crate) const WARNING: Style = foreground(AnsiColor::Yellow);
+pub(crate) const ERROR: Style = foreground(AnsiColor::Red).bold();
+pub(crate) const HINT: Style = foreground(AnsiColor::Cyan);
 
 /// The colour of a status.
-pub(crate) fn status(word: &str) -> Style {
+pub(crate) fn status_style(word: &str) -> Style {
     match word {
-        "open" => fg(AnsiColor::Blue),
-        "in_progress" => fg(AnsiColor::Yellow).bold(),
-        "blocked" => fg(AnsiColor::Red),
-        "review" | "testing" => fg(AnsiColor::Magenta),
+        "open" => foreground(AnsiColor::Blue),
+        "in_progress" => foreground(AnsiColor::Yellow).bold(),
+        "blocked" => foreground(AnsiColor::Red),
+        "review" | "testing" => foreground(AnsiColor::Magenta),
         "closed" => GOOD,
-        "deferred" => fg(AnsiColor::Cyan).dimmed(),
+        "deferred" => foreground(AnsiColor::Cyan).dimmed(),
         "wont_do" | "discard" => DIM,
         _ => PLAIN,
     }
@@ -47,24 +47,24 @@ pub(crate) fn status_mark(word: &str) -> &'static str {
 }
 
 /// The colour of a priority, from loud (0) to dim (3 and more).
-pub(crate) fn priority(level: u8) -> Style {
+pub(crate) fn priority_style(level: u8) -> Style {
     match level {
         0 => ERROR,
-        1 => fg(AnsiColor::Yellow),
+        1 => foreground(AnsiColor::Yellow),
         2 => PLAIN,
         _ => DIM,
     }
 }
 
 /// The colour of a run's outcome, or of the state of a live run.
-pub(crate) fn outcome(word: &str) -> Style {
+pub(crate) fn outcome_style(word: &str) -> Style {
     match word {
         "closed" | "review" | "testing" => GOOD,
         "deferred" | "wont_do" | "discard" | "superseded" | "cancelled" | "deleted" => DIM,
         "usage_limit" | "outage" | "interrupted" | "lost" | "stalled" | "timed_out" | "blocked" => {
             WARNING
         }
-        "failed" | "violation" | "launch_failed" | "account_error" => fg(AnsiColor::Red),
-        _ => fg(AnsiColor::Yellow).bold(),
+        "failed" | "violation" | "launch_failed" | "account_error" => foreground(AnsiColor::Red),
+        _ => foreground(AnsiColor::Yellow).bold(),
     }
 }

@@ -30,7 +30,7 @@ impl Column {
     }
 
     /// Numbers are aligned to the right.
-    pub(crate) const fn right(mut self) -> Column {
+    pub(crate) const fn align_right(mut self) -> Column {
         self.right = true;
         self
     }
@@ -42,7 +42,7 @@ impl Column {
     }
 
     /// May be left out of a narrow terminal; the highest number goes first.
-    pub(crate) const fn spare(mut self, order: u8) -> Column {
+    pub(crate) const fn hide_when_narrow(mut self, order: u8) -> Column {
         self.spare = Some(order);
         self
     }
@@ -61,7 +61,7 @@ impl Cell {
     }
 
     pub(crate) fn styled(style: Style, text: impl AsRef<str>) -> Cell {
-        Cell { text: sanitize::line(text.as_ref()).into_owned(), style }
+        Cell { text: sanitize::one_line(text.as_ref()).into_owned(), style }
     }
 
     pub(crate) fn empty() -> Cell {
@@ -89,7 +89,7 @@ impl Table {
         self
     }
 
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+    pub(crate) fn push_row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push(cells.into_iter().collect());
     }
 
@@ -98,8 +98,8 @@ impl Table {
     }
 
     /// Prints the table without columns that are empty in every row.
-    pub(crate) fn print(&self, page: &mut Page) {
-        let widths = self.widths(page.width());
+    pub(crate) fn print_table(&self, page: &mut Page) {
+        let widths = self.column_widths(page.width());
         if self.heading {
             let cells: Vec<Cell> =
                 self.columns.iter().map(|c| Cell::styled(style::HEADER, c.heading)).collect();
@@ -116,7 +116,7 @@ impl Table {
         let mut owed = self.indent;
         for ((column, cell), width) in self.columns.iter().zip(cells).zip(widths) {
             let Some(width) = *width else { continue };
-            let text = sanitize::truncate(&cell.text, width);
+            let text = sanitize::truncate_to(&cell.text, width);
             let missing = width.saturating_sub(text.width());
             owed += if column.right { missing } else { 0 };
             if !text.is_empty() {
@@ -126,11 +126,11 @@ impl Table {
             }
             owed += GAP + if column.right { 0 } else { missing };
         }
-        page.line(line);
+        page.push_line(line);
     }
 
     /// The width of each column; `None` for a hidden column.
-    fn widths(&self, room: Option<usize>) -> Vec<Option<usize>> {
+    fn column_widths(&self, room: Option<usize>) -> Vec<Option<usize>> {
         let mut widths: Vec<Option<usize>> = (0..self.columns.len())
             .map(|index| {
                 let widest = self
@@ -151,8 +151,8 @@ impl Table {
             .collect();
         let Some(room) = room else { return widths };
         let room = room.saturating_sub(self.indent);
-        while total(&widths) > room {
-            let over = total(&widths) - room;
+        while total_width(&widths) > room {
+            let over = total_width(&widths) - room;
             let flexible = self
                 .columns
                 .iter()
@@ -185,7 +185,7 @@ impl Table {
     }
 }
 
-fn total(widths: &[Option<usize>]) -> usize {
+fn total_width(widths: &[Option<usize>]) -> usize {
     let shown: Vec<usize> = widths.iter().flatten().copied().collect();
     shown.iter().sum::<usize>() + GAP * shown.len().saturating_sub(1)
 }
@@ -197,23 +197,23 @@ mod tests {
     fn sample() -> Table {
         let mut table = Table::new([
             Column::new("ID"),
-            Column::new("PRI").right(),
+            Column::new("PRI").align_right(),
             Column::new("TITLE").flexible(),
-            Column::new("UPDATED").spare(1),
+            Column::new("UPDATED").hide_when_narrow(1),
         ]);
-        table.row([
+        table.push_row([
             Cell::new("app-q5e6"),
             Cell::new("1"),
             Cell::new("Fix the parser of dates"),
             Cell::new("3m ago"),
         ]);
-        table.row([Cell::new("app-x2"), Cell::new("2"), Cell::new("漢字"), Cell::empty()]);
+        table.push_row([Cell::new("app-x2"), Cell::new("2"), Cell::new("漢字"), Cell::empty()]);
         table
     }
 
     fn printed(table: &Table, width: Option<usize>) -> String {
         let mut page = Page::new(false, width, false);
-        table.print(&mut page);
+        table.print_table(&mut page);
         page.into_text()
     }
 
@@ -244,14 +244,14 @@ mod tests {
     #[test]
     fn an_empty_column_is_left_out() {
         let mut table = Table::new([Column::new("A"), Column::new("B"), Column::new("C")]);
-        table.row([Cell::new("1"), Cell::empty(), Cell::new("3")]);
+        table.push_row([Cell::new("1"), Cell::empty(), Cell::new("3")]);
         assert_eq!(printed(&table, None), "A  C\n1  3\n");
     }
 
     #[test]
     fn cells_cannot_carry_control_codes() {
         let mut table = Table::new([Column::new("A")]);
-        table.row([Cell::new("\x1b[2Jx\ny")]);
+        table.push_row([Cell::new("\x1b[2Jx\ny")]);
         assert_eq!(printed(&table, None), "A\nx y\n");
     }
 }

@@ -37,7 +37,7 @@ impl ColorHints {
     }
 
     /// The flag outranks the environment; NO_COLOR outranks CLICOLOR_FORCE.
-    fn decide(self, when: ColorWhen, terminal: bool) -> bool {
+    fn use_color(self, when: ColorWhen, terminal: bool) -> bool {
         match when {
             ColorWhen::Always => true,
             ColorWhen::Never => false,
@@ -60,18 +60,18 @@ pub(crate) struct Terminal {
 impl Terminal {
     pub(crate) fn stdout(when: ColorWhen) -> Terminal {
         let stdout = std::io::stdout();
-        Terminal::of(&stdout, stdout.is_terminal(), when)
+        Terminal::for_stream(&stdout, stdout.is_terminal(), when)
     }
 
     pub(crate) fn stderr(when: ColorWhen) -> Terminal {
         let stderr = std::io::stderr();
-        Terminal::of(&stderr, stderr.is_terminal(), when)
+        Terminal::for_stream(&stderr, stderr.is_terminal(), when)
     }
 
-    fn of(stream: impl AsFd, is_terminal: bool, when: ColorWhen) -> Terminal {
+    fn for_stream(stream: impl AsFd, is_terminal: bool, when: ColorWhen) -> Terminal {
         Terminal {
-            color: ColorHints::from_env().decide(when, is_terminal),
-            width: is_terminal.then(|| columns(stream)),
+            color: ColorHints::from_env().use_color(when, is_terminal),
+            width: is_terminal.then(|| terminal_width(stream)),
         }
     }
 }
@@ -84,11 +84,11 @@ pub(crate) fn stdout_size() -> Option<(usize, usize)> {
     };
     stdout
         .is_terminal()
-        .then(|| (columns(&stdout), rows(&stdout).filter(|rows| *rows > 0).unwrap_or(24)))
+        .then(|| (terminal_width(&stdout), rows(&stdout).filter(|rows| *rows > 0).unwrap_or(24)))
 }
 
 /// The terminal's own width, else COLUMNS, else 80. Less than 20 would make every view unreadable.
-fn columns(stream: impl AsFd) -> usize {
+fn terminal_width(stream: impl AsFd) -> usize {
     rustix::termios::tcgetwinsize(stream)
         .ok()
         .map(|size| usize::from(size.ws_col))
@@ -105,20 +105,20 @@ mod tests {
     #[test]
     fn colour_is_for_terminals_unless_something_says_otherwise() {
         let plain = ColorHints::default();
-        assert!(plain.decide(ColorWhen::Auto, true));
-        assert!(!plain.decide(ColorWhen::Auto, false));
-        assert!(plain.decide(ColorWhen::Always, false));
-        assert!(!plain.decide(ColorWhen::Never, true));
+        assert!(plain.use_color(ColorWhen::Auto, true));
+        assert!(!plain.use_color(ColorWhen::Auto, false));
+        assert!(plain.use_color(ColorWhen::Always, false));
+        assert!(!plain.use_color(ColorWhen::Never, true));
     }
 
     #[test]
     fn no_color_outranks_force_and_the_flag_outranks_both() {
         let both = ColorHints { no_color: true, force: true, dumb: false };
-        assert!(!both.decide(ColorWhen::Auto, true));
-        assert!(both.decide(ColorWhen::Always, false));
+        assert!(!both.use_color(ColorWhen::Auto, true));
+        assert!(both.use_color(ColorWhen::Always, false));
         let force = ColorHints { force: true, ..ColorHints::default() };
-        assert!(force.decide(ColorWhen::Auto, false));
+        assert!(force.use_color(ColorWhen::Auto, false));
         let dumb = ColorHints { dumb: true, ..ColorHints::default() };
-        assert!(!dumb.decide(ColorWhen::Auto, true));
+        assert!(!dumb.use_color(ColorWhen::Auto, true));
     }
 }

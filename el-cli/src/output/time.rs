@@ -14,7 +14,7 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 /// `3m ago`, `in 2d`, `now`; a date if the time is more than eight weeks away.
-pub(crate) fn relative(now: Timestamp, then: Timestamp) -> String {
+pub(crate) fn relative_time(now: Timestamp, then: Timestamp) -> String {
     let seconds = then.as_secs().saturating_sub(now.as_secs());
     let size = seconds.saturating_abs();
     if size < 5 {
@@ -26,13 +26,13 @@ pub(crate) fn relative(now: Timestamp, then: Timestamp) -> String {
         _ if size < DAY => format!("{}h", size / HOUR),
         _ if size < 14 * DAY => format!("{}d", size / DAY),
         _ if size < 56 * DAY => format!("{}w", size / (7 * DAY)),
-        _ => return local(then).chars().take(10).collect(),
+        _ => return local_time(then).chars().take(10).collect(),
     };
     if seconds < 0 { format!("{text} ago") } else { format!("in {text}") }
 }
 
 /// A span: `0.4s`, `42s`, `3m 05s`, `2h 10m`, `3d 4h`.
-pub(crate) fn span(duration: Duration) -> String {
+pub(crate) fn format_span(duration: Duration) -> String {
     let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     match seconds {
         0..10 => format!("{:.1}s", duration.as_secs_f64()),
@@ -44,21 +44,23 @@ pub(crate) fn span(duration: Duration) -> String {
 }
 
 /// `2026-11-28 09:30 CET` in the machine's zone, or in the zone of `TZ`.
-pub(crate) fn local(time: Timestamp) -> String {
+pub(crate) fn local_time(time: Timestamp) -> String {
     match jiff::Timestamp::from_microsecond(time.as_micros()) {
-        Ok(stamp) => stamp.to_zoned_datetime(zone()).strftime("%Y-%m-%d %H:%M %Z").to_string(),
+        Ok(stamp) => {
+            stamp.to_zoned_datetime(local_zone()).strftime("%Y-%m-%d %H:%M %Z").to_string()
+        }
         Err(_) => time.to_string(),
     }
 }
 
 /// The system's zone, or UTC if the zone is unknown.
-fn zone() -> TimeZone {
+fn local_zone() -> TimeZone {
     TimeZone::try_system().unwrap_or(TimeZone::UTC)
 }
 
 /// `09:30` in the machine's zone, with the date if not today.
-pub(crate) fn at(now: Timestamp, time: Timestamp) -> String {
-    let (today, then) = (local(now), local(time));
+pub(crate) fn time_of_day(now: Timestamp, time: Timestamp) -> String {
+    let (today, then) = (local_time(now), local_time(time));
     match then.split_once(' ') {
         Some((date, clock)) if today.starts_with(date) => clock.to_owned(),
         _ => then,
@@ -74,14 +76,15 @@ pub(crate) enum Towards {
 
 /// Parses a time as people type times: RFC 3339, a date, a local date and time, `today`,
 /// `tomorrow`, `yesterday`, or a span (`7d`, `3h`, `in 2d`, `2d ago`).
-pub(crate) fn parse(
+pub(crate) fn parse_time(
     field: &str,
     text: &str,
     now: Timestamp,
     towards: Towards,
 ) -> Result<Timestamp> {
-    let wrong = |what: &str| CommandError::invalid(field, format!("{field}: '{text}' is {what}"));
-    match parse_in(text, now, towards, &zone()) {
+    let wrong =
+        |what: &str| CommandError::invalid_value(field, format!("{field}: '{text}' is {what}"));
+    match parse_in(text, now, towards, &local_zone()) {
         Some(time) if is_in_calendar(time) => Ok(time),
         Some(_) => Err(wrong("further away than el reckons: its years end with 9999")),
         None => Err(wrong("no time that el can read").with_hint(
@@ -141,7 +144,7 @@ fn parse_span(text: &str, now: Timestamp, towards: Towards) -> Option<Timestamp>
     if !text.ends_with(|c: char| c.is_ascii_alphabetic()) {
         return None;
     }
-    let span = duration::parse(text).ok()?;
+    let span = duration::parse_duration(text).ok()?;
     Some(match towards {
         Towards::Past => now.minus(span),
         Towards::Future => now.plus(span),
@@ -168,18 +171,18 @@ mod tests {
             (2 * DAY, "in 2d"),
             (-20 * DAY, "2w ago"),
         ] {
-            assert_eq!(relative(NOW, after(seconds)), want);
+            assert_eq!(relative_time(NOW, after(seconds)), want);
         }
-        assert_eq!(relative(NOW, after(-100 * DAY)).len(), 10);
-        assert!(!relative(NOW, Timestamp::from_micros(i64::MIN)).is_empty());
+        assert_eq!(relative_time(NOW, after(-100 * DAY)).len(), 10);
+        assert!(!relative_time(NOW, Timestamp::from_micros(i64::MIN)).is_empty());
     }
 
     #[test]
     fn spans_keep_two_units() {
-        assert_eq!(span(Duration::from_millis(420)), "0.4s");
-        assert_eq!(span(Duration::from_secs(185)), "3m 05s");
-        assert_eq!(span(Duration::from_secs(7_800)), "2h 10m");
-        assert_eq!(span(Duration::from_secs(90_000)), "1d 1h");
+        assert_eq!(format_span(Duration::from_millis(420)), "0.4s");
+        assert_eq!(format_span(Duration::from_secs(185)), "3m 05s");
+        assert_eq!(format_span(Duration::from_secs(7_800)), "2h 10m");
+        assert_eq!(format_span(Duration::from_secs(90_000)), "1d 1h");
     }
 
     #[test]

@@ -8,7 +8,7 @@ const NARROWEST: usize = 16;
 
 /// Wraps a text at `columns`. A continued line keeps the indent of its first line; a word that is
 /// too wide is broken. Without `columns` the lines stay unchanged.
-pub(crate) fn wrap(text: &str, columns: Option<usize>) -> Vec<Cow<'_, str>> {
+pub(crate) fn wrap_text(text: &str, columns: Option<usize>) -> Vec<Cow<'_, str>> {
     let Some(columns) = columns else { return text.lines().map(Cow::Borrowed).collect() };
     let columns = columns.max(NARROWEST);
     let mut lines = Vec::new();
@@ -60,20 +60,20 @@ mod tests {
     #[test]
     fn prose_is_broken_between_words_and_keeps_its_indent() {
         assert_eq!(
-            wrap("- one two three four five six\n\nend", Some(16)),
+            wrap_text("- one two three four five six\n\nend", Some(16)),
             ["- one two three", "four five six", "", "end"]
         );
-        assert_eq!(wrap("  aaa bbb ccc ddd eee", Some(16)), ["  aaa bbb ccc", "  ddd eee"]);
+        assert_eq!(wrap_text("  aaa bbb ccc ddd eee", Some(16)), ["  aaa bbb ccc", "  ddd eee"]);
     }
 
     #[test]
     fn a_word_wider_than_the_room_is_broken() {
-        assert_eq!(wrap(&"x".repeat(20), Some(16)), ["x".repeat(16), "x".repeat(4)]);
+        assert_eq!(wrap_text(&"x".repeat(20), Some(16)), ["x".repeat(16), "x".repeat(4)]);
     }
 
     #[test]
     fn a_pipe_gets_the_text_as_it_is() {
         let long = "word ".repeat(100);
-        assert_eq!(wrap(&long, None), [long.as_str()]);
+        assert_eq!(wrap_text(&long, None), [long.as_str()]);
     }
 }

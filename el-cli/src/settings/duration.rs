@@ -17,7 +17,7 @@ const UNITS: [(&str, u64); 6] = [
 /// # Errors
 ///
 /// A text that says which forms are right.
-pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong =
         || format!("'{text}' is no length of time; write seconds (3600) or units (90m, 1h30m)");
     let text_trimmed = text.trim();
@@ -55,7 +55,7 @@ fn unit_millis(word: &str) -> Option<u64> {
 }
 
 /// Writes a length of time so that [`parse`] reads the same: `1h30m`, `45s`, `0s`.
-pub(crate) fn format(duration: Duration) -> String {
+pub(crate) fn format_duration(duration: Duration) -> String {
     let mut millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let mut text = String::new();
     for (unit, size) in &UNITS[1..] {
@@ -85,7 +85,7 @@ mod tests {
             ("500ms", 500),
             ("0", 0),
         ] {
-            assert_eq!(parse(text), Ok(Duration::from_millis(millis)), "{text}");
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(millis)), "{text}");
         }
     }
 
@@ -104,14 +104,14 @@ mod tests {
             "inf",
             "nan",
         ] {
-            assert!(parse(text).is_err(), "{text}");
+            assert!(parse_duration(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn what_is_written_is_read_back() {
         for text in ["1h", "1h30m", "45s", "1d1ms", "0s"] {
-            assert_eq!(format(parse(text).unwrap()), text);
+            assert_eq!(format_duration(parse_duration(text).unwrap()), text);
         }
     }
 }

@@ -62,7 +62,7 @@ impl ConfigFile {
                     let line =
                         bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count()
                             + 1;
-                    file.problem(line, "it is no UTF-8 text from here on".to_owned());
+                    file.add_problem(line, "it is no UTF-8 text from here on".to_owned());
                 }
                 file
             }
@@ -71,7 +71,7 @@ impl ConfigFile {
             }
             Err(error) => {
                 let mut file = ConfigFile { path: path.to_owned(), ..ConfigFile::default() };
-                file.problem(0, format!("cannot be read: {error}"));
+                file.add_problem(0, format!("cannot be read: {error}"));
                 file
             }
         }
@@ -113,9 +113,9 @@ impl ConfigFile {
             let line = line_of(text, name.span().start);
             let last_line = line_of(text, value.span().end).max(line);
             let name = name.get_ref();
-            match (Key::find(name), value.get_ref()) {
+            match (Key::find_key(name), value.get_ref()) {
                 (Some(key), _) if agent.is_some() && key.scope != Scope::Agent => {
-                    self.problem(
+                    self.add_problem(
                         line,
                         format!("'{name}' is not a setting of one agent; put it above the tables"),
                     );
@@ -137,7 +137,7 @@ impl ConfigFile {
                                 self.agents.push(name.get_ref().to_string());
                                 self.read_table(text, table, Some(name.get_ref()));
                             }
-                            _ => self.problem(
+                            _ => self.add_problem(
                                 line_of(text, name.span().start),
                                 format!("agents.{} must be a table of settings", name.get_ref()),
                             ),
@@ -145,10 +145,10 @@ impl ConfigFile {
                     }
                 }
                 (None, _) => {
-                    let meant = Key::similar(name);
+                    let meant = Key::similar_name(name);
                     let asked =
                         meant.map_or_else(String::new, |meant| format!("; is '{meant}' meant?"));
-                    self.problem(line, format!("there is no setting '{name}'{asked}"));
+                    self.add_problem(line, format!("there is no setting '{name}'{asked}"));
                     if let Some(last) = self.problems.last_mut() {
                         last.is_serious = meant.is_some();
                     }
@@ -163,7 +163,7 @@ impl ConfigFile {
             self.entries.into_iter().partition(|entry| entry.key.scope != Scope::User);
         self.entries = kept;
         for entry in own {
-            self.problem(
+            self.add_problem(
                 entry.line,
                 format!("'{}' counts only in the user's own file", entry.key.name),
             );
@@ -171,7 +171,7 @@ impl ConfigFile {
         self
     }
 
-    fn problem(&mut self, line: usize, message: String) {
+    fn add_problem(&mut self, line: usize, message: String) {
         self.problems.push(Problem { path: self.path.clone(), line, message, is_serious: true });
     }
 }

@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn only_names_and_habits_are_free() {
         let free: Vec<_> =
-            keys::all().filter(|key| key.class == Class::Free).map(|key| key.name).collect();
+            keys::all_keys().filter(|key| key.class == Class::Free).map(|key| key.name).collect();
         assert_eq!(
             free,
             [
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_limit_has_a_kind_that_can_be_compared() {
         use keys::Kind;
-        for key in keys::all() {
+        for key in keys::all_keys() {
             let Class::Limit(narrower) = key.class else { continue };
             let fits = match narrower {
                 Narrower::Lower | Narrower::Higher => {

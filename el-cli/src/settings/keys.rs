@@ -89,7 +89,7 @@ pub(crate) struct Key {
 
 impl Key {
     /// The environment variable that outranks the files.
-    pub(crate) fn variable(&self) -> String {
+    pub(crate) fn variable_name(&self) -> String {
         format!("EL_{}", self.name.to_ascii_uppercase())
     }
 
@@ -97,15 +97,15 @@ impl Key {
         self.default.is_none()
     }
 
-    pub(crate) fn find(name: &str) -> Option<&'static Key> {
-        all().find(|key| key.name == name)
+    pub(crate) fn find_key(name: &str) -> Option<&'static Key> {
+        all_keys().find(|key| key.name == name)
     }
 
     /// The name that was probably meant.
-    pub(crate) fn similar(name: &str) -> Option<&'static str> {
+    pub(crate) fn similar_name(name: &str) -> Option<&'static str> {
         let wanted = name.to_ascii_lowercase().replace('-', "_");
-        all()
-            .map(|key| (distance(&wanted, key.name), key.name))
+        all_keys()
+            .map(|key| (edit_distance(&wanted, key.name), key.name))
             .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
             .min()
             .map(|(_, name)| name)
@@ -113,7 +113,7 @@ impl Key {
 }
 
 /// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
+fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, ca) in a.chars().enumerate() {
@@ -145,7 +145,7 @@ pub(crate) const PERMISSION_MODES: &[&str] =
     &["acceptEdits", "default", "dontAsk", "plan", "auto", "bypassPermissions"];
 
 /// Every setting.
-pub(crate) fn all() -> impl Iterator<Item = &'static Key> {
+pub(crate) fn all_keys() -> impl Iterator<Item = &'static Key> {
     agent::KEYS.iter().chain(project::KEYS)
 }
 
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn every_default_is_a_legal_value() {
-        for key in all() {
+        for key in all_keys() {
             if let Some(default) = key.default {
                 Value::from_text(key, default)
                     .unwrap_or_else(|error| panic!("{}: {error}", key.name));
@@ -166,8 +166,8 @@ mod tests {
 
     #[test]
     fn a_typo_finds_the_key_that_was_meant() {
-        assert_eq!(Key::similar("max-turn"), Some("max_turns"));
-        assert_eq!(Key::similar("alowed_tools"), Some("allowed_tools"));
-        assert_eq!(Key::similar("colour"), None);
+        assert_eq!(Key::similar_name("max-turn"), Some("max_turns"));
+        assert_eq!(Key::similar_name("alowed_tools"), Some("allowed_tools"));
+        assert_eq!(Key::similar_name("colour"), None);
     }
 }

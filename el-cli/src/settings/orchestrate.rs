@@ -14,22 +14,24 @@ const CONCURRENCY: u32 = 3;
 impl Settings {
     /// The settings of a worker that drives a plan.
     pub(crate) fn work_on_plan(&self) -> Result<WorkSettings> {
-        let mut work = self.work()?;
-        if self.origin("concurrency", None)? == Origin::Default {
+        let mut work = self.work_settings()?;
+        if self.value_origin("concurrency", None)? == Origin::Default {
             work.concurrency = CONCURRENCY;
         }
         Ok(work)
     }
 
     /// The settings of a new plan.
-    pub(crate) fn plan(&self) -> Result<PlanSettings> {
-        let int = |name| -> Result<u32> { Ok(self.int(name, None)?.unwrap_or_default()) };
+    pub(crate) fn plan_settings(&self) -> Result<PlanSettings> {
+        let int = |name| -> Result<u32> { Ok(self.optional_int(name, None)?.unwrap_or_default()) };
         Ok(PlanSettings {
             asks_again: int("orchestrate_asks_again")?,
             tasks_max: usize::try_from(int("orchestrate_max_tasks")?).unwrap_or(usize::MAX),
             depth_max: int("orchestrate_max_depth")?,
-            time_s: self.time("orchestrate_time_limit", None)?.map(|limit| limit.as_secs()),
-            check: self.words("orchestrate_check", None)?,
+            time_s: self
+                .optional_time("orchestrate_time_limit", None)?
+                .map(|limit| limit.as_secs()),
+            check: self.command_words("orchestrate_check", None)?,
             check_rounds: int("orchestrate_check_rounds")?,
             progress: self.value("orchestrate_progress", None)? == Value::Bool(true),
             ..PlanSettings::default()
@@ -38,6 +40,6 @@ impl Settings {
 
     /// The time limit of the check at the end.
     pub(crate) fn whole_check_limit(&self) -> Result<Duration> {
-        Ok(self.time("orchestrate_check_timeout", None)?.unwrap_or_default())
+        Ok(self.optional_time("orchestrate_check_timeout", None)?.unwrap_or_default())
     }
 }

@@ -29,11 +29,11 @@ const SCOPES: [(Scope, &str); 4] = [
     (Scope::User, "The user\n\nThese count in the user's own file only."),
 ];
 
-fn reference() -> String {
+fn settings_reference() -> String {
     let mut page = HEAD.to_owned();
     for (scope, heading) in SCOPES {
         write!(page, "\n## {heading}\n\n").unwrap();
-        for key in keys::all().filter(|key| key.scope == scope) {
+        for key in keys::all_keys().filter(|key| key.scope == scope) {
             write_item(&mut page, key);
         }
     }
@@ -47,12 +47,12 @@ fn write_item(page: &mut String, key: &Key) {
         Some("") => "empty by default".to_owned(),
         Some(default) => format!("default `{default}`"),
     };
-    wrap(
+    push_wrapped(
         page,
         "-",
-        &format!("**`{}`**: {}; {default}; {}.", key.name, values(key.kind), class(key.class)),
+        &format!("**`{}`**: {}; {default}; {}.", key.name, value_words(key.kind), class(key.class)),
     );
-    wrap(page, " ", &format!("{}.", key.help));
+    push_wrapped(page, " ", &format!("{}.", key.help));
 }
 
 fn class(class: Class) -> &'static str {
@@ -67,7 +67,7 @@ fn class(class: Class) -> &'static str {
     }
 }
 
-fn wrap(page: &mut String, first: &str, text: &str) {
+fn push_wrapped(page: &mut String, first: &str, text: &str) {
     let mut line = first.to_owned();
     for word in text.split(' ') {
         if line.len() + 1 + word.len() > COLUMNS {
@@ -80,7 +80,7 @@ fn wrap(page: &mut String, first: &str, text: &str) {
     writeln!(page, "{line}").unwrap();
 }
 
-fn values(kind: Kind) -> String {
+fn value_words(kind: Kind) -> String {
     match kind {
         Kind::Bool => "`true` or `false`".to_owned(),
         Kind::Int { min, max } => format!("a number from {min} to {max}"),
@@ -101,10 +101,10 @@ fn values(kind: Kind) -> String {
 fn the_page_of_settings_is_made_from_the_list() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/settings.md");
     if std::env::var_os("EL_UPDATE_DOCS").is_some() {
-        std::fs::write(&path, reference()).unwrap();
+        std::fs::write(&path, settings_reference()).unwrap();
     }
     assert!(
-        std::fs::read_to_string(&path).unwrap_or_default() == reference(),
+        std::fs::read_to_string(&path).unwrap_or_default() == settings_reference(),
         "docs/settings.md is not what the list says: EL_UPDATE_DOCS=1 cargo test -p el-cli \
          page_of_settings writes it"
     );

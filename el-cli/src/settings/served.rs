@@ -21,12 +21,12 @@ impl Settings {
     /// that worker. `--concurrency` on the command line is the last word, and also raises a
     /// `max_parallel` of the files. A worker of several agents divides its sessions among the
     /// agents, so no agent's limit is raised.
-    pub(crate) fn served(&self, work: &WorkSettings) -> Result<Vec<Served>> {
+    pub(crate) fn served_agents(&self, work: &WorkSettings) -> Result<Vec<Served>> {
         let known = self.known_agents();
         // Configured agents are known, so the name came from a flag. A typing error must not start
         // runs under an unknown name.
         if let Some(stranger) = work.agents.iter().find(|name| !known.contains(name)) {
-            return Err(CommandError::invalid(
+            return Err(CommandError::invalid_value(
                 "agent",
                 format!("there is no agent '{stranger}'; there are: {}", known.join(", ")),
             )
@@ -35,13 +35,14 @@ impl Settings {
         }
         let is_alone = work.agents.len() == 1;
         let concurrency = usize::try_from(work.concurrency).unwrap_or(usize::MAX);
-        let asked_for = matches!(self.origin("concurrency", None)?, Origin::Flag { .. });
+        let asked_for = matches!(self.value_origin("concurrency", None)?, Origin::Flag { .. });
         work.agents
             .iter()
             .map(|name| {
-                let mut agent = self.agent(name)?;
-                let worktrees = self.isolation(name, &agent.working_directory)?;
-                let is_apart = concurrency > 1 || self.text("isolate", Some(name))?.is_some();
+                let mut agent = self.agent_settings(name)?;
+                let worktrees = self.run_isolation(name, &agent.working_directory)?;
+                let is_apart =
+                    concurrency > 1 || self.optional_text("isolate", Some(name))?.is_some();
                 agent.isolation = worktrees.clone().filter(|_| is_apart);
                 agent.task_isolation = worktrees;
                 let own =
@@ -58,7 +59,7 @@ impl Settings {
     }
 
     /// The machine's resources and the money that a worker may use.
-    pub(super) fn resources(&self) -> Result<Resources> {
+    pub(super) fn resource_limits(&self) -> Result<Resources> {
         let amount = |name| -> Result<Option<f64>> {
             Ok(match self.value(name, None)? {
                 Value::Amount(amount) => Some(amount),
@@ -68,8 +69,8 @@ impl Settings {
         Ok(Resources {
             limits: Limits {
                 max_load: amount("max_load")?,
-                min_memory: self.int("min_memory", None)?.map(|mib| u64::from(mib) << 20),
-                start_interval: self.time("start_interval", None)?.unwrap_or_default(),
+                min_memory: self.optional_int("min_memory", None)?.map(|mib| u64::from(mib) << 20),
+                start_interval: self.optional_time("start_interval", None)?.unwrap_or_default(),
             },
             budget_per_epic: amount("budget_per_epic")?,
             budget_per_day: amount("budget_per_day")?,
@@ -78,30 +79,30 @@ impl Settings {
 
     /// The worktree settings of runs; `None` if the settings or the folder rule out worktrees. The
     /// default is a worktree if the repository has a commit.
-    fn isolation(&self, agent: &str, folder: &Path) -> Result<Option<Isolation>> {
+    fn run_isolation(&self, agent: &str, folder: &Path) -> Result<Option<Isolation>> {
         let name = Some(agent);
-        let is_wanted = match self.text("isolate", name)?.as_deref() {
+        let is_wanted = match self.optional_text("isolate", name)?.as_deref() {
             Some(word) => word == "worktree",
             None => may_have_worktrees(folder)?,
         };
         if !is_wanted {
             return Ok(None);
         }
-        let limit = self.time("worktree_setup_timeout", name)?.unwrap_or_default();
+        let limit = self.optional_time("worktree_setup_timeout", name)?.unwrap_or_default();
         Ok(Some(Isolation {
-            folder: self.worktrees()?,
-            base: self.text("worktree_base", name)?,
-            copy: self.list("worktree_copy", name)?,
-            link: self.list("worktree_link", name)?,
-            setup: self.words("worktree_setup", name)?,
+            folder: self.worktrees_folder()?,
+            base: self.optional_text("worktree_base", name)?,
+            copy: self.text_list("worktree_copy", name)?,
+            link: self.text_list("worktree_link", name)?,
+            setup: self.command_words("worktree_setup", name)?,
             setup_timeout_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
         }))
     }
 
     /// The folder of the worktrees.
-    pub(crate) fn worktrees(&self) -> Result<std::path::PathBuf> {
+    pub(crate) fn worktrees_folder(&self) -> Result<std::path::PathBuf> {
         Ok(self
-            .path("worktrees_directory", None)?
+            .optional_path("worktrees_directory", None)?
             .unwrap_or_else(|| self.root.join(".eluent/worktrees")))
     }
 
@@ -109,42 +110,43 @@ impl Settings {
     pub(crate) fn put_into_worktrees(&self) -> Result<Vec<String>> {
         let mut names = Vec::new();
         for agent in self.agents().into_iter().map(Some).chain([None]) {
-            names.extend(self.list("worktree_copy", agent)?);
-            names.extend(self.list("worktree_link", agent)?);
+            names.extend(self.text_list("worktree_copy", agent)?);
+            names.extend(self.text_list("worktree_link", agent)?);
         }
         Ok(names)
     }
 
     /// The settings of `el land`.
-    pub(crate) fn landing(&self) -> Result<LandSettings> {
-        let mode = if self.text("land_mode", None)?.as_deref() == Some("merge") {
+    pub(crate) fn land_settings(&self) -> Result<LandSettings> {
+        let mode = if self.optional_text("land_mode", None)?.as_deref() == Some("merge") {
             JoinMode::Merge
         } else {
             JoinMode::Rebase
         };
         Ok(LandSettings {
             mode,
-            onto: self.text("land_onto", None)?,
-            check: self.words("land_check", None)?,
-            copy: self.list("worktree_copy", None)?,
-            link: self.list("worktree_link", None)?,
-            setup: self.words("worktree_setup", None)?,
-            setup_limit: self.time("worktree_setup_timeout", None)?.unwrap_or_default(),
-            check_limit: self.time("land_check_timeout", None)?.unwrap_or_default(),
-            worktrees: self.worktrees()?,
+            onto: self.optional_text("land_onto", None)?,
+            check: self.command_words("land_check", None)?,
+            copy: self.text_list("worktree_copy", None)?,
+            link: self.text_list("worktree_link", None)?,
+            setup: self.command_words("worktree_setup", None)?,
+            setup_limit: self.optional_time("worktree_setup_timeout", None)?.unwrap_or_default(),
+            check_limit: self.optional_time("land_check_timeout", None)?.unwrap_or_default(),
+            worktrees: self.worktrees_folder()?,
             put_into_worktrees: self.put_into_worktrees()?,
             configuration: self.project.path.clone(),
         })
     }
 
-    pub(super) fn origin(&self, name: &str, agent: Option<&str>) -> Result<Origin> {
-        let key = Key::find(name).expect("the names in this file are those of the list of keys");
+    pub(super) fn value_origin(&self, name: &str, agent: Option<&str>) -> Result<Origin> {
+        let key =
+            Key::find_key(name).expect("the names in this file are those of the list of keys");
         Ok(self.get(key, agent)?.origin)
     }
 
     /// Trusted projects of other users. Entries in a project's own file are ignored.
     pub(crate) fn safe_directories(&self) -> Result<Vec<PathBuf>> {
-        let folders = self.list("safe_directories", None)?;
+        let folders = self.text_list("safe_directories", None)?;
         Ok(folders.iter().map(|text| PathBuf::from(super::with_home(text))).collect())
     }
 
@@ -155,26 +157,32 @@ impl Settings {
     }
 
     /// The agents that may delegate tasks; empty means all.
-    pub(crate) fn delegates(&self) -> Result<Vec<String>> {
-        self.list("delegates", None)
+    pub(crate) fn allowed_delegates(&self) -> Result<Vec<String>> {
+        self.text_list("delegates", None)
     }
 
     /// The greatest depth of nested tasks.
     pub(crate) fn delegation_max_depth(&self) -> Result<u32> {
-        Ok(self.int("delegation_max_depth", None)?.unwrap_or(1))
+        Ok(self.optional_int("delegation_max_depth", None)?.unwrap_or(1))
     }
 
     /// The words of the check's command; empty: there is none.
-    pub(super) fn check(&self, agent: Option<&str>) -> Result<Vec<String>> {
-        self.words("verify", agent)
+    pub(super) fn check_command(&self, agent: Option<&str>) -> Result<Vec<String>> {
+        self.command_words("verify", agent)
     }
 
     /// The words of a command; empty: there is none.
-    pub(super) fn words(&self, name: &'static str, agent: Option<&str>) -> Result<Vec<String>> {
+    pub(super) fn command_words(
+        &self,
+        name: &'static str,
+        agent: Option<&str>,
+    ) -> Result<Vec<String>> {
         let mut words = match self.value(name, agent)? {
             Value::List(words) => words,
             Value::Text(text) => words::split_command(&text).map_err(|error| {
-                CommandError::internal(format!("{name} was checked when it was read: {error}"))
+                CommandError::internal_error(format!(
+                    "{name} was checked when it was read: {error}"
+                ))
             })?,
             _ => Vec::new(),
         };
@@ -198,7 +206,7 @@ fn may_have_worktrees(folder: &Path) -> Result<bool> {
         Err(error) => {
             let hint = error.hint().into_owned();
             let at = folder.display();
-            Err(CommandError::config("git", format!("no agent starts in {at}: {error}"))
+            Err(CommandError::config_error("git", format!("no agent starts in {at}: {error}"))
                 .with_hint(hint)
                 .with_hint(
                     "el config set isolate none lets agents work in the folder all the same",

@@ -68,7 +68,7 @@ fn what_nobody_has_trusted_does_not_count() {
 }
 
 fn origin(settings: &Settings, key: &str, agent: Option<&str>) -> (String, &'static str) {
-    let resolved = settings.get(Key::find(key).unwrap(), agent).unwrap();
+    let resolved = settings.get(Key::find_key(key).unwrap(), agent).unwrap();
     let layer = match resolved.origin {
         Origin::Default => "default",
         Origin::User { .. } => "user",
@@ -83,13 +83,13 @@ fn origin(settings: &Settings, key: &str, agent: Option<&str>) -> (String, &'sta
 fn defaults_are_those_of_the_seed() {
     let layers = Layers::new("", "");
     let settings = layers.load();
-    let agent = settings.agent("claude").unwrap();
+    let agent = settings.agent_settings("claude").unwrap();
     assert_eq!(agent.claude_code_path, "claude");
     assert_eq!(agent.working_directory, layers.dir.path());
     assert!(!agent.preserve_sessions);
     assert_eq!(agent.execution_timeout, Duration::from_secs(3600));
     assert_eq!(agent.permission_mode, "acceptEdits");
-    let work = settings.work().unwrap();
+    let work = settings.work_settings().unwrap();
     assert_eq!(work.context_directory, layers.dir.path().join(".eluent/agent-context"));
     assert_eq!((work.concurrency, work.rules.max_attempts), (1, 3));
     assert_eq!(settings.durability().unwrap(), el_core::Durability::Normal);
@@ -124,7 +124,7 @@ fn an_agents_table_outranks_the_settings_above_it_in_either_file() {
     assert_eq!(origin(&settings, "model", Some("gendry")), ("gendrys".into(), "user"));
     assert_eq!(origin(&settings, "model", Some("claude")), ("project".into(), "project"));
     assert_eq!(
-        settings.agent("gendry").unwrap().executor,
+        settings.agent_settings("gendry").unwrap().executor,
         el_agents::settings::Executor::Command(Vec::new())
     );
     assert_eq!(settings.agents(), ["gendry"]);
@@ -133,25 +133,25 @@ fn an_agents_table_outranks_the_settings_above_it_in_either_file() {
 #[test]
 fn a_bad_value_stops_only_what_needs_it() {
     let settings = Layers::new("\nmax_turns = \"ten\"", "").load();
-    let error = settings.agent("claude").unwrap_err();
+    let error = settings.agent_settings("claude").unwrap_err();
     assert_eq!(error.exit(), crate::exit::Exit::Configuration);
     assert!(
         error.message().ends_with("config.toml:2: max_turns: a whole number is needed, not a text"),
         "{error}"
     );
     assert_eq!(error.details()["field"], "max_turns");
-    assert!(settings.work().is_ok() && settings.durability().is_ok());
+    assert!(settings.work_settings().is_ok() && settings.durability().is_ok());
     assert_eq!(settings.bad_values().len(), 1);
     let overridden = settings.with_flag("--max-turns", "max_turns", Some("3"));
-    assert_eq!(overridden.agent("claude").unwrap().max_turns, Some(3));
+    assert_eq!(overridden.agent_settings("claude").unwrap().max_turns, Some(3));
 }
 
 #[test]
 fn a_bad_variable_or_flag_is_named() {
     let settings = Layers::new("", "").variable("EL_LEASE", "soon").load();
-    assert!(settings.work().unwrap_err().message().starts_with("EL_LEASE: 'soon'"));
+    assert!(settings.work_settings().unwrap_err().message().starts_with("EL_LEASE: 'soon'"));
     let settings = settings.with_flag("--lease", "lease", Some("1s"));
-    assert_eq!(settings.work().unwrap_err().message(), "--lease: 1s is less than 5s");
+    assert_eq!(settings.work_settings().unwrap_err().message(), "--lease: 1s is less than 5s");
 }
 
 #[test]
@@ -161,6 +161,9 @@ fn relative_paths_start_at_the_project() {
         "",
     );
     let settings = layers.load();
-    assert_eq!(settings.agent("claude").unwrap().working_directory, layers.dir.path().join("sub"));
-    assert_eq!(settings.agent("far").unwrap().working_directory, Path::new("/srv/far"));
+    assert_eq!(
+        settings.agent_settings("claude").unwrap().working_directory,
+        layers.dir.path().join("sub")
+    );
+    assert_eq!(settings.agent_settings("far").unwrap().working_directory, Path::new("/srv/far"));
 }

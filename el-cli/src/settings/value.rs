@@ -45,14 +45,14 @@ impl Value {
                 Err(_) => Err(format!("'{trimmed}' is no whole number")),
             },
             Kind::Amount => match trimmed.trim_start_matches('$').parse() {
-                Ok(amount) => positive(amount),
+                Ok(amount) => positive_amount(amount),
                 Err(_) => Err(format!("'{trimmed}' is no amount")),
             },
-            Kind::Time { .. } => time(key, duration::parse(trimmed)?),
-            Kind::Choice(_) => choice(key, trimmed),
-            Kind::Text | Kind::Path => words(trimmed),
-            Kind::List => below(key, list(trimmed)?),
-            Kind::Command if trimmed.starts_with('[') => list(trimmed),
+            Kind::Time { .. } => bounded_time(key, duration::parse_duration(trimmed)?),
+            Kind::Choice(_) => parse_choice(key, trimmed),
+            Kind::Text | Kind::Path => parse_words(trimmed),
+            Kind::List => require_below_repository(key, parse_list(trimmed)?),
+            Kind::Command if trimmed.starts_with('[') => parse_list(trimmed),
             Kind::Command => {
                 let words = el_core::protocol::words::split_command(trimmed)
                     .map_err(|error| error.to_string())?;
@@ -68,11 +68,13 @@ impl Value {
     pub(crate) fn from_toml(key: &Key, value: &DeValue<'_>) -> Result<Value, String> {
         match (key.kind, value) {
             (Kind::Bool, DeValue::Boolean(flag)) => Ok(Value::Bool(*flag)),
-            (Kind::Int { .. }, DeValue::Integer(_)) => in_range(key, integer(value)?),
-            (Kind::Amount, DeValue::Integer(_) | DeValue::Float(_)) => positive(number(value)?),
+            (Kind::Int { .. }, DeValue::Integer(_)) => in_range(key, read_integer(value)?),
+            (Kind::Amount, DeValue::Integer(_) | DeValue::Float(_)) => {
+                positive_amount(read_number(value)?)
+            }
             (Kind::Time { .. }, DeValue::Integer(_) | DeValue::Float(_)) => {
-                let seconds = number(value)?;
-                time(
+                let seconds = read_number(value)?;
+                bounded_time(
                     key,
                     Duration::try_from_secs_f64(seconds)
                         .map_err(|_| format!("{seconds} is no length of time"))?,
@@ -100,7 +102,7 @@ impl Value {
                     )),
                 })
                 .collect::<Result<_, _>>()
-                .and_then(|items| below(key, Value::List(items))),
+                .and_then(|items| require_below_repository(key, Value::List(items))),
             (kind, other) => {
                 Err(format!("{} is needed, not {}", kind_name(kind), type_name(other)))
             }
@@ -115,7 +117,7 @@ impl Value {
             Value::Int(number) => number.to_string(),
             Value::Amount(amount) => amount.to_string(),
             Value::Text(text) => text.clone(),
-            Value::Time(time) => duration::format(*time),
+            Value::Time(time) => duration::format_duration(*time),
             Value::List(items) => {
                 let array: toml_edit::Array = items.iter().map(String::as_str).collect();
                 array.to_string()
@@ -131,7 +133,7 @@ impl Value {
             Value::Int(number) => (*number).into(),
             Value::Amount(amount) => (*amount).into(),
             Value::Text(text) => text.as_str().into(),
-            Value::Time(time) => duration::format(*time).into(),
+            Value::Time(time) => duration::format_duration(*time).into(),
             Value::List(items) => {
                 toml_edit::Value::Array(items.iter().map(String::as_str).collect())
             }
@@ -176,7 +178,7 @@ fn in_range(key: &Key, number: i64) -> Result<Value, String> {
     }
 }
 
-fn positive(amount: f64) -> Result<Value, String> {
+fn positive_amount(amount: f64) -> Result<Value, String> {
     if amount.is_finite() && amount > 0.0 {
         Ok(Value::Amount(amount))
     } else {
@@ -184,24 +186,26 @@ fn positive(amount: f64) -> Result<Value, String> {
     }
 }
 
-fn time(key: &Key, length: Duration) -> Result<Value, String> {
+fn bounded_time(key: &Key, length: Duration) -> Result<Value, String> {
     match key.kind {
-        Kind::Time { min } if length < min => {
-            Err(format!("{} is less than {}", duration::format(length), duration::format(min)))
-        }
+        Kind::Time { min } if length < min => Err(format!(
+            "{} is less than {}",
+            duration::format_duration(length),
+            duration::format_duration(min)
+        )),
         _ => Ok(Value::Time(length)),
     }
 }
 
-fn choice(key: &Key, text: &str) -> Result<Value, String> {
-    let Kind::Choice(choices) = key.kind else { return words(text) };
+fn parse_choice(key: &Key, text: &str) -> Result<Value, String> {
+    let Kind::Choice(choices) = key.kind else { return parse_words(text) };
     match choices.iter().find(|choice| choice.eq_ignore_ascii_case(text)) {
         Some(choice) => Ok(Value::Text((*choice).to_owned())),
         None => Err(format!("'{text}' is not one of {}", choices.join(", "))),
     }
 }
 
-fn words(text: &str) -> Result<Value, String> {
+fn parse_words(text: &str) -> Result<Value, String> {
     if text.contains('\0') {
         return Err("a text with a NUL character".to_owned());
     }
@@ -209,7 +213,7 @@ fn words(text: &str) -> Result<Value, String> {
 }
 
 /// `Bash(git log:*),Edit` or `["a", "b"]`.
-fn list(text: &str) -> Result<Value, String> {
+fn parse_list(text: &str) -> Result<Value, String> {
     if text.starts_with('[') {
         let parsed = DeValue::parse(text).map_err(|error| error.message().to_owned())?;
         let DeValue::Array(items) = parsed.get_ref() else {
@@ -242,7 +246,7 @@ fn list(text: &str) -> Result<Value, String> {
 }
 
 /// Paths for worktrees are below the repository's folder, and belong neither to git nor to `el`.
-fn below(key: &Key, value: Value) -> Result<Value, String> {
+fn require_below_repository(key: &Key, value: Value) -> Result<Value, String> {
     let Value::List(items) = &value else { return Ok(value) };
     if !matches!(key.name, "worktree_copy" | "worktree_link") {
         return Ok(value);
@@ -265,19 +269,19 @@ fn below(key: &Key, value: Value) -> Result<Value, String> {
     Ok(value)
 }
 
-fn integer(value: &DeValue<'_>) -> Result<i64, String> {
+fn read_integer(value: &DeValue<'_>) -> Result<i64, String> {
     let DeValue::Integer(integer) = value else { return Err("it is no whole number".to_owned()) };
     i64::from_str_radix(integer.as_str(), integer.radix())
         .map_err(|_| format!("{integer} is too large"))
 }
 
-fn number(value: &DeValue<'_>) -> Result<f64, String> {
+fn read_number(value: &DeValue<'_>) -> Result<f64, String> {
     match value {
         DeValue::Float(float) => {
             float.as_str().parse().map_err(|_| format!("{float} is no number"))
         }
         // A length of time or an amount of money never needs the 53rd bit.
-        other => integer(other).map(|whole| whole as f64),
+        other => read_integer(other).map(|whole| whole as f64),
     }
 }
 
@@ -310,7 +314,7 @@ mod tests {
     use super::*;
 
     fn read(name: &str, text: &str) -> Result<Value, String> {
-        Value::from_text(Key::find(name).unwrap(), text)
+        Value::from_text(Key::find_key(name).unwrap(), text)
     }
 
     #[test]
@@ -353,7 +357,7 @@ mod tests {
     #[test]
     fn toml_types_are_checked() {
         let parse = |name: &str, text: &str| {
-            Value::from_toml(Key::find(name).unwrap(), DeValue::parse(text).unwrap().get_ref())
+            Value::from_toml(Key::find_key(name).unwrap(), DeValue::parse(text).unwrap().get_ref())
         };
         assert_eq!(parse("execution_timeout", "90"), Ok(Value::Time(Duration::from_secs(90))));
         assert_eq!(

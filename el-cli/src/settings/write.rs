@@ -25,21 +25,21 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    pub(crate) fn parse(text: &str) -> Result<Name> {
+    pub(crate) fn parse_name(text: &str) -> Result<Name> {
         let (agent, name) =
             match text.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
                 Some((agent, name)) if !agent.is_empty() => (Some(agent.to_owned()), name),
                 _ => (None, text),
             };
-        let key = Key::find(name).ok_or_else(|| {
+        let key = Key::find_key(name).ok_or_else(|| {
             let error = CommandError::not_found(format!("there is no setting '{text}'"));
-            match Key::similar(name) {
+            match Key::similar_name(name) {
                 Some(meant) => error.with_hint(format!("is '{meant}' meant?")),
                 None => error.with_hint("el config show lists every setting"),
             }
         })?;
         if agent.is_some() && key.scope != Scope::Agent {
-            return Err(CommandError::invalid(
+            return Err(CommandError::invalid_value(
                 text,
                 format!("{} is not a setting of one agent", key.name),
             )
@@ -53,7 +53,7 @@ impl Name {
         if self.key.scope != Scope::User {
             return Ok(());
         }
-        Err(CommandError::invalid(
+        Err(CommandError::invalid_value(
             self.key.name,
             format!("{} counts only in the user's own file", self.key.name),
         )
@@ -63,11 +63,16 @@ impl Name {
 
 /// Sets a value in the file at `path`, and makes the file if missing. A trusted file stays trusted,
 /// since a person made the change.
-pub(crate) fn set(path: &Path, name: &Name, text: &str, trust: Option<&Trust>) -> Result<Value> {
+pub(crate) fn set_value(
+    path: &Path,
+    name: &Name,
+    text: &str,
+    trust: Option<&Trust>,
+) -> Result<Value> {
     let value = Value::from_text(name.key, text).map_err(|message| {
-        CommandError::invalid(name.key.name, format!("{}: {message}", name.key.name))
+        CommandError::invalid_value(name.key.name, format!("{}: {message}", name.key.name))
     })?;
-    edit(path, trust, |document| {
+    edit_file(path, trust, |document| {
         let item = toml_edit::value(value.to_toml());
         let table = table_mut(document, name.agent.as_deref(), path)?;
         match table.get_mut(name.key.name).and_then(Item::as_value_mut) {
@@ -86,11 +91,11 @@ pub(crate) fn set(path: &Path, name: &Name, text: &str, trust: Option<&Trust>) -
 
 /// Removes a setting from the file. Returns `false` if the setting was not there. A trusted file
 /// stays trusted.
-pub(crate) fn unset(path: &Path, name: &Name, trust: Option<&Trust>) -> Result<bool> {
+pub(crate) fn unset_value(path: &Path, name: &Name, trust: Option<&Trust>) -> Result<bool> {
     if !path.exists() {
         return Ok(false);
     }
-    edit(path, trust, |document| {
+    edit_file(path, trust, |document| {
         Ok(table_mut(document, name.agent.as_deref(), path)?.remove(name.key.name).is_some())
     })
 }
@@ -100,7 +105,7 @@ pub(crate) fn text(path: &Path) -> Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(CommandError::file("read", path, source)),
+        Err(source) => Err(CommandError::file_error("read", path, source)),
     }
 }
 
@@ -117,7 +122,7 @@ pub(crate) fn replace(
 ) -> Result<Vec<String>> {
     let parsed = ConfigFile::parse(path, after);
     let parsed = if trust.is_some() { parsed.of_project() } else { parsed };
-    let mut faults = super::faults(&parsed).into_iter();
+    let mut faults = super::file_faults(&parsed).into_iter();
     if let Some(first) = faults.next() {
         return Err(first.with_listing(faults.map(|error| error.message().to_owned())));
     }
@@ -141,7 +146,7 @@ fn table_mut<'d>(
 ) -> Result<&'d mut Table> {
     let Some(agent) = agent else { return Ok(document.as_table_mut()) };
     let not_a_table = |what: &str| {
-        CommandError::config(what, format!("{}: {what} is not a table", path.display()))
+        CommandError::config_error(what, format!("{}: {what} is not a table", path.display()))
     };
     let agents = document.entry("agents").or_insert_with(|| {
         let mut table = Table::new();
@@ -153,7 +158,7 @@ fn table_mut<'d>(
     table.as_table_mut().ok_or_else(|| not_a_table(&format!("agents.{agent}")))
 }
 
-fn edit<T>(
+fn edit_file<T>(
     path: &Path,
     trust: Option<&Trust>,
     change: impl FnOnce(&mut DocumentMut) -> Result<T>,
@@ -163,7 +168,7 @@ fn edit<T>(
         let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
             let line =
                 error.span().map_or(1, |span| before[..span.start].matches('\n').count() + 1);
-            CommandError::config(
+            CommandError::config_error(
                 "config.toml",
                 format!("{}:{line}: {}", target.display(), error.message()),
             )
@@ -186,7 +191,7 @@ fn write_and_trust(
     after: &str,
 ) -> Result<()> {
     replace_file(target, after.as_bytes())
-        .map_err(|source| CommandError::file("write", target, source))?;
+        .map_err(|source| CommandError::file_error("write", target, source))?;
     let Some(trust) = trust else { return Ok(()) };
     let claims = |text: &str| ConfigFile::parse(path, text).of_project().claims();
     let (before, after) = (claims(before), claims(after));
@@ -203,10 +208,11 @@ fn locked<T>(path: &Path, work: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().map_or_else(|| PathBuf::from("."), Path::to_owned);
     fs::create_dir_all(&folder)
-        .map_err(|source| CommandError::file("create the folder", &folder, source))?;
+        .map_err(|source| CommandError::file_error("create the folder", &folder, source))?;
     // The lock ends with the handle.
     let lock = File::open(&folder).and_then(|handle| handle.lock().map(|()| handle));
-    let _lock = lock.map_err(|source| CommandError::file("lock the folder", &folder, source))?;
+    let _lock =
+        lock.map_err(|source| CommandError::file_error("lock the folder", &folder, source))?;
     work(&target)
 }
 
@@ -215,7 +221,7 @@ mod tests {
     use super::*;
 
     fn name(text: &str) -> Name {
-        Name::parse(text).unwrap()
+        Name::parse_name(text).unwrap()
     }
 
     #[test]
@@ -225,10 +231,10 @@ mod tests {
         let text = "# ours\nmodel = \"opus\" # the big one\nbanana = 1\n\n\
                     [agents.gendry]\nmax_turns = 3\n";
         fs::write(&path, text).unwrap();
-        set(&path, &name("model"), "haiku", None).unwrap();
-        set(&path, &name("lease"), "2m", None).unwrap();
-        set(&path, &name("agents.gendry.model"), "sonnet", None).unwrap();
-        set(&path, &name("agents.ada.allowed_tools"), "Bash(a,b),Edit", None).unwrap();
+        set_value(&path, &name("model"), "haiku", None).unwrap();
+        set_value(&path, &name("lease"), "2m", None).unwrap();
+        set_value(&path, &name("agents.gendry.model"), "sonnet", None).unwrap();
+        set_value(&path, &name("agents.ada.allowed_tools"), "Bash(a,b),Edit", None).unwrap();
         insta::assert_snapshot!(fs::read_to_string(&path).unwrap(), @r#"
         # ours
         model = "haiku" # the big one
@@ -242,8 +248,8 @@ mod tests {
         [agents.ada]
         allowed_tools = ["Bash(a,b)", "Edit"]
         "#);
-        assert!(unset(&path, &name("lease"), None).unwrap());
-        assert!(!unset(&path, &name("lease"), None).unwrap());
+        assert!(unset_value(&path, &name("lease"), None).unwrap());
+        assert!(!unset_value(&path, &name("lease"), None).unwrap());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
     }
 
@@ -252,11 +258,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("new/config.toml");
         assert_eq!(
-            set(&path, &name("concurrency"), "0", None).unwrap_err().exit(),
+            set_value(&path, &name("concurrency"), "0", None).unwrap_err().exit(),
             crate::exit::Exit::Usage
         );
         assert!(!path.exists());
-        set(&path, &name("concurrency"), "4", None).unwrap();
+        set_value(&path, &name("concurrency"), "4", None).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "concurrency = 4\n");
     }
 
@@ -265,15 +271,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         fs::write(&path, "model = \"x\"\nlease = \n").unwrap();
-        let error = set(&path, &name("model"), "y", None).unwrap_err();
+        let error = set_value(&path, &name("model"), "y", None).unwrap_err();
         assert!(error.message().contains("config.toml:2:"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "model = \"x\"\nlease = \n");
     }
 
     #[test]
     fn names_are_checked() {
-        assert_eq!(Name::parse("max_turn").unwrap_err().hints(), ["is 'max_turns' meant?"]);
-        assert!(Name::parse("agents.x.lease").is_err());
+        assert_eq!(Name::parse_name("max_turn").unwrap_err().hints(), ["is 'max_turns' meant?"]);
+        assert!(Name::parse_name("agents.x.lease").is_err());
         assert_eq!(name("agents.dotted.name.model").agent.as_deref(), Some("dotted.name"));
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn block_in(text: &str, content: &str) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let block =
         |begin: &str| format!("{begin}\n{}\n{END}\n", content.trim_end()).replace('\n', newline);
-    if let Some((before, begin, after)) = split(text) {
+    if let Some((before, begin, after)) = split_at_block(text) {
         return format!("{before}{}{after}", block(begin));
     }
     match text {
@@ -23,7 +23,7 @@ pub(crate) fn block_in(text: &str, content: &str) -> String {
 
 /// The text without the block, byte for byte as before; `None` without a block.
 pub(crate) fn block_out(text: &str) -> Option<String> {
-    let (before, begin, after) = split(text)?;
+    let (before, begin, after) = split_at_block(text)?;
     let mut before = before;
     let newlines = if begin == BEGIN_JOINED { 2 } else { 1 };
     for _ in 0..newlines {
@@ -34,7 +34,7 @@ pub(crate) fn block_out(text: &str) -> Option<String> {
 }
 
 /// Splits a text into the part before the block, the begin mark, and the part after the block.
-fn split(text: &str) -> Option<(&str, &str, &str)> {
+fn split_at_block(text: &str) -> Option<(&str, &str, &str)> {
     // A mark without its other half is part of the user's text.
     let (at, begin, end) = text.match_indices(END).find_map(|(end, _)| {
         let found = [BEGIN, BEGIN_JOINED]

@@ -30,10 +30,10 @@ const BOM: char = '\u{feff}';
 
 /// The settings with `el`'s hooks.
 pub(crate) fn hooks_in(text: &str) -> Result<String> {
-    edit(text, |root| {
+    edit_object(text, |root| {
         let hooks = object_in(root, "hooks", "hooks")?;
         for (event, command) in HOOKS {
-            once(&hooks, event, event)?;
+            ensure_single_key(&hooks, event, event)?;
             let groups = array_in(&hooks, event)?;
             if groups.elements().iter().any(has_ours) {
                 continue;
@@ -49,7 +49,7 @@ pub(crate) fn hooks_in(text: &str) -> Result<String> {
 
 /// The settings without `el`'s hooks, and without the structure that only the hooks needed.
 pub(crate) fn hooks_out(text: &str) -> Result<String> {
-    edit(text, |root| {
+    edit_object(text, |root| {
         let Some(hooks) = root.object_value("hooks") else { return Ok(()) };
         let mut found = false;
         for (event, _) in HOOKS {
@@ -92,11 +92,11 @@ fn without_ours(group: &CstNode) -> bool {
 
 /// The list of servers with `el`'s server.
 pub(crate) fn server_in(text: &str) -> Result<String> {
-    edit(text, |root| {
+    edit_object(text, |root| {
         let servers = object_in(root, "mcpServers", "mcpServers")?;
-        once(&servers, "el", "mcpServers.el")?;
+        ensure_single_key(&servers, "el", "mcpServers.el")?;
         match servers.get("el") {
-            Some(found) if serves(found.value()) => Ok(()),
+            Some(found) if is_el_server(found.value()) => Ok(()),
             Some(_) => Err(EditError::Taken),
             None => {
                 servers.ensure_multiline();
@@ -109,7 +109,7 @@ pub(crate) fn server_in(text: &str) -> Result<String> {
 
 /// The list of servers without `el`'s server; a foreign server of the same name stays.
 pub(crate) fn server_out(text: &str) -> Result<String> {
-    edit(text, |root| {
+    edit_object(text, |root| {
         let Some(servers) = root.object_value("mcpServers") else { return Ok(()) };
         let Some(found) = servers.get("el").filter(|found| is_our_server(found.value())) else {
             return Ok(());
@@ -125,7 +125,7 @@ pub(crate) fn server_out(text: &str) -> Result<String> {
 }
 
 /// Returns true for `el mcp`, whoever wrote the entry: `claude mcp add` adds more keys.
-fn serves(value: Option<CstNode>) -> bool {
+fn is_el_server(value: Option<CstNode>) -> bool {
     value.and_then(|value| value.to_serde_value()).is_some_and(|found| {
         found["command"] == "el" && found["args"] == serde_json::json!(["mcp"])
     })
@@ -149,7 +149,7 @@ fn is_ours(hook: &CstNode) -> bool {
 }
 
 /// Refuses a key that is there twice.
-fn once(parent: &CstObject, key: &str, path: &str) -> Result<()> {
+fn ensure_single_key(parent: &CstObject, key: &str, path: &str) -> Result<()> {
     let is_key = |property: &CstObjectProp| {
         property.name().and_then(|name| name.decoded_value().ok()).as_deref() == Some(key)
     };
@@ -160,7 +160,7 @@ fn once(parent: &CstObject, key: &str, path: &str) -> Result<()> {
 }
 
 fn object_in(parent: &CstObject, key: &str, path: &str) -> Result<CstObject> {
-    once(parent, key, path)?;
+    ensure_single_key(parent, key, path)?;
     if parent.get(key).is_none() {
         parent.ensure_multiline();
         parent.append(key, CstInputValue::Object(Vec::new()));
@@ -180,11 +180,12 @@ fn array_in(parent: &CstObject, key: &str) -> Result<CstArray> {
 }
 
 /// Applies a change to the text's object. Without a change the bytes stay the same.
-fn edit(text: &str, change: impl FnOnce(&CstObject) -> Result<()>) -> Result<String> {
+fn edit_object(text: &str, change: impl FnOnce(&CstObject) -> Result<()>) -> Result<String> {
     let (bom, rest) = text.strip_prefix(BOM).map_or(("", text), |rest| ("\u{feff}", rest));
     let is_empty = rest.trim().is_empty();
     let parsed = if is_empty { "{}\n" } else { rest };
-    let options = ParseOptions { allow_comments: true, allow_trailing_commas: true, ..strict() };
+    let options =
+        ParseOptions { allow_comments: true, allow_trailing_commas: true, ..strict_options() };
     let root = CstRootNode::parse(parsed, &options)
         .map_err(|error| EditError::NotJson(error.to_string()))?;
     let object = root
@@ -197,7 +198,7 @@ fn edit(text: &str, change: impl FnOnce(&CstObject) -> Result<()>) -> Result<Str
 }
 
 /// Options for standard JSON.
-fn strict() -> ParseOptions {
+fn strict_options() -> ParseOptions {
     ParseOptions {
         allow_comments: false,
         allow_loose_object_property_names: false,

@@ -27,7 +27,7 @@ What was handed over by reference is read from the working folder, and refused i
 since.")]
 pub(crate) struct Args {
     /// A run, or an atom
-    #[arg(value_name = "RUN|ATOM", add = complete::runs())]
+    #[arg(value_name = "RUN|ATOM", add = complete::complete_runs())]
     target: String,
     /// A path, a name, a number, or 'summary'
     #[arg(value_name = "NAME|N")]
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn output(&self) -> Option<&Path> {
+    pub(super) fn output_file(&self) -> Option<&Path> {
         self.output.as_deref()
     }
 }
@@ -61,26 +61,26 @@ pub(in crate::commands) struct Answer<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let found = ops::artifacts(&app.reader()?, &args.target)?;
+    let found = ops::artifacts(&app.open_for_reading()?, &args.target)?;
     let artifact = found.find_artifact(&args.wanted)?;
     let folder = app.project()?.state.join("runs").join(&found.run.id);
-    let (mut file, source) = source(artifact, &found.run, &folder)?;
+    let (mut file, source) = open_source(artifact, &found.run, &folder)?;
     if let Some(output) = args.output.as_deref().filter(|path| *path != Path::new("-")) {
-        let length = write(&mut file, output, args.force)?;
+        let length = copy_to_file(&mut file, output, args.force)?;
         let answer = Answer { artifact, source: &source, content: None, written_to: Some(output) };
         app.printer.emit(&answer, |page| {
-            if !page.quiet() {
+            if !page.is_quiet() {
                 let done = page.paint(style::GOOD, "Wrote");
-                page.line(format!(
+                page.push_line(format!(
                     "{done} {} ({})",
-                    sanitize::path(output),
-                    artifacts::size(i64::try_from(length).unwrap_or(i64::MAX))
+                    sanitize::path_line(output),
+                    artifacts::format_size(i64::try_from(length).unwrap_or(i64::MAX))
                 ));
             }
         })?;
         return Ok(Exit::Done);
     }
-    let unreadable = |error| CommandError::file("read", &source, error);
+    let unreadable = |error| CommandError::file_error("read", &source, error);
     if app.printer.is_robot() {
         let mut bytes = Vec::new();
         (&mut file).take(CONTENT_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
@@ -94,17 +94,20 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(unreadable)?;
         let text = String::from_utf8(bytes).map_err(|_| {
-            CommandError::usage(format!("{} is not a text", sanitize::line(&artifact.path)))
-                .with_hint("-o FILE writes it to a file")
+            CommandError::usage_error(format!(
+                "{} is not a text",
+                sanitize::one_line(&artifact.path)
+            ))
+            .with_hint("-o FILE writes it to a file")
         })?;
-        app.printer.write(sanitize::block(&text).as_bytes())?;
+        app.printer.write_bytes(sanitize::multi_line(&text).as_bytes())?;
         return Ok(Exit::Done);
     }
     let mut buffer = vec![0; 256 << 10];
     loop {
         match file.read(&mut buffer) {
             Ok(0) => return Ok(Exit::Done),
-            Ok(length) => app.printer.write(&buffer[..length])?,
+            Ok(length) => app.printer.write_bytes(&buffer[..length])?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(unreadable(error)),
         }
@@ -112,22 +115,22 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 /// Opens the copy, or the original file if the file is unchanged.
-fn source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, PathBuf)> {
+fn open_source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, PathBuf)> {
     if let Some(file) = artifact.file.as_deref().filter(|_| artifact.state == ArtifactState::Copied)
     {
         let path = folder.join(file);
         let file = File::open(&path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => CommandError::not_found(format!(
                 "the copy of {} is gone",
-                sanitize::line(&artifact.path)
+                sanitize::one_line(&artifact.path)
             ))
             .with_detail("path", path.display().to_string()),
-            _ => CommandError::file("read", &path, error),
+            _ => CommandError::file_error("read", &path, error),
         })?;
         return Ok((file, path));
     }
     let path = Path::new(&run.workdir).join(&artifact.path);
-    let named = sanitize::line(&artifact.path).into_owned();
+    let named = sanitize::one_line(&artifact.path).into_owned();
     let relative = el_core::protocol::workspace::lexical_path(&artifact.path, &run.workdir)
         .map_err(|why| CommandError::not_found(format!("{named} {}", why.reason_text())))?;
     let mut file = open(Path::new(&run.workdir), &relative)
@@ -140,7 +143,7 @@ fn source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, PathBu
         })?
         .file;
     if let Some(wanted) = &artifact.sha256 {
-        let failed = |error| CommandError::file("read", &path, error);
+        let failed = |error| CommandError::file_error("read", &path, error);
         let (found, _) = sha256(&mut file).map_err(failed)?;
         if found != *wanted {
             return Err(CommandError::new(
@@ -156,7 +159,7 @@ fn source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, PathBu
     Ok((file, path))
 }
 
-fn write(from: &mut File, to: &Path, force: bool) -> Result<u64> {
+fn copy_to_file(from: &mut File, to: &Path, force: bool) -> Result<u64> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     if !force {
@@ -166,10 +169,10 @@ fn write(from: &mut File, to: &Path, force: bool) -> Result<u64> {
         io::ErrorKind::AlreadyExists => CommandError::new(
             Exit::Conflict,
             "exists",
-            format!("{} is there already", sanitize::path(to)),
+            format!("{} is there already", sanitize::path_line(to)),
         )
         .with_hint("--force writes over it"),
-        _ => CommandError::file("write", to, error),
+        _ => CommandError::file_error("write", to, error),
     })?;
     let written = io::copy(from, &mut file).and_then(|length| file.flush().map(|()| length));
     written.map_err(|error| {
@@ -177,6 +180,6 @@ fn write(from: &mut File, to: &Path, force: bool) -> Result<u64> {
             // A partial file is worse than no file; the path was free before.
             let _ = fs::remove_file(to);
         }
-        CommandError::file("write", to, error)
+        CommandError::file_error("write", to, error)
     })
 }

@@ -21,7 +21,7 @@ Examples:
   el artifacts show run-7kq2m9xd --robot")]
 pub(crate) struct Args {
     /// A run, or an atom
-    #[arg(value_name = "RUN|ATOM", add = complete::runs())]
+    #[arg(value_name = "RUN|ATOM", add = complete::complete_runs())]
     target: String,
 }
 
@@ -40,7 +40,7 @@ pub(in crate::commands) struct Answer<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let found = ops::artifacts(&app.reader()?, &args.target)?;
+    let found = ops::artifacts(&app.open_for_reading()?, &args.target)?;
     let run = &found.run;
     let answer = Answer {
         run_id: &run.id,
@@ -49,29 +49,29 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         outcome: run.outcome,
         summary: run.summary.as_ref(),
         folder: app.project()?.state.join("runs").join(&run.id),
-        list: List::all(&found.artifacts),
+        list: List::complete(&found.artifacts),
         not_sent: &found.not_sent,
     };
-    app.printer.emit(&answer, |page| view(page, &found, app))?;
+    app.printer.emit(&answer, |page| print_artifacts(page, &found, app))?;
     Ok(Exit::Done)
 }
 
-fn view(page: &mut Page, found: &HandedBack, app: &App) {
-    if page.quiet() {
+fn print_artifacts(page: &mut Page, found: &HandedBack, app: &App) {
+    if page.is_quiet() {
         for artifact in &found.artifacts {
-            page.line(sanitize::line(&artifact.path));
+            page.push_line(sanitize::one_line(&artifact.path));
         }
         return;
     }
     let run = &found.run;
-    let state = runs::state(run, app.now());
+    let state = runs::state_word(run, app.now());
     let id = page.paint(style::TITLE, &run.id);
     let atom = page.paint(style::ID, &run.atom_id);
-    let painted = page.paint(style::outcome(state), state);
-    page.line(format!(
+    let painted = page.paint(style::outcome_style(state), state);
+    page.push_line(format!(
         "{id}  attempt {} at {atom} by {} · {painted}",
         run.attempt,
-        sanitize::line(&run.agent)
+        sanitize::one_line(&run.agent)
     ));
     let Some(summary) = &run.summary else {
         let why = if run.is_live() {
@@ -80,23 +80,23 @@ fn view(page: &mut Page, found: &HandedBack, app: &App) {
             "it handed nothing back"
         };
         let text = page.paint(style::DIM, why);
-        page.line(text);
+        page.push_line(text);
         return;
     };
-    artifacts::summary(page, summary);
-    page.blank();
-    page.heading(&format!("Files ({})", found.artifacts.len()));
-    artifacts::table(page, &found.artifacts);
+    artifacts::print_summary(page, summary);
+    page.push_blank();
+    page.push_heading(&format!("Files ({})", found.artifacts.len()));
+    artifacts::print_table(page, &found.artifacts);
     if !found.not_sent.is_empty() {
-        page.blank();
-        page.heading(&format!("Not handed over ({})", found.not_sent.len()));
+        page.push_blank();
+        page.push_heading(&format!("Not handed over ({})", found.not_sent.len()));
         artifacts::not_sent(page, &found.not_sent);
     }
     if !summary.warnings.is_empty() && app.verbosity() > 0 {
-        page.blank();
-        page.heading("Read with");
+        page.push_blank();
+        page.push_heading("Read with");
         for warning in &summary.warnings {
-            page.paragraph(&format!("- {warning}"), 2);
+            page.push_paragraph(&format!("- {warning}"), 2);
         }
     }
 }

@@ -17,41 +17,41 @@ Examples:
 pub(crate) struct Args {}
 
 pub(super) fn run(app: &App) -> Result<Exit> {
-    let channels = ops::list_channels(&app.reader()?, app.actor())?;
-    let list = List::all(&channels);
+    let channels = ops::list_channels(&app.open_for_reading()?, app.actor())?;
+    let list = List::complete(&channels);
     let now = app.now();
     app.printer.emit(&list, |page| {
-        if page.quiet() {
-            channels.iter().for_each(|channel| page.line(&channel.name));
+        if page.is_quiet() {
+            channels.iter().for_each(|channel| page.push_line(&channel.name));
             return;
         }
         if channels.is_empty() {
             let text = page.paint(style::DIM, "nothing was said yet");
-            page.line(text);
+            page.push_line(text);
             return;
         }
         let mut table = Table::new([
             Column::new("CHANNEL"),
-            Column::new("MESSAGES").right().spare(2),
-            Column::new("UNREAD").right(),
-            Column::new("LAST").spare(1),
-            Column::new("BY").spare(3),
+            Column::new("MESSAGES").align_right().hide_when_narrow(2),
+            Column::new("UNREAD").align_right(),
+            Column::new("LAST").hide_when_narrow(1),
+            Column::new("BY").hide_when_narrow(3),
             Column::new("SAID").flexible(),
         ]);
         for channel in &channels {
             let unread =
                 if channel.unread > 0 { channel.unread.to_string() } else { String::new() };
-            table.row([
+            table.push_row([
                 Cell::styled(style::LABEL, &channel.name),
                 Cell::new(channel.messages.to_string()),
                 Cell::styled(style::WARNING, unread),
-                Cell::styled(style::DIM, time::relative(now, channel.last_at)),
+                Cell::styled(style::DIM, time::relative_time(now, channel.last_at)),
                 Cell::styled(style::PERSON, &channel.last_author),
                 Cell::new(&channel.last),
             ]);
         }
-        table.print(page);
-        list.footer(page, "channel", "channels");
+        table.print_table(page);
+        list.print_footer(page, "channel", "channels");
     })?;
     Ok(Exit::Done)
 }

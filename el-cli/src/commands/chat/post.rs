@@ -15,7 +15,7 @@ Examples:
   git log -1 | el chat post general -")]
 pub(crate) struct Args {
     /// The channel
-    #[arg(value_name = "CHANNEL", add = complete::channels())]
+    #[arg(value_name = "CHANNEL", add = complete::complete_channels())]
     channel: String,
     /// The message; `-` reads the text from stdin
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
@@ -31,14 +31,14 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let new = NewMessage {
         channel: args.channel.clone(),
-        content: input::text(app, "message", &args.text)?,
+        content: input::read_text(app, "message", &args.text)?,
         to: args.to.clone(),
         atom: args.atom.clone(),
     };
-    let posted = ops::post(&mut app.writer()?, &app.ctx(), &new)?;
+    let posted = ops::post(&mut app.open_for_writing()?, &app.ctx(), &new)?;
     app.printer.emit(&posted, |page| {
-        if page.quiet() {
-            page.line(&posted.id);
+        if page.is_quiet() {
+            page.push_line(&posted.id);
             return;
         }
         let done = page.paint(style::GOOD, "Said in");
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         } else {
             format!(", for {}", posted.mentions.join(", "))
         };
-        page.line(format!("{done} {channel}{reached}"));
+        page.push_line(format!("{done} {channel}{reached}"));
     })?;
     Ok(Exit::Done)
 }

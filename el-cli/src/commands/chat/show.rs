@@ -19,7 +19,7 @@ Examples:
   el chat show general --after 141 --robot")]
 pub(crate) struct Args {
     /// The channel
-    #[arg(value_name = "CHANNEL", add = complete::channels())]
+    #[arg(value_name = "CHANNEL", add = complete::complete_channels())]
     channel: String,
     /// Only the last messages; 0 means all [default: all]
     #[arg(short = 'n', long, value_name = "N")]
@@ -38,12 +38,13 @@ pub(in crate::commands) struct Viewed<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let limit = args.limit.filter(|limit| *limit > 0).map(i64::from);
-    let (channel, found) = ops::read_channel(&app.reader()?, &args.channel, args.after, limit)?;
-    let viewed = Viewed { channel: &channel, list: List::page(&found) };
+    let (channel, found) =
+        ops::read_channel(&app.open_for_reading()?, &args.channel, args.after, limit)?;
+    let viewed = Viewed { channel: &channel, list: List::from_page(&found) };
     let now = app.now();
     app.printer.emit(&viewed, |page| {
         messages::print_all(page, found.items.iter().map(|message| (message, false)), true, now);
-        viewed.list.footer(page, "message", "messages");
+        viewed.list.print_footer(page, "message", "messages");
     })?;
     Ok(Exit::Done)
 }

@@ -24,7 +24,7 @@ const NAMED: usize = 10;
 /// If the run is told for the first time, or the store cannot be used.
 pub(super) fn ensure_committed(app: &App, store: &mut Store, run: &Run, token: &str) -> Result<()> {
     // A failing git must not keep an agent from ending its work.
-    let Ok(Some((branch, files))) = left(app, run) else { return Ok(()) };
+    let Ok(Some((branch, files))) = uncommitted_work(app, run) else { return Ok(()) };
     let own = branch_of(&run.atom_id);
     let (mut faults, mut hints) = (Vec::new(), Vec::new());
     match &branch {
@@ -32,23 +32,23 @@ pub(super) fn ensure_committed(app: &App, store: &mut Store, run: &Run, token: &
         WorkBranch::Reclaimed { from } => app.printer.note(&format!(
             "the work was on {from}; {own} has it now and is checked out again, \
              since only that branch is brought in",
-            from = sanitize::line(from)
+            from = sanitize::one_line(from)
         )),
         WorkBranch::Restored { on } => {
             faults.push(format!(
                 "{own} was gone and is back at its last commit; this worktree is on {}",
-                sanitize::line(on)
+                sanitize::one_line(on)
             ));
             hints.push(format!("git switch {own} goes on with it"));
         }
         WorkBranch::Apart { on } => {
-            let on = sanitize::line(on);
+            let on = sanitize::one_line(on);
             faults.push(format!("this worktree is on {on}, whose commits {own} does not have"));
             hints.push(format!("git switch {own} && git merge {on} brings them together"));
         }
     }
     if !files.is_empty() {
-        let named: Vec<_> = files.iter().take(NAMED).map(|name| sanitize::line(name)).collect();
+        let named: Vec<_> = files.iter().take(NAMED).map(|name| sanitize::one_line(name)).collect();
         let more = match files.len() - named.len() {
             0 => String::new(),
             more => format!(" and {more} more"),
@@ -73,7 +73,10 @@ pub(super) fn ensure_committed(app: &App, store: &mut Store, run: &Run, token: &
 }
 
 /// The branch of the work and the uncommitted files; `None` outside of a worktree made for the run.
-fn left(app: &App, run: &Run) -> std::result::Result<Option<(WorkBranch, Vec<String>)>, GitError> {
+fn uncommitted_work(
+    app: &App,
+    run: &Run,
+) -> std::result::Result<Option<(WorkBranch, Vec<String>)>, GitError> {
     let Some(tree) = OwnWorktree::find(Path::new(&run.workdir), &run.atom_id)? else {
         return Ok(None);
     };

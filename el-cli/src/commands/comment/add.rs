@@ -32,21 +32,21 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         .text
         .as_ref()
         .or(args.message.as_ref())
-        .ok_or_else(|| CommandError::usage("the text is missing"))?;
-    let text = input::text(app, "comment", given)?;
+        .ok_or_else(|| CommandError::usage_error("the text is missing"))?;
+    let text = input::read_text(app, "comment", given)?;
     let mut ctx = app.ctx();
     if let Some(author) = &args.author {
         ctx.actor = author;
     }
-    let added = ops::add_comment(&mut app.writer()?, &ctx, &args.id, &text)?;
+    let added = ops::add_comment(&mut app.open_for_writing()?, &ctx, &args.id, &text)?;
     app.printer.emit(&added, |page| {
-        if !page.quiet() {
+        if !page.is_quiet() {
             let line = format!(
                 "{} {}",
                 page.paint(style::GOOD, "Commented on"),
                 page.paint(style::ID, &added.parent_id)
             );
-            page.line(line);
+            page.push_line(line);
         }
     })?;
     Ok(Exit::Done)

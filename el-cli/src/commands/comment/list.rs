@@ -30,14 +30,14 @@ pub(in crate::commands) struct Said<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let (atom_id, said) = ops::list_comments(&app.reader()?, &args.id)?;
-    let data = Said { atom_id: &atom_id, list: List::all(&said) };
+    let (atom_id, said) = ops::list_comments(&app.open_for_reading()?, &args.id)?;
+    let data = Said { atom_id: &atom_id, list: List::complete(&said) };
     app.printer.emit(&data, |page| {
-        if said.is_empty() && !page.quiet() {
+        if said.is_empty() && !page.is_quiet() {
             let text = page.paint(style::DIM, "nothing was said yet");
-            page.line(text);
+            page.push_line(text);
         }
-        comments::print(page, &said, app.now());
+        comments::print_comments(page, &said, app.now());
     })?;
     Ok(Exit::Done)
 }

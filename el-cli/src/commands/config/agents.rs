@@ -2,7 +2,7 @@ use el_agents::settings::Executor;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::load;
+use super::load_settings;
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -21,10 +21,10 @@ pub(in crate::commands) struct Row {
 }
 
 pub(super) fn run(app: &App) -> Result<Exit> {
-    let settings = load(app)?;
+    let settings = load_settings(app)?;
     let mut rows = Vec::new();
     for name in settings.known_agents() {
-        let agent = settings.agent(&name)?;
+        let agent = settings.agent_settings(&name)?;
         let executor = match agent.executor {
             Executor::Claude => "claude",
             Executor::Interactive => "interactive",
@@ -38,25 +38,25 @@ pub(super) fn run(app: &App) -> Result<Exit> {
             max_parallel: agent.max_parallel,
         });
     }
-    app.printer.emit(&List::all(&rows), |page| {
-        if page.quiet() {
-            return rows.iter().for_each(|row| page.line(&row.name));
+    app.printer.emit(&List::complete(&rows), |page| {
+        if page.is_quiet() {
+            return rows.iter().for_each(|row| page.push_line(&row.name));
         }
         let mut table = Table::new([
             Column::new("AGENT"),
             Column::new("EXECUTOR"),
-            Column::new("MODEL").spare(1),
-            Column::new("PERMISSION MODE").spare(2),
+            Column::new("MODEL").hide_when_narrow(1),
+            Column::new("PERMISSION MODE").hide_when_narrow(2),
         ]);
         for row in &rows {
-            table.row([
+            table.push_row([
                 Cell::styled(style::PERSON, &row.name),
                 Cell::new(row.executor),
                 Cell::new(row.model.as_deref().unwrap_or("the client's own")),
                 Cell::new(&row.permission_mode),
             ]);
         }
-        table.print(page);
+        table.print_table(page);
     })?;
     Ok(Exit::Done)
 }

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Place;
+use super::ConfigFileArgs;
 use crate::app::App;
 use crate::editor::Draft;
 use crate::error::Result;
@@ -22,7 +22,7 @@ The text is checked before the file is replaced: one with a mistake is refused a
 place is told.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    place: Place,
+    place: ConfigFileArgs,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -37,7 +37,7 @@ pub(in crate::commands) struct Edited {
 const NEW: &str = "# Settings of el. `el config show -v` lists them all with their meanings.\n";
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let path = args.place.path(app)?;
+    let path = args.place.config_path(app)?;
     let before = write::text(&path)?;
     let text = before.as_deref().unwrap_or(NEW);
     let mut changed = false;
@@ -53,9 +53,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let edited = Edited { path, changed };
     app.printer.emit(&edited, |page| {
-        if !page.quiet() {
+        if !page.is_quiet() {
             let done = page.paint(style::GOOD, if changed { "Changed" } else { "Unchanged" });
-            page.line(format!("{done} {}", sanitize::path(&edited.path)));
+            page.push_line(format!("{done} {}", sanitize::path_line(&edited.path)));
         }
     })?;
     Ok(Exit::Done)

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::load;
+use super::load_settings;
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
@@ -17,7 +17,7 @@ Examples:
   el config get agents.gendry.model --robot")]
 pub(crate) struct Args {
     /// The setting, or agents.NAME.SETTING
-    #[arg(value_name = "KEY", add = complete::settings())]
+    #[arg(value_name = "KEY", add = complete::complete_settings())]
     key: String,
 }
 
@@ -29,8 +29,8 @@ pub(in crate::commands) struct Setting<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let name = Name::parse(&args.key)?;
-    let settings = load(app)?;
+    let name = Name::parse_name(&args.key)?;
+    let settings = load_settings(app)?;
     let resolved = settings.get(name.key, name.agent.as_deref())?;
     if settings.inert().iter().any(|entry| entry.key.name == name.key.name)
         && let Some(sentence) = settings.inert_sentence()
@@ -38,7 +38,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         app.printer.warn(&sentence);
     }
     let data = Setting { key: &args.key, resolved: &resolved };
-    app.printer
-        .emit(&data, |page| page.line(crate::output::sanitize::line(&resolved.value.to_text())))?;
+    app.printer.emit(&data, |page| {
+        page.push_line(crate::output::sanitize::one_line(&resolved.value.to_text()))
+    })?;
     Ok(Exit::Done)
 }

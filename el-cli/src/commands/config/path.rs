@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Place;
+use super::ConfigFileArgs;
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -17,7 +17,7 @@ Examples:
   $EDITOR \"$(el config path --user)\"")]
 pub(crate) struct Args {
     #[command(flatten)]
-    place: Place,
+    place: ConfigFileArgs,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -27,8 +27,8 @@ pub(in crate::commands) struct Found {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let path = args.place.path(app)?;
+    let path = args.place.config_path(app)?;
     let found = Found { exists: path.is_file(), path };
-    app.printer.emit(&found, |page| page.line(sanitize::path(&found.path)))?;
+    app.printer.emit(&found, |page| page.push_line(sanitize::path_line(&found.path)))?;
     Ok(Exit::Done)
 }

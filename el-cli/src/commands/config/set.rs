@@ -3,7 +3,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Place, load};
+use super::{ConfigFileArgs, load_settings};
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
@@ -24,13 +24,13 @@ Examples:
 The value is checked before anything is written. A list is separated by commas, or a TOML array.")]
 pub(crate) struct Args {
     /// The setting, or agents.NAME.SETTING
-    #[arg(value_name = "KEY", add = complete::settings())]
+    #[arg(value_name = "KEY", add = complete::complete_settings())]
     key: String,
     /// The new value
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     value: String,
     #[command(flatten)]
-    place: Place,
+    place: ConfigFileArgs,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -42,25 +42,25 @@ pub(in crate::commands) struct Set<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let name = Name::parse(&args.key)?;
+    let name = Name::parse_name(&args.key)?;
     if !args.place.user {
         name.may_be_in_project()?;
     }
-    let path = args.place.path(app)?;
-    let value = write::set(&path, &name, &args.value, args.place.trust(&path).as_ref())?;
+    let path = args.place.config_path(app)?;
+    let value = write::set_value(&path, &name, &args.value, args.place.trust(&path).as_ref())?;
     let data = Set { key: &args.key, value: &value, path: &path };
     app.printer.emit(&data, |page| {
-        if !page.quiet() {
+        if !page.is_quiet() {
             let done = page.paint(style::GOOD, "Set");
-            page.line(format!(
+            page.push_line(format!(
                 "{done} {} = {} in {}",
-                sanitize::line(&args.key),
-                sanitize::line(&value.to_text()),
-                sanitize::path(&path)
+                sanitize::one_line(&args.key),
+                sanitize::one_line(&value.to_text()),
+                sanitize::path_line(&path)
             ));
         }
     })?;
-    let settings = load(app)?;
+    let settings = load_settings(app)?;
     if !args.place.user && settings.inert().iter().any(|entry| entry.name() == args.key) {
         let sentence = settings.inert_sentence().unwrap_or_default();
         app.printer.warn(&sentence);

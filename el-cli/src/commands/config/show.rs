@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
-use super::load;
+use super::load_settings;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -56,14 +56,14 @@ struct Inert {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let settings = load(app)?;
+    let settings = load_settings(app)?;
     let agent = args.agent.as_deref();
-    let values: Vec<(&Key, Result<Resolved>)> = keys::all()
+    let values: Vec<(&Key, Result<Resolved>)> = keys::all_keys()
         .map(|key| (key, settings.get(key, agent)))
         .filter(|(_, resolved)| !args.changed || is_changed(resolved))
         .collect();
-    let data = data(app, args, &settings, &values);
-    app.printer.emit(&data, |page| view(page, app, &values))?;
+    let data = shown_settings(app, args, &settings, &values);
+    app.printer.emit(&data, |page| print_settings(page, app, &values))?;
     if let Some(sentence) = settings.inert_sentence() {
         app.printer.warn(&sentence);
     }
@@ -81,7 +81,12 @@ fn is_changed(resolved: &Result<Resolved>) -> bool {
     resolved.as_ref().map_or(true, |resolved| resolved.origin != Origin::Default)
 }
 
-fn data(app: &App, args: &Args, settings: &Settings, values: &[(&Key, Result<Resolved>)]) -> Shown {
+fn shown_settings(
+    app: &App,
+    args: &Args,
+    settings: &Settings,
+    values: &[(&Key, Result<Resolved>)],
+) -> Shown {
     let by_key = |pick: &dyn Fn(&Resolved) -> Json| -> Map<String, Json> {
         let value = |resolved: &Result<Resolved>| resolved.as_ref().map_or(Json::Null, pick);
         values.iter().map(|(key, resolved)| (key.name.to_owned(), value(resolved))).collect()
@@ -112,7 +117,7 @@ fn data(app: &App, args: &Args, settings: &Settings, values: &[(&Key, Result<Res
     }
 }
 
-fn view(page: &mut Page, app: &App, values: &[(&Key, Result<Resolved>)]) {
+fn print_settings(page: &mut Page, app: &App, values: &[(&Key, Result<Resolved>)]) {
     let mut is_first = true;
     for (scope, heading) in [
         (Scope::Worker, "The worker"),
@@ -124,24 +129,24 @@ fn view(page: &mut Page, app: &App, values: &[(&Key, Result<Resolved>)]) {
             continue;
         }
         if !std::mem::take(&mut is_first) {
-            page.blank();
+            page.push_blank();
         }
-        page.heading(heading);
+        page.push_heading(heading);
         let mut table = Table::new([
             Column::new("KEY"),
             Column::new("VALUE").flexible(),
-            Column::new("FROM").spare(1),
-            Column::new("MEANING").spare(2),
+            Column::new("FROM").hide_when_narrow(1),
+            Column::new("MEANING").hide_when_narrow(2),
         ])
         .without_heading(2);
         for (key, resolved) in values.iter().filter(|(key, _)| key.scope == scope) {
-            table.row(row(key, resolved, app.verbosity() > 0));
+            table.push_row(setting_row(key, resolved, app.verbosity() > 0));
         }
-        table.print(page);
+        table.print_table(page);
     }
 }
 
-fn row(key: &Key, resolved: &Result<Resolved>, verbose: bool) -> [Cell; 4] {
+fn setting_row(key: &Key, resolved: &Result<Resolved>, verbose: bool) -> [Cell; 4] {
     let (value, from) = match resolved {
         Err(_) => (Cell::styled(style::ERROR, "cannot be used"), Cell::empty()),
         Ok(resolved) => {

@@ -3,7 +3,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Place;
+use super::ConfigFileArgs;
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
@@ -21,10 +21,10 @@ Examples:
 Removing what is not there is no error.")]
 pub(crate) struct Args {
     /// The setting, or agents.NAME.SETTING
-    #[arg(value_name = "KEY", add = complete::settings())]
+    #[arg(value_name = "KEY", add = complete::complete_settings())]
     key: String,
     #[command(flatten)]
-    place: Place,
+    place: ConfigFileArgs,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -37,13 +37,17 @@ pub(in crate::commands) struct Unset<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let name = Name::parse(&args.key)?;
-    let path = args.place.path(app)?;
-    let removed = write::unset(&path, &name, args.place.trust(&path).as_ref())?;
+    let name = Name::parse_name(&args.key)?;
+    let path = args.place.config_path(app)?;
+    let removed = write::unset_value(&path, &name, args.place.trust(&path).as_ref())?;
     app.printer.emit(&Unset { key: &args.key, removed, path: &path }, |page| {
-        if !page.quiet() {
+        if !page.is_quiet() {
             let done = page.paint(style::GOOD, if removed { "Removed" } else { "Unchanged" });
-            page.line(format!("{done} {} in {}", sanitize::line(&args.key), sanitize::path(&path)));
+            page.push_line(format!(
+                "{done} {} in {}",
+                sanitize::one_line(&args.key),
+                sanitize::path_line(&path)
+            ));
         }
     })?;
     Ok(Exit::Done)

@@ -17,7 +17,7 @@ enum Format {
 
 /// Reads the atoms of a file, and the list of omissions. `defaults` fills the fields that the file
 /// leaves out.
-pub(super) fn read(
+pub(super) fn read_batch(
     path: &Path,
     text: &str,
     defaults: &NewAtom,
@@ -25,29 +25,31 @@ pub(super) fn read(
 ) -> Result<TaskList> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
-    let mut list = match format(path, text) {
-        Format::Json => TaskList { news: jsonl::read(&name, text, now)?, ..TaskList::default() },
-        Format::Markdown => markdown::read(text),
+    let mut list = match detect_format(path, text) {
+        Format::Json => {
+            TaskList { news: jsonl::read_records(&name, text, now)?, ..TaskList::default() }
+        }
+        Format::Markdown => markdown::read_task_list(text),
     };
     if list.news.is_empty() && list.ticked > 0 {
-        return Err(CommandError::invalid(
+        return Err(CommandError::invalid_value(
             "file",
             format!("{name} has no open items in it, and {} ticked", list.ticked),
         )
         .with_hint("el import files ticked items as closed"));
     }
     if list.news.is_empty() {
-        return Err(CommandError::invalid("file", format!("{name} has no atoms in it"))
+        return Err(CommandError::invalid_value("file", format!("{name} has no atoms in it"))
             .with_hint("write one JSON object a line, or a Markdown list of '- [ ] title'"));
     }
     for new in &mut list.news {
-        fill(new, defaults);
+        fill_defaults(new, defaults);
     }
     Ok(list)
 }
 
 /// By the file's name, else by how the text begins.
-fn format(path: &Path, text: &str) -> Format {
+fn detect_format(path: &Path, text: &str) -> Format {
     let extension = path
         .extension()
         .and_then(|extension| extension.to_str())
@@ -66,7 +68,7 @@ fn format(path: &Path, text: &str) -> Format {
     }
 }
 
-fn fill(new: &mut NewAtom, defaults: &NewAtom) {
+fn fill_defaults(new: &mut NewAtom, defaults: &NewAtom) {
     new.issue_type = new.issue_type.or(defaults.issue_type);
     new.priority = new.priority.or(defaults.priority);
     new.assignee = new.assignee.take().or_else(|| defaults.assignee.clone());
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_format_is_told_from_the_name_or_the_text() {
-        let told = |path: &str, text: &str| format(Path::new(path), text);
+        let told = |path: &str, text: &str| detect_format(Path::new(path), text);
         assert_eq!(told("a.md", "{"), Format::Markdown);
         assert_eq!(told("a.jsonl", "- [ ] x"), Format::Json);
         assert_eq!(told("-", " {\"title\":1}"), Format::Json);
@@ -105,7 +107,7 @@ mod tests {
         };
         let text =
             "{\"title\":\"a\",\"assignee\":\"gendry\",\"labels\":[\"x\"]}\n{\"title\":\"b\"}\n";
-        let news = read(Path::new("-"), text, &defaults, NOW).unwrap().news;
+        let news = read_batch(Path::new("-"), text, &defaults, NOW).unwrap().news;
         assert_eq!(news[0].assignee.as_deref(), Some("gendry"));
         assert_eq!(news[0].labels, ["x", "plan"]);
         assert_eq!(news[1].assignee.as_deref(), Some("ada"));
@@ -113,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_file_without_atoms_is_an_error() {
-        assert!(read(Path::new("plan.md"), "# Nothing\n", &NewAtom::default(), NOW).is_err());
-        assert!(read(Path::new("plan.jsonl"), "\n\n", &NewAtom::default(), NOW).is_err());
+        assert!(read_batch(Path::new("plan.md"), "# Nothing\n", &NewAtom::default(), NOW).is_err());
+        assert!(read_batch(Path::new("plan.jsonl"), "\n\n", &NewAtom::default(), NOW).is_err());
     }
 }

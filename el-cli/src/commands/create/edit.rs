@@ -3,7 +3,7 @@
 use el_core::model::Priority;
 use el_core::ops::{self, NewAtom};
 
-use super::{Args, one, report};
+use super::{Args, atom_from_flags, print_created};
 use crate::app::App;
 use crate::commands::edit::form::{Fields, Form};
 use crate::editor::Draft;
@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::output::list::{List, OneOrMany};
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let begun = one(args, app)?;
+    let begun = atom_from_flags(args, app)?;
     let before = fields(&begun);
     let form = Form::new(&before);
     let text = form.write(&before, "Save to file the atom.");
@@ -21,15 +21,16 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let made = form.read(&text, &before).and_then(|fields| match fields {
         Some(fields) => {
             let new = filled(begun, fields)?;
-            Ok(Some(ops::create(&mut app.writer()?, &app.ctx(), &new)?))
+            Ok(Some(ops::create(&mut app.open_for_writing()?, &app.ctx(), &new)?))
         }
         None => Ok(None),
     });
     match made {
         Ok(Some(made)) => {
             draft.remove();
-            app.printer
-                .emit(&OneOrMany::One(&made), |page| report(page, std::slice::from_ref(&made)))?;
+            app.printer.emit(&OneOrMany::One(&made), |page| {
+                print_created(page, std::slice::from_ref(&made))
+            })?;
             Ok(Exit::Done)
         }
         Ok(None) => {
@@ -41,9 +42,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 fn nothing(app: &App) -> Result<Exit> {
-    app.printer.emit(&OneOrMany::<el_core::model::Atom>::Many(List::all(&[])), |page| {
-        if !page.quiet() {
-            page.line("Nothing was filed");
+    app.printer.emit(&OneOrMany::<el_core::model::Atom>::Many(List::complete(&[])), |page| {
+        if !page.is_quiet() {
+            page.push_line("Nothing was filed");
         }
     })?;
     Ok(Exit::Done)

@@ -52,9 +52,10 @@ impl OneOrMany {
 }
 
 /// Reads all records. An error names the file and the line, or the record of an array.
-pub(super) fn read(name: &str, text: &str, now: Timestamp) -> Result<Vec<NewAtom>> {
+pub(super) fn read_records(name: &str, text: &str, now: Timestamp) -> Result<Vec<NewAtom>> {
     if text.trim_start().starts_with('[') {
-        let values = strict_json::parse(text).map_err(|error| wrong(name, error.line(), &error))?;
+        let values = strict_json::parse_strict(text)
+            .map_err(|error| record_error(name, error.line(), &error))?;
         return values
             .as_array()
             .into_iter()
@@ -65,7 +66,7 @@ pub(super) fn read(name: &str, text: &str, now: Timestamp) -> Result<Vec<NewAtom
                 let place = format!("{name}, record {}", at + 1);
                 record
                     .map_err(|error| wrong_record(&place, &error))
-                    .and_then(|record| atom(&place, record, now))
+                    .and_then(|record| atom_from_record(&place, record, now))
             })
             .collect();
     }
@@ -73,15 +74,15 @@ pub(super) fn read(name: &str, text: &str, now: Timestamp) -> Result<Vec<NewAtom
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(at, line)| {
-            let record = strict_json::parse(line)
+            let record = strict_json::parse_strict(line)
                 .and_then(Record::deserialize)
-                .map_err(|error| wrong(name, at + 1, &error))?;
-            atom(&format!("{name}:{}", at + 1), record, now)
+                .map_err(|error| record_error(name, at + 1, &error))?;
+            atom_from_record(&format!("{name}:{}", at + 1), record, now)
         })
         .collect()
 }
 
-fn wrong(name: &str, line: usize, error: &serde_json::Error) -> CommandError {
+fn record_error(name: &str, line: usize, error: &serde_json::Error) -> CommandError {
     wrong_record(&format!("{name}:{line}"), error).with_detail("line", line)
 }
 
@@ -89,18 +90,19 @@ fn wrong_record(place: &str, error: &serde_json::Error) -> CommandError {
     // The place is told already; serde_json counts within the line.
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or(&text);
-    CommandError::invalid("file", format!("{place}: {what}"))
+    CommandError::invalid_value("file", format!("{place}: {what}"))
 }
 
-fn atom(place: &str, record: Record, now: Timestamp) -> Result<NewAtom> {
-    let at_place = |error: CommandError| CommandError::invalid("file", format!("{place}: {error}"));
+fn atom_from_record(place: &str, record: Record, now: Timestamp) -> Result<NewAtom> {
+    let at_place =
+        |error: CommandError| CommandError::invalid_value("file", format!("{place}: {error}"));
     let from_core = |error: el_core::Error| at_place(error.into());
     let priority = match record.priority {
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(text.parse::<Priority>().map_err(from_core)?),
         Some(value) => {
             let level = value.as_i64().ok_or_else(|| {
-                at_place(CommandError::invalid(
+                at_place(CommandError::invalid_value(
                     "priority",
                     format!("priority: {value} is no whole number or word"),
                 ))
@@ -110,7 +112,7 @@ fn atom(place: &str, record: Record, now: Timestamp) -> Result<NewAtom> {
     };
     let list = |field: Option<OneOrMany>| field.map(OneOrMany::into_vec).unwrap_or_default();
     let defer =
-        record.defer_until.map(|text| time::parse("defer_until", &text, now, Towards::Future));
+        record.defer_until.map(|text| time::parse_time("defer_until", &text, now, Towards::Future));
     Ok(NewAtom {
         key: record.key,
         title: record.title,
@@ -139,7 +141,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Vec<NewAtom>> {
-        read("plan.jsonl", text, Timestamp::from_micros(0))
+        read_records("plan.jsonl", text, Timestamp::from_micros(0))
     }
 
     #[test]

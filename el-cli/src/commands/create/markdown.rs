@@ -18,7 +18,7 @@ pub(super) struct TaskList {
     pub(super) passed: Vec<Passed>,
 }
 
-pub(super) fn read(text: &str) -> TaskList {
+pub(super) fn read_task_list(text: &str) -> TaskList {
     let Outlined { items, passed } = outline::read_outline(text);
     // The position of each item in the result; `None` for ticked items and items that are no task.
     let mut places: Vec<Option<usize>> = Vec::with_capacity(items.len());
@@ -32,10 +32,10 @@ pub(super) fn read(text: &str) -> TaskList {
                 news[parent].issue_type = Some(IssueType::Epic);
             }
             news.push(NewAtom {
-                key: Some(key(news.len())),
+                key: Some(batch_key(news.len())),
                 title: item.title.clone(),
                 description: item.text.clone(),
-                parent: parent.map(key),
+                parent: parent.map(batch_key),
                 ..NewAtom::default()
             });
         }
@@ -56,7 +56,7 @@ fn open_ancestor(items: &[Item], places: &[Option<usize>], item: &Item) -> Optio
 }
 
 /// A name within the batch that no id looks like.
-fn key(at: usize) -> String {
+fn batch_key(at: usize) -> String {
     format!("#{at}")
 }
 
@@ -76,7 +76,7 @@ mod tests {
             };
             format!("{kind}{}{parent}{text}", new.title)
         };
-        read(text).news.iter().map(show).collect()
+        read_task_list(text).news.iter().map(show).collect()
     }
 
     #[test]

@@ -2,7 +2,7 @@ use el_core::model::{Bond, BondKind};
 use el_core::ops;
 
 use crate::app::App;
-use crate::args::values::word;
+use crate::args::values::word_parser;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -20,29 +20,35 @@ Examples:
 Adding a bond that is there is no error; one that would make a cycle is refused.")]
 pub(crate) struct Args {
     /// The atom that has to be over first
-    #[arg(value_name = "SOURCE", add = complete::atoms())]
+    #[arg(value_name = "SOURCE", add = complete::complete_atoms())]
     source: String,
     /// The atom that waits
-    #[arg(value_name = "TARGET", add = complete::atoms())]
+    #[arg(value_name = "TARGET", add = complete::complete_atoms())]
     target: String,
     /// The meaning of the bond
-    #[arg(long = "type", value_parser = word::<BondKind>(), value_name = "TYPE",
+    #[arg(long = "type", value_parser = word_parser::<BondKind>(), value_name = "TYPE",
         default_value = "blocks")]
     kind: BondKind,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let bond = ops::dep_add(&mut app.writer()?, &app.ctx(), &args.source, &args.target, args.kind)?;
-    app.printer.emit(&bond, |page| line(page, "Bound", &bond))?;
+    let bond = ops::dep_add(
+        &mut app.open_for_writing()?,
+        &app.ctx(),
+        &args.source,
+        &args.target,
+        args.kind,
+    )?;
+    app.printer.emit(&bond, |page| print_bond(page, "Bound", &bond))?;
     Ok(Exit::Done)
 }
 
 /// `Bound app-q5e6 —blocks→ app-x2`.
-pub(super) fn line(page: &mut Page, verb: &str, bond: &Bond) {
-    if !page.quiet() {
+pub(super) fn print_bond(page: &mut Page, verb: &str, bond: &Bond) {
+    if !page.is_quiet() {
         let source = page.paint(style::ID, &bond.source_id);
         let target = page.paint(style::ID, &bond.target_id);
-        page.line(format!(
+        page.push_line(format!(
             "{} {source} —{}→ {target}",
             page.paint(style::GOOD, verb),
             bond.dependency_type

@@ -27,12 +27,12 @@ pub(in crate::commands) struct Checked<'a> {
 }
 
 pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
-    let issues = ops::dep_check(&app.reader()?)?;
+    let issues = ops::dep_check(&app.open_for_reading()?)?;
     if issues.is_empty() {
         app.printer.emit(&Checked { issues_count: issues.len(), issues: &issues }, |page| {
-            if !page.quiet() {
+            if !page.is_quiet() {
                 let text = page.paint(style::GOOD, "The graph is sound");
-                page.line(text);
+                page.push_line(text);
             }
         })?;
         return Ok(Exit::Done);

@@ -29,7 +29,7 @@ pub(in crate::commands) struct Bonds<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let shown = ops::dep_list(&app.reader()?, &args.id)?;
+    let shown = ops::dep_list(&app.open_for_reading()?, &args.id)?;
     let dependencies = &shown.dependencies;
     let data = Bonds {
         atom_id: &shown.atom.id,
@@ -39,9 +39,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     app.printer.emit(&data, |page| {
         if dependencies.outgoing.is_empty() && dependencies.incoming.is_empty() {
             let text = page.paint(style::DIM, "bound to nothing");
-            page.line(text);
+            page.push_line(text);
         }
-        bonds::print(page, &shown);
+        bonds::print_bonds(page, &shown);
     })?;
     Ok(Exit::Done)
 }

@@ -1,9 +1,9 @@
 use el_core::model::BondKind;
 use el_core::ops;
 
-use super::add::line;
+use super::add::print_bond;
 use crate::app::App;
-use crate::args::values::word;
+use crate::args::values::word_parser;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -25,15 +25,20 @@ pub(crate) struct Args {
     #[arg(value_name = "TARGET", add = complete::all_atoms())]
     target: String,
     /// Only of this kind [default: all]
-    #[arg(long = "type", value_parser = word::<BondKind>(), value_name = "TYPE")]
+    #[arg(long = "type", value_parser = word_parser::<BondKind>(), value_name = "TYPE")]
     kind: Option<BondKind>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let removed =
-        ops::dep_remove(&mut app.writer()?, &app.ctx(), &args.source, &args.target, args.kind)?;
-    app.printer.emit(&List::all(&removed), |page| {
-        removed.iter().for_each(|bond| line(page, "Removed", bond))
+    let removed = ops::dep_remove(
+        &mut app.open_for_writing()?,
+        &app.ctx(),
+        &args.source,
+        &args.target,
+        args.kind,
+    )?;
+    app.printer.emit(&List::complete(&removed), |page| {
+        removed.iter().for_each(|bond| print_bond(page, "Removed", bond))
     })?;
     Ok(Exit::Done)
 }

@@ -64,11 +64,11 @@ pub(in crate::commands) struct Tree<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let tree = ops::dep_tree(&app.reader()?, &args.id, args.up, args.blocking_only)?;
+    let tree = ops::dep_tree(&app.open_for_reading()?, &args.id, args.up, args.blocking_only)?;
     let content = match args.format {
         Format::Tree => None,
-        Format::Mermaid => Some(graph(&tree, args.up, exchange::render_mermaid)),
-        Format::Dot => Some(graph(&tree, args.up, exchange::render_dot)),
+        Format::Mermaid => Some(tree_graph(&tree, args.up, exchange::render_mermaid)),
+        Format::Dot => Some(tree_graph(&tree, args.up, exchange::render_dot)),
     };
     let direction = if args.up { Direction::Up } else { Direction::Down };
     let data = Tree {
@@ -79,18 +79,18 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         content: content.as_deref(),
     };
     if let Some(text) = content.as_deref().filter(|_| !app.printer.is_robot()) {
-        return export::raw(app, text.as_bytes()).map(|()| Exit::Done);
+        return export::write_raw(app, text.as_bytes()).map(|()| Exit::Done);
     }
     app.printer.emit(&data, |page| {
-        let root = node(page, &tree);
-        page.line(root);
-        branches(page, &tree, "");
+        let root = node_line(page, &tree);
+        page.push_line(root);
+        print_branches(page, &tree, "");
     })?;
     Ok(Exit::Done)
 }
 
 /// The tree as a graph: each atom once, each bond once.
-fn graph(root: &TreeNode, up: bool, write: impl Fn(&[Vertex], &[Edge]) -> String) -> String {
+fn tree_graph(root: &TreeNode, up: bool, write: impl Fn(&[Vertex], &[Edge]) -> String) -> String {
     let (mut vertices, mut edges) = (Vec::new(), Vec::new());
     let mut todo = vec![root];
     while let Some(node) = todo.pop() {
@@ -113,17 +113,17 @@ fn graph(root: &TreeNode, up: bool, write: impl Fn(&[Vertex], &[Edge]) -> String
     write(&vertices, &edges)
 }
 
-fn branches(page: &mut Page, parent: &TreeNode, indent: &str) {
+fn print_branches(page: &mut Page, parent: &TreeNode, indent: &str) {
     for (at, child) in parent.children.iter().enumerate() {
         let last = at + 1 == parent.children.len();
         let branch = if last { "└─ " } else { "├─ " };
-        let line = node(page, child);
-        page.line(format!("{indent}{branch}{line}"));
-        branches(page, child, &format!("{indent}{}", if last { "   " } else { "│  " }));
+        let line = node_line(page, child);
+        page.push_line(format!("{indent}{branch}{line}"));
+        print_branches(page, child, &format!("{indent}{}", if last { "   " } else { "│  " }));
     }
 }
 
-fn node(page: &Page, node: &TreeNode) -> String {
+fn node_line(page: &Page, node: &TreeNode) -> String {
     let mut line = atoms::one_line(page, node.status.as_str(), &node.id, &node.title);
     // Containment and plain blocking are expected; other kinds are named.
     if let Some(kind) =

@@ -22,21 +22,21 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let filter = AtomFilter { statuses: vec![Status::Discard], ..AtomFilter::default() };
     let now = app.now();
     let found = ops::list(
-        &app.reader()?,
+        &app.open_for_reading()?,
         &filter,
         Sort::Updated,
         args.window.limit(),
         args.window.offset(),
         now,
     )?;
-    let list = List::page(&found);
+    let list = List::from_page(&found);
     app.printer.emit(&list, |page| {
-        atoms::table(page, &found.items, now);
-        if found.items.is_empty() && !page.quiet() {
+        atoms::print_table(page, &found.items, now);
+        if found.items.is_empty() && !page.is_quiet() {
             let text = page.paint(style::DIM, "nothing is discarded");
-            page.line(text);
+            page.push_line(text);
         } else {
-            list.footer(page, "discarded atom", "discarded atoms");
+            list.print_footer(page, "discarded atom", "discarded atoms");
         }
     })?;
     Ok(Exit::Done)

@@ -42,22 +42,22 @@ pub(in crate::commands) struct Pruned<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let age = Duration::from_secs(u64::from(args.days) * 86_400);
-    let mut store = app.writer()?;
+    let mut store = app.open_for_writing()?;
     let found = ops::prune(&mut store, &app.ctx(), age, true)?;
     if args.dry_run || found.is_empty() {
-        return report(app, &found, args.dry_run);
+        return report_pruned(app, &found, args.dry_run);
     }
-    if !args.force && !confirmed(app, &found)? {
-        return report(app, &[], false);
+    if !args.force && !confirm_prune(app, &found)? {
+        return report_pruned(app, &[], false);
     }
     let pruned = ops::prune(&mut store, &app.ctx(), age, false)?;
-    report(app, &pruned, false)
+    report_pruned(app, &pruned, false)
 }
 
-fn confirmed(app: &App, found: &[Atom]) -> Result<bool> {
+fn confirm_prune(app: &App, found: &[Atom]) -> Result<bool> {
     if app.printer.is_robot() || !io::stdin().is_terminal() {
         let noun = if found.len() == 1 { "atom" } else { "atoms" };
-        return Err(CommandError::usage(format!(
+        return Err(CommandError::usage_error(format!(
             "{} {noun} would be removed for good, and nobody can be asked",
             found.len()
         ))
@@ -69,14 +69,13 @@ fn confirmed(app: &App, found: &[Atom]) -> Result<bool> {
     app.printer
         .note(&format!("remove {} for good? [y/N]", if found.len() == 1 { "it" } else { "them" }));
     let mut answer = String::new();
-    io::stdin()
-        .lock()
-        .read_line(&mut answer)
-        .map_err(|source| CommandError::internal("cannot read the answer").with_source(source))?;
+    io::stdin().lock().read_line(&mut answer).map_err(|source| {
+        CommandError::internal_error("cannot read the answer").with_source(source)
+    })?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-fn report(app: &App, pruned: &[Atom], dry_run: bool) -> Result<Exit> {
+fn report_pruned(app: &App, pruned: &[Atom], dry_run: bool) -> Result<Exit> {
     let data = Pruned {
         pruned_count: pruned.len(),
         pruned_ids: pruned.iter().map(|atom| atom.id.as_str()).collect(),
@@ -84,11 +83,11 @@ fn report(app: &App, pruned: &[Atom], dry_run: bool) -> Result<Exit> {
     };
     app.printer.emit(&data, |page| {
         for atom in pruned {
-            atoms::did(page, if dry_run { "Would remove" } else { "Removed" }, atom);
+            atoms::print_done(page, if dry_run { "Would remove" } else { "Removed" }, atom);
         }
-        if pruned.is_empty() && !page.quiet() {
+        if pruned.is_empty() && !page.is_quiet() {
             let text = page.paint(style::DIM, "nothing was removed");
-            page.line(text);
+            page.push_line(text);
         }
     })?;
     Ok(Exit::Done)

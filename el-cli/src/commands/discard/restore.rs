@@ -18,7 +18,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let restored = ops::restore(&mut app.writer()?, &app.ctx(), &args.id)?;
-    app.printer.emit(&restored, |page| atoms::did(page, "Restored", &restored))?;
+    let restored = ops::restore(&mut app.open_for_writing()?, &app.ctx(), &args.id)?;
+    app.printer.emit(&restored, |page| atoms::print_done(page, "Restored", &restored))?;
     Ok(Exit::Done)
 }

@@ -14,7 +14,7 @@ use el_agents::worker;
 use el_core::ops::Finding;
 
 use crate::app::App;
-use crate::commands::work::places;
+use crate::commands::work::project_places;
 use crate::error::Result;
 use crate::project::Project;
 use crate::settings::{Settings, WorkSettings};
@@ -22,26 +22,28 @@ use crate::settings::{Settings, WorkSettings};
 mod facts;
 mod in_git;
 
-pub(super) use facts::{Fact, print};
+pub(super) use facts::{Fact, print_facts};
 
 /// The code of a finding that keeps `el work` from running.
 pub(super) const CANNOT_WORK: &str = "machine";
 
 /// Where `el doctor` was called.
-pub(super) struct Place {
+pub(super) struct MachineScope {
     settings: Settings,
     /// `None`: in no project.
     project: Option<Project>,
 }
 
-impl Place {
-    pub(super) fn of(app: &App) -> Result<Place> {
+impl MachineScope {
+    pub(super) fn for_app(app: &App) -> Result<MachineScope> {
         match app.project() {
-            Ok(project) => Ok(Place { settings: app.settings()?, project: Some(project.clone()) }),
+            Ok(project) => {
+                Ok(MachineScope { settings: app.settings()?, project: Some(project.clone()) })
+            }
             Err(error) if error.code() == "no_database" => {
                 let folder = crate::project::current_folder()?;
                 let settings = Settings::load(&folder, &PathBuf::new());
-                Ok(Place { settings, project: None })
+                Ok(MachineScope { settings, project: None })
             }
             Err(error) => Err(error),
         }
@@ -52,7 +54,7 @@ impl Place {
     }
 }
 
-pub(super) fn look(app: &App, place: &Place) -> (Vec<Finding>, Vec<Fact>) {
+pub(super) fn inspect_machine(app: &App, place: &MachineScope) -> (Vec<Finding>, Vec<Fact>) {
     let settings = &place.settings;
     let untidy = settings.problems().map(|problem| Finding {
         code: "config",
@@ -76,7 +78,7 @@ pub(super) fn look(app: &App, place: &Place) -> (Vec<Finding>, Vec<Fact>) {
         hint: "el trust shows them and asks".to_owned(),
     });
     let mut findings: Vec<Finding> = untidy.chain(bad).chain(untrusted).collect();
-    let mut needs = needs(app, place);
+    let mut needs = missing_requirements(app, place);
     // A value that cannot be used is told already.
     needs.retain(|(message, _)| !findings.iter().any(|finding| finding.message == *message));
     findings.extend(needs.into_iter().map(|(message, hint)| Finding {
@@ -92,13 +94,14 @@ pub(super) fn look(app: &App, place: &Place) -> (Vec<Finding>, Vec<Fact>) {
         findings.extend(git_locks(settings));
         findings.extend(in_git::find_tracked(project));
     }
-    (findings, facts::of(settings))
+    (findings, facts::collect_facts(settings))
 }
 
 /// Locks in the repositories of the agents. A lock blocks git's changes for as long as the lock
 /// exists.
 fn git_locks(settings: &Settings) -> Vec<Finding> {
-    let agents = settings.known_agents().into_iter().filter_map(|name| settings.agent(&name).ok());
+    let agents =
+        settings.known_agents().into_iter().filter_map(|name| settings.agent_settings(&name).ok());
     let folders: BTreeSet<_> = agents.map(|agent| agent.working_directory).collect();
     let repositories = folders.iter().filter_map(|folder| Repository::open_at(folder).ok());
     let locks: BTreeSet<_> =
@@ -146,10 +149,10 @@ fn open_to_others(project: &Project) -> Option<Finding> {
 }
 
 /// Missing requirements of any agent's runs, each with its remedy.
-fn needs(app: &App, place: &Place) -> Vec<(String, String)> {
+fn missing_requirements(app: &App, place: &MachineScope) -> Vec<(String, String)> {
     let settings = &place.settings;
     // Unusable settings are reported above.
-    let Ok(work) = settings.work() else { return Vec::new() };
+    let Ok(work) = settings.work_settings() else { return Vec::new() };
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let told = |error: ConfigurationError| (error.message, error.hint);
     let tmux = check::find_tmux(&environment).and_then(|bin| check::check_tmux_version(&bin)).err();
@@ -160,7 +163,7 @@ fn needs(app: &App, place: &Place) -> Vec<(String, String)> {
     needs.extend(long_socket(app, &work, &environment));
     for name in settings.known_agents() {
         let alone = WorkSettings { agents: vec![name.clone()], ..work.clone() };
-        let missing = match (settings.served(&alone), places(app, &work)) {
+        let missing = match (settings.served_agents(&alone), project_places(app, &work)) {
             (Ok(served), Ok(places)) => {
                 of_agent(&served[0].agent, &places, &environment).into_iter().map(told).collect()
             }
@@ -187,7 +190,7 @@ fn long_socket(
     environment: &[(OsString, OsString)],
 ) -> Option<(String, String)> {
     let bin = check::find_tmux(environment).ok()?;
-    let places = places(app, work).ok()?;
+    let places = project_places(app, work).ok()?;
     let socket = Tmux::new(bin, &socket_name(&places.database), environment).socket_path();
     let length = socket.as_os_str().len();
     (length > SOCKET_MAX).then(|| {

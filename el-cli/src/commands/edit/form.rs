@@ -174,7 +174,7 @@ impl Form {
                 lines.push(line);
             } else if !line.trim().is_empty() {
                 fields.set(line).map_err(|message| {
-                    CommandError::invalid("text", format!("line {}: {message}", at + 1))
+                    CommandError::invalid_value("text", format!("line {}: {message}", at + 1))
                 })?;
             }
         }

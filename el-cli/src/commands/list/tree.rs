@@ -47,7 +47,7 @@ pub(super) fn print(page: &mut Page, atoms: &[&Atom], above: &[Atom], waits: &[S
         let atom = all[at];
         let waits = waits.get(atom.id.as_str()).map(|waits| waits.as_str());
         let line = line(page, atom, waits);
-        page.line(format!("{indent}{branch}{line}"));
+        page.push_line(format!("{indent}{branch}{line}"));
         let further = match branch {
             "" => indent,
             "└─ " => format!("{indent}   "),
@@ -68,7 +68,7 @@ fn line(page: &Page, atom: &Atom, waits: Option<&str>) -> String {
         None => format!("{line} {}", page.paint(style::DIM, "(not in this list)")),
         Some("") => line,
         Some(waits) => {
-            let waits = crate::output::sanitize::line(waits);
+            let waits = crate::output::sanitize::one_line(waits);
             format!("{line} {}", page.paint(style::WARNING, &format!("← {waits}")))
         }
     }

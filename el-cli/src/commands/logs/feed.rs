@@ -49,7 +49,7 @@ impl Feed {
         }
         let mut out = Vec::new();
         for line in self.splitter.push(bytes) {
-            out.extend(self.line(&line));
+            out.extend(self.format_line(&line));
         }
         out
     }
@@ -65,7 +65,7 @@ impl Feed {
     /// Returns the rest of the output at the end of the input.
     pub(super) fn finish(&mut self) -> Vec<u8> {
         let mut out = match self.splitter.finish() {
-            Some(line) => self.line(&line),
+            Some(line) => self.format_line(&line),
             None => Vec::new(),
         };
         let mut held = self.caught_up();
@@ -74,8 +74,8 @@ impl Feed {
     }
 
     /// Returns a line that is ready to print, or nothing if the line is held back.
-    fn line(&mut self, line: &Line) -> Vec<u8> {
-        let shown = self.shown(line);
+    fn format_line(&mut self, line: &Line) -> Vec<u8> {
+        let shown = self.render_line(line);
         let Some((tail, lines)) = &mut self.held else { return shown };
         lines.extend(shown.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec));
         while lines.len() > *tail {
@@ -84,7 +84,7 @@ impl Feed {
         Vec::new()
     }
 
-    fn shown(&mut self, line: &Line) -> Vec<u8> {
+    fn render_line(&mut self, line: &Line) -> Vec<u8> {
         let bytes = match line {
             Line::Whole(bytes) => bytes,
             Line::TooLong(length) => return format!("[a line of {length} bytes]\n").into_bytes(),
@@ -92,7 +92,7 @@ impl Feed {
         match &mut self.show {
             Show::Raw => [bytes.as_slice(), b"\n"].concat(),
             Show::Text => {
-                format!("{}\n", sanitize::block(&String::from_utf8_lossy(bytes))).into_bytes()
+                format!("{}\n", sanitize::multi_line(&String::from_utf8_lossy(bytes))).into_bytes()
             }
             Show::Events(renderer) => parse_line(bytes)
                 .iter()

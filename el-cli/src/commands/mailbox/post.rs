@@ -45,31 +45,34 @@ pub(in crate::commands) struct Appended {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let text = input::file(app, "message", &args.message)?;
+    let text = input::read_file(app, "message", &args.message)?;
     let message: Value = serde_json::from_str(&text).map_err(|error| {
-        CommandError::invalid("message", format!("message: it is not JSON: {error}"))
+        CommandError::invalid_value("message", format!("message: it is not JSON: {error}"))
     })?;
-    check(&message)?;
+    ensure_message(&message)?;
     let file = match args.file {
         Which::ToDeveloper => MailboxFile::ToDeveloper,
         Which::ToTeamLead => MailboxFile::ToTeamLead,
     };
-    Mailbox::new(&app.project()?.root).post_message(file, message).map_err(failure)?;
+    Mailbox::new(&app.project()?.root).post_message(file, message).map_err(mailbox_failure)?;
     let data = Appended { file: file.relative_path() };
     app.printer.emit(&data, |page| {
-        if !page.quiet() {
+        if !page.is_quiet() {
             let line =
                 format!("{} {}", page.paint(style::GOOD, "Appended to"), file.relative_path());
-            page.line(line);
+            page.push_line(line);
         }
     })?;
     Ok(Exit::Done)
 }
 
-fn check(message: &Value) -> Result<()> {
+fn ensure_message(message: &Value) -> Result<()> {
     let problems: Vec<FieldProblem> = match type_of(message) {
         _ if !message.is_object() => {
-            return Err(CommandError::invalid("message", "message: a message is a JSON object"));
+            return Err(CommandError::invalid_value(
+                "message",
+                "message: a message is a JSON object",
+            ));
         }
         "task_assignment" => read_assignment(message)
             .map_or_else(|problem| vec![problem], |assignment| assignment.problems),
@@ -79,13 +82,15 @@ fn check(message: &Value) -> Result<()> {
     if problems.is_empty() { Ok(()) } else { Err(el_core::Error::Report { problems }.into()) }
 }
 
-fn failure(error: MailboxError) -> CommandError {
+fn mailbox_failure(error: MailboxError) -> CommandError {
     match error {
         MailboxError::Store(error) => error.into(),
         MailboxError::NotADocument { .. } => {
             CommandError::new(Exit::Conflict, "not_a_mailbox", error.to_string())
                 .with_hint("el mailbox sync sets a file aside that is no JSON")
         }
-        other => CommandError::internal("the mailbox could not be written").with_source(other),
+        other => {
+            CommandError::internal_error("the mailbox could not be written").with_source(other)
+        }
     }
 }

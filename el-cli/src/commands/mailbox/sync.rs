@@ -37,8 +37,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const AGAIN: u32 = 50;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let filter = args.filter.filter(app)?;
-    let mut store = app.writer()?;
+    let filter = args.filter.atom_filter(app)?;
+    let mut store = app.open_for_writing()?;
     if let Some(session) = app.session() {
         let message = format!("the mailbox is not for an agent's session ({})", session.run);
         return Err(CommandError::new(Exit::Conflict, "in_session", message)
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let mut mailbox = Mailbox::new(&app.project()?.root);
     if args.watch {
-        return watch(app, &mut mailbox, &mut store, &filter);
+        return watch_mailbox(app, &mut mailbox, &mut store, &filter);
     }
     let synced = mailbox.sync(&mut store, app.actor(), &filter)?;
     if let Some(first) = synced.errors.first() {
@@ -57,41 +57,46 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             .with_detail("synced", serde_json::json!(synced)));
     }
     app.printer.emit(&synced, |page| {
-        if synced.is_empty() && !page.quiet() {
+        if synced.is_empty() && !page.is_quiet() {
             let text = page.paint(style::DIM, "all is in step");
-            page.line(text);
+            page.push_line(text);
         }
-        view(page, &synced);
+        print_sync(page, &synced);
     })?;
     Ok(Exit::Done)
 }
 
-fn view(page: &mut Page, synced: &Synced) {
-    if page.quiet() {
+fn print_sync(page: &mut Page, synced: &Synced) {
+    if page.is_quiet() {
         return;
     }
     for note in &synced.notes {
-        page.line(sanitize::line(note));
+        page.push_line(sanitize::one_line(note));
     }
     let marked =
         [("problem:", style::WARNING, &synced.problems), ("error:", style::ERROR, &synced.errors)];
     for (word, style, lines) in marked {
         for line in lines {
             let word = page.paint(style, word);
-            page.line(format!("{word} {}", sanitize::line(line)));
+            page.push_line(format!("{word} {}", sanitize::one_line(line)));
         }
     }
     if synced.notes.is_empty() && !synced.written.is_empty() {
         let files: Vec<&str> =
             synced.written.iter().map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
         let text = page.paint(style::DIM, &format!("wrote {}", files.join(", ")));
-        page.line(text);
+        page.push_line(text);
     }
 }
 
 /// Syncs whenever a file or the store has changed, until the process is ended. Files are replaced
 /// whole, so an end leaves no partial file.
-fn watch(app: &App, mailbox: &mut Mailbox, store: &mut Store, filter: &AtomFilter) -> Result<Exit> {
+fn watch_mailbox(
+    app: &App,
+    mailbox: &mut Mailbox,
+    store: &mut Store,
+    filter: &AtomFilter,
+) -> Result<Exit> {
     if !app.printer.is_robot() {
         app.printer.note("watching the mailbox; Ctrl-C ends it");
     }
@@ -114,18 +119,18 @@ fn watch(app: &App, mailbox: &mut Mailbox, store: &mut Store, filter: &AtomFilte
             && synced.problems.is_empty()
             && synced.errors.is_empty();
         if !is_quiet {
-            tell(app, &synced)?;
+            report_sync(app, &synced)?;
         }
         waited += 1;
         std::thread::sleep(LOOK);
     }
 }
 
-fn tell(app: &App, synced: &Synced) -> Result<()> {
+fn report_sync(app: &App, synced: &Synced) -> Result<()> {
     if app.printer.is_robot() {
         return app.printer.json_line(synced);
     }
-    let mut page = app.printer.page();
-    view(&mut page, synced);
-    app.printer.write(page.into_text().as_bytes())
+    let mut page = app.printer.new_page();
+    print_sync(&mut page, synced);
+    app.printer.write_bytes(page.into_text().as_bytes())
 }

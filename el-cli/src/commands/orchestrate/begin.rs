@@ -8,7 +8,7 @@ use el_core::model::{Atom, Status};
 use el_core::ops::{self, AtomFilter, Begin, Goal, Overview, PlanSettings};
 use el_core::rules::budget::EPIC_KEY;
 
-use super::goal::Target;
+use super::goal::PlanGoal;
 use super::{DriveArgs, PlanArgs, ending, lock};
 use crate::app::App;
 use crate::commands::work;
@@ -19,7 +19,7 @@ use crate::settings::keys::Key;
 use crate::settings::value::Value;
 
 /// The epic, the settings and the lock of a plan that is driven.
-pub(super) struct Began {
+pub(super) struct StartedPlan {
     pub(super) epic: Atom,
     pub(super) plan_only: bool,
     pub(super) options: WorkOptions,
@@ -30,26 +30,26 @@ pub(super) struct Began {
     pub(super) _lock: FileLock,
 }
 
-pub(super) fn begin(target: &Target, args: &DriveArgs, app: &App) -> Result<Began> {
-    let settings = args.overrides.apply(args.plan.apply(app.settings_for_agents()?));
+pub(super) fn begin_plan(target: &PlanGoal, args: &DriveArgs, app: &App) -> Result<StartedPlan> {
+    let settings = args.overrides.apply_to(args.plan.apply_flags(app.settings_for_agents()?));
     app.warn_of_inert(&settings);
     // Faults of the configuration are reported before anything is filed.
-    let mut options = options(args, app, &settings)?;
+    let mut options = work_options(args, app, &settings)?;
     el_agents::worker::preflight(&options).map_err(CommandError::from)?;
-    work::preflight::tell(app, &options);
+    work::preflight::print_preflight(app, &options);
     let (epic, is_over, lock) = match &target.goal {
         Goal::Words(_) => {
             let goal = target.goal.clone();
-            let plan = settings.plan()?;
+            let plan = settings.plan_settings()?;
             check_is_there(&plan, &options)?;
-            let begin = Begin { goal, settings: plan, budget_usd: budget(&settings)? };
-            let epic = ops::begin_orchestration(&mut app.writer()?, &app.ctx(), &begin)?;
-            let lock = lock::take(app, &epic.id)?;
+            let begin = Begin { goal, settings: plan, budget_usd: default_budget(&settings)? };
+            let epic = ops::begin_orchestration(&mut app.open_for_writing()?, &app.ctx(), &begin)?;
+            let lock = lock::acquire_plan_lock(app, &epic.id)?;
             (epic, false, lock)
         }
         Goal::Atom(id) => {
-            let lock = lock::take(app, id)?;
-            let (epic, is_over) = existing(target, args, app, &settings, &options, id)?;
+            let lock = lock::acquire_plan_lock(app, id)?;
+            let (epic, is_over) = begin_existing(target, args, app, &settings, &options, id)?;
             (epic, is_over, lock)
         }
     };
@@ -58,19 +58,19 @@ pub(super) fn begin(target: &Target, args: &DriveArgs, app: &App) -> Result<Bega
     options.filter =
         AtomFilter { below: Some(epic.id.clone()), asks: plan_only, ..AtomFilter::default() };
     options.drive = Some(Drive { epic: epic.id.clone(), actor: app.actor().to_owned(), plan_only });
-    Ok(Began { epic, plan_only, options, settings, is_over, _lock: lock })
+    Ok(StartedPlan { epic, plan_only, options, settings, is_over, _lock: lock })
 }
 
 /// Begins the plan of an existing atom, or resumes the plan with its stored settings.
-fn existing(
-    target: &Target,
+fn begin_existing(
+    target: &PlanGoal,
     args: &DriveArgs,
     app: &App,
     settings: &Settings,
     options: &WorkOptions,
     id: &str,
 ) -> Result<(Atom, bool)> {
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let known: Option<Overview> = match ops::plan_overview(&store, id) {
         Ok(overview) => Some(overview),
         Err(error) if !target.is_resumed && error.code() == "not_orchestrated" => None,
@@ -83,8 +83,8 @@ fn existing(
         return Ok((known.epic.clone(), true));
     }
     let plan = match &known {
-        Some(known) => merged(&known.settings, settings, &args.plan)?,
-        None => settings.plan()?,
+        Some(known) => merge_plan_settings(&known.settings, settings, &args.plan)?,
+        None => settings.plan_settings()?,
     };
     check_is_there(&plan, options)?;
     // The epic's own settings outrank the configuration, and flags outrank both.
@@ -92,10 +92,11 @@ fn existing(
         Some(_) => true,
         None => ops::get_atom(&store, id)?.metadata.get(EPIC_KEY).is_some(),
     };
-    let budget_usd = if args.plan.budget.is_some() || !is_said { budget(settings)? } else { None };
+    let budget_usd =
+        if args.plan.budget.is_some() || !is_said { default_budget(settings)? } else { None };
     drop(store);
     let begin = Begin { goal: target.goal.clone(), settings: plan, budget_usd };
-    let mut store = app.writer()?;
+    let mut store = app.open_for_writing()?;
     let epic = ops::begin_orchestration(&mut store, &app.ctx(), &begin)?;
     // A higher budget means that the plan goes on; an epic deferred by a person stays deferred.
     let was_spent = known.is_some_and(|known| ending::is_spent(&known));
@@ -110,13 +111,13 @@ fn existing(
 /// for. A path is accepted, since the plan may create the file.
 fn check_is_there(plan: &PlanSettings, options: &WorkOptions) -> Result<()> {
     let Some(name) = plan.check.first().filter(|name| !name.contains('/')) else { return Ok(()) };
-    match verify::program(
+    match verify::find_program(
         &plan.check,
         &options.agents[0].agent.working_directory,
         &options.environment,
     ) {
         Ok(_) => Ok(()),
-        Err(_) => Err(CommandError::invalid(
+        Err(_) => Err(CommandError::invalid_value(
             "check",
             format!("check: there is no program '{name}' on PATH"),
         )
@@ -126,8 +127,12 @@ fn check_is_there(plan: &PlanSettings, options: &WorkOptions) -> Result<()> {
 }
 
 /// The stored settings of the epic, overridden by flags.
-fn merged(kept: &PlanSettings, settings: &Settings, flags: &PlanArgs) -> Result<PlanSettings> {
-    let said = settings.plan()?;
+fn merge_plan_settings(
+    kept: &PlanSettings,
+    settings: &Settings,
+    flags: &PlanArgs,
+) -> Result<PlanSettings> {
+    let said = settings.plan_settings()?;
     let mut plan = kept.clone();
     if flags.time_limit.is_some() {
         plan.time_s = said.time_s;
@@ -147,17 +152,17 @@ fn merged(kept: &PlanSettings, settings: &Settings, flags: &PlanArgs) -> Result<
     Ok(plan)
 }
 
-fn budget(settings: &Settings) -> Result<Option<f64>> {
-    let key = Key::find("budget_per_epic").expect("it is among the keys");
+fn default_budget(settings: &Settings) -> Result<Option<f64>> {
+    let key = Key::find_key("budget_per_epic").expect("it is among the keys");
     Ok(match settings.get(key, None)?.value {
         Value::Amount(amount) => Some(amount),
         _ => None,
     })
 }
 
-fn options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<WorkOptions> {
+fn work_options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<WorkOptions> {
     let work = settings.work_on_plan()?;
-    let mut agents = settings.served(&work)?;
+    let mut agents = settings.served_agents(&work)?;
     for served in &mut agents {
         served.agent.allowed_tools.extend(args.overrides.allowed_tools.iter().cloned());
         if served.agent.executor == Executor::Interactive {
@@ -180,7 +185,7 @@ fn options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<WorkOptio
     Ok(WorkOptions {
         agents,
         rules: work.rules,
-        places: work::places(app, &work)?,
+        places: work::project_places(app, &work)?,
         durability: settings.durability()?,
         filter: AtomFilter::default(),
         concurrency: usize::try_from(work.concurrency).unwrap_or(1),

@@ -11,7 +11,11 @@ use crate::error::Result;
 
 /// Adds the branches that are not landed, and the results that the last run left out, to the ending
 /// of a finished plan.
-pub(super) fn add(overview: &Overview, folder: &Path, mut ending: Ending) -> Result<Ending> {
+pub(super) fn add_branch_remarks(
+    overview: &Overview,
+    folder: &Path,
+    mut ending: Ending,
+) -> Result<Ending> {
     if ending.state != State::Done {
         return Ok(ending);
     }

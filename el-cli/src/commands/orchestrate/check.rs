@@ -4,21 +4,21 @@ use el_agents::land::{LandContext, PlanCheck, PlanCheckEnd, PlanCheckEvent, chec
 use el_core::ops;
 use el_core::protocol::words;
 
-use super::begin::Began;
-use super::tell::Teller;
+use super::begin::StartedPlan;
+use super::tell::PlanReporter;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 
 pub(super) fn run(
     app: &App,
-    began: &Began,
-    teller: &mut Teller<'_>,
+    began: &StartedPlan,
+    teller: &mut PlanReporter<'_>,
     round: usize,
 ) -> Result<PlanCheckEnd> {
     let epic = &began.epic.id;
-    let overview = ops::plan_overview(&app.reader()?, epic)?;
+    let overview = ops::plan_overview(&app.open_for_reading()?, epic)?;
     let agent = &began.options.agents[0].agent;
-    let settings = began.settings.landing()?;
+    let settings = began.settings.land_settings()?;
     let context = LandContext {
         settings: &settings,
         database: &began.options.places.database,
@@ -40,7 +40,7 @@ pub(super) fn run(
             teller.check_goes_on(&words::join_command(command), elapsed);
         }
     });
-    teller.finish();
+    teller.clear_live_lines();
     let ended = ended.map_err(|error| {
         CommandError::from(error).with_hint(format!(
             "el orchestrate resume {epic} --check 'CMD' goes on with another one"

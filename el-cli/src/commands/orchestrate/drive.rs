@@ -7,11 +7,11 @@ use el_core::ops;
 use el_core::rules::orchestrate::Step;
 use serde::Serialize;
 
-use super::begin::Began;
+use super::begin::StartedPlan;
 use super::branches;
 use super::check;
-use super::ending::{Ending, State, judge};
-use super::tell::Teller;
+use super::ending::{Ending, State, ending_of_step};
+use super::tell::PlanReporter;
 use crate::app::App;
 use crate::commands::work;
 use crate::error::{CommandError, Result};
@@ -26,20 +26,20 @@ struct Driven<'a> {
     overview: &'a ops::Overview,
 }
 
-pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
+pub(super) fn drive_plan(app: &App, began: StartedPlan) -> Result<Exit> {
     let epic = began.epic.id.clone();
     if began.is_over {
-        return end(app, &began, None, None);
+        return report_end(app, &began, None, None);
     }
     // A check of a process that was killed.
     land_check::end_leftovers(&plan_check_owner(&app.project()?.db, &epic));
     work::tell_of_inert(app)?;
     work::tell_of_folders(app, &began.options);
-    let mut teller = Teller::new(app, &began)?;
+    let mut teller = PlanReporter::new(app, &began)?;
     loop {
         let worked = worker::work(&began.options, &mut teller);
-        teller.finish();
-        let Summary { step, stopped_by, pause, .. } = worked.map_err(work::failure)?;
+        teller.clear_live_lines();
+        let Summary { step, stopped_by, pause, .. } = worked.map_err(work::work_failure)?;
         if let Some(pause) = pause {
             return Err(work::pause_error(&pause)
                 .with_hint(format!("el orchestrate resume {epic} drives the plan on")));
@@ -51,12 +51,12 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
         let stopped_by = stopped_by.filter(|_| goes_on);
         let round = match step {
             Some(Step::Check { round }) if stopped_by.is_none() => round,
-            _ => return end(app, &began, step, stopped_by),
+            _ => return report_end(app, &began, step, stopped_by),
         };
         match check::run(app, &began, &mut teller, round)? {
             PlanCheckEnd::Ended { passed, output } => {
                 ops::record_whole_check(
-                    &mut app.writer()?,
+                    &mut app.open_for_writing()?,
                     &app.ctx(),
                     &epic,
                     round,
@@ -65,25 +65,30 @@ pub(super) fn drive(app: &App, began: Began) -> Result<Exit> {
                 )?;
             }
             // Every signal breaks a check off.
-            PlanCheckEnd::Interrupted => return end(app, &began, step, Some(StoppedBy::Signal)),
+            PlanCheckEnd::Interrupted => {
+                return report_end(app, &began, step, Some(StoppedBy::Signal));
+            }
         }
     }
 }
 
 /// Reports the state of the plan and the next commands.
-fn end(
+fn report_end(
     app: &App,
-    began: &Began,
+    began: &StartedPlan,
     step: Option<Step>,
     stopped_by: Option<StoppedBy>,
 ) -> Result<Exit> {
     let (epic, plan_only) = (began.epic.id.as_str(), began.plan_only);
-    let overview = ops::plan_overview(&app.reader()?, epic)?;
+    let overview = ops::plan_overview(&app.open_for_reading()?, epic)?;
     let step = step.unwrap_or_else(|| overview.next.clone());
-    let ending =
-        stopped_by.map_or_else(|| judge(&overview, &step), |by| Ending::broken_off(&overview, by));
-    let ending =
-        branches::add(&overview, &began.options.agents[0].agent.working_directory, ending)?;
+    let ending = stopped_by
+        .map_or_else(|| ending_of_step(&overview, &step), |by| Ending::broken_off(&overview, by));
+    let ending = branches::add_branch_remarks(
+        &overview,
+        &began.options.agents[0].agent.working_directory,
+        ending,
+    )?;
     let exit = match ending.state {
         State::Done => Exit::Done,
         State::Planned if plan_only => Exit::Done,
@@ -102,11 +107,11 @@ fn end(
             .fold(error, |error, (key, value)| error.with_detail(&key, value)));
     }
     let driven = Driven { epic_id: epic, ending: &ending, overview: &overview };
-    app.printer.conclude(&driven, exit, |page| {
-        if page.quiet() {
-            page.line(epic);
+    app.printer.emit_and_exit(&driven, exit, |page| {
+        if page.is_quiet() {
+            page.push_line(epic);
         } else {
-            ending.print(page);
+            ending.print_ending(page);
         }
     })
 }

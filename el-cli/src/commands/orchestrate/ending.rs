@@ -52,7 +52,7 @@ impl State {
 
 impl State {
     /// For people.
-    pub(in crate::commands) const fn words(self) -> &'static str {
+    pub(in crate::commands) const fn plain_words(self) -> &'static str {
         match self {
             State::Underway => "under way",
             State::WaitsForPerson => "waits for a person",
@@ -96,18 +96,19 @@ impl Ending {
             StoppedBy::Signal => "by a signal",
             StoppedBy::Request => "by el work --stop",
         };
-        let says = format!("{epic} was broken off {by} ({}){left}", words::tally(overview));
-        Ending::new(State::Underway, says, [resume(epic), status(epic)])
+        let says = format!("{epic} was broken off {by} ({}){left}", words::tally_tasks(overview));
+        Ending::new(State::Underway, says, [resume_command(epic), status_command(epic)])
     }
 
     /// The ending while another process drives the plan.
-    pub(super) fn driven(overview: &Overview) -> Ending {
-        let says = format!("{} is driven just now ({})", overview.epic.id, words::tally(overview));
+    pub(super) fn while_driven(overview: &Overview) -> Ending {
+        let says =
+            format!("{} is driven just now ({})", overview.epic.id, words::tally_tasks(overview));
         Ending::new(State::Underway, says, [])
     }
 
     /// The ending while no process drives the plan: a state that would go on by itself does not.
-    pub(super) fn idle(overview: &Overview, ending: Ending) -> Ending {
+    pub(super) fn without_driver(overview: &Overview, ending: Ending) -> Ending {
         let goes_on = match &overview.next {
             Step::AwaitWork { work } => !work.ready.is_empty() || work.review.is_empty(),
             Step::AwaitAnswer { .. } => true,
@@ -120,13 +121,13 @@ impl Ending {
             task.tries.attempts == 0 && matches!(task.standing, Standing::Ready | Standing::Waiting)
         };
         if !overview.tasks.is_empty() && overview.tasks.iter().all(is_fresh) {
-            return judge(overview, &Step::PlanFiled);
+            return ending_of_step(overview, &Step::PlanFiled);
         }
         let epic = &overview.epic.id;
         Ending::new(
             State::Underway,
             format!("{epic} is under way, and nobody drives it just now"),
-            [resume(epic)],
+            [resume_command(epic)],
         )
     }
 
@@ -139,85 +140,86 @@ impl Ending {
         }
     }
 
-    pub(in crate::commands) fn print(&self, page: &mut Page) {
+    pub(in crate::commands) fn print_ending(&self, page: &mut Page) {
         let mark = match self.state {
             State::Done => "✓",
             State::Planned | State::Underway => "·",
             _ => "!",
         };
         let head = page.paint(self.style(), mark);
-        let clean = sanitize::block(&self.says);
+        let clean = sanitize::multi_line(&self.says);
         // The first line has the mark; the others are indented to match.
         let mut lines =
-            wrap::wrap(&clean, page.width().map(|width| width.saturating_sub(2))).into_iter();
-        page.line(format!("{head} {}", lines.next().unwrap_or_default()));
+            wrap::wrap_text(&clean, page.width().map(|width| width.saturating_sub(2))).into_iter();
+        page.push_line(format!("{head} {}", lines.next().unwrap_or_default()));
         for line in lines {
-            page.line(format!("  {line}"));
+            page.push_line(format!("  {line}"));
         }
         for command in &self.commands {
             let command = page.paint(style::HINT, command);
-            page.line(format!("    {command}"));
+            page.push_line(format!("    {command}"));
         }
     }
 }
 
-fn resume(epic: &str) -> String {
+fn resume_command(epic: &str) -> String {
     format!("el orchestrate resume {epic}")
 }
 
-pub(super) fn status(epic: &str) -> String {
+pub(super) fn status_command(epic: &str) -> String {
     format!("el orchestrate show {epic}")
 }
 
 /// Explains a step of a plan to a person.
-pub(in crate::commands) fn judge(overview: &Overview, step: &Step) -> Ending {
+pub(in crate::commands) fn ending_of_step(overview: &Overview, step: &Step) -> Ending {
     let epic = overview.epic.id.as_str();
     let is_settled = matches!(step, Step::Done { .. } | Step::PlanFiled | Step::Stop { .. });
     if let Some(ending) = used_up(overview).filter(|_| !is_settled) {
         return ending;
     }
     match step {
-        Step::Done { missing } => done(overview, missing),
+        Step::Done { missing } => done_ending(overview, missing),
         Step::PlanFiled => {
             let says = format!(
                 "The plan of {epic} is filed ({}); change its atoms as you like",
-                plan(overview)
+                tasks_and_layers(overview)
             );
-            let next = [status(epic), format!("el list --parent {epic}"), resume(epic)];
+            let next =
+                [status_command(epic), format!("el list --parent {epic}"), resume_command(epic)];
             Ending::new(State::Planned, says, next)
         }
-        Step::Stop { question: Some(question), why } => unanswered(overview, *question, why),
-        Step::Stop { question: None, why } => stopped(overview, why),
-        Step::AwaitWork { work } => awaits(overview, work),
+        Step::Stop { question: Some(question), why } => unanswered_ending(overview, *question, why),
+        Step::Stop { question: None, why } => stopped_ending(overview, why),
+        Step::AwaitWork { work } => awaited_work_ending(overview, work),
         Step::AwaitAnswer { question } => awaits_answer(overview, *question),
         Step::Check { round } => Ending::new(
             State::Underway,
             format!("The check of {epic} is next (number {round})"),
-            [resume(epic)],
+            [resume_command(epic)],
         ),
         Step::Ask { .. } | Step::File { .. } | Step::MarkFiled { .. } => Ending::new(
             State::Underway,
             format!("{epic} goes on as soon as somebody drives it"),
-            [resume(epic)],
+            [resume_command(epic)],
         ),
     }
 }
 
-fn spent(overview: &Overview) -> i64 {
+fn spent_as_i64(overview: &Overview) -> i64 {
     i64::try_from(overview.spent_micros).unwrap_or(i64::MAX)
 }
 
 /// Returns true if the budget of the whole plan is used up. The epic may be deferred for that
 /// reason; `--budget` reopens the epic.
 pub(super) fn is_spent(overview: &Overview) -> bool {
-    overview.budget_micros.is_some_and(|budget| spent(overview) >= budget)
+    overview.budget_micros.is_some_and(|budget| spent_as_i64(overview) >= budget)
 }
 
 /// The ending if the budget or the time of the whole plan is used up; no new run begins then.
 fn used_up(overview: &Overview) -> Option<Ending> {
     let epic = overview.epic.id.as_str();
     let (state, why, flag) = if is_spent(overview) {
-        let (spent, budget) = (spent(overview), overview.budget_micros.unwrap_or_default());
+        let (spent, budget) = (spent_as_i64(overview), overview.budget_micros.unwrap_or_default());
         (
             State::BudgetUsedUp,
             format!(
@@ -229,36 +231,40 @@ fn used_up(overview: &Overview) -> Option<Ending> {
         )
     } else {
         let limit = overview.settings.time_s.filter(|limit| overview.worked_s >= *limit)?;
-        let span = |seconds| time::span(Duration::from_secs(seconds));
+        let span = |seconds| time::format_span(Duration::from_secs(seconds));
         let why =
             format!("its time is over: {} of {} have passed", span(overview.worked_s), span(limit));
         (State::TimeOver, why, "--time-limit TIME")
     };
-    let commands = [format!("{} {flag}", resume(epic)), status(epic)];
+    let commands = [format!("{} {flag}", resume_command(epic)), status_command(epic)];
     Some(Ending::new(
         state,
-        format!("{epic} stopped ({}): {why}", words::tally(overview)),
+        format!("{epic} stopped ({}): {why}", words::tally_tasks(overview)),
         commands,
     ))
 }
 
-fn plan(overview: &Overview) -> String {
+fn tasks_and_layers(overview: &Overview) -> String {
     let layers = overview.tasks.iter().map(|task| task.layer + 1).max().unwrap_or(0);
     format!("{} in {}", count_noun(overview.tasks.len(), "task"), count_noun(layers, "layer"))
 }
 
-fn done(overview: &Overview, missing: &[String]) -> Ending {
+fn done_ending(overview: &Overview, missing: &[String]) -> Ending {
     let epic = overview.epic.id.as_str();
     if !missing.is_empty() {
         let says =
             format!("{epic} is brought together, and these gave no result: {}", first_few(missing));
         let mut next = look_into(overview);
-        next.push(resume(epic));
+        next.push(resume_command(epic));
         return Ending::new(State::Incomplete, says, next);
     }
     if !overview.epic.status.is_over() {
         let says = format!("{epic} is brought together, but its last run says that it failed");
-        return Ending::new(State::Incomplete, says, [format!("el show {epic}"), status(epic)]);
+        return Ending::new(
+            State::Incomplete,
+            says,
+            [format!("el show {epic}"), status_command(epic)],
+        );
     }
     let reason = overview
         .epic
@@ -276,10 +282,11 @@ fn done(overview: &Overview, missing: &[String]) -> Ending {
     Ending::new(State::Done, format!("{epic} is done{reason}"), next)
 }
 
-fn unanswered(overview: &Overview, question: Question, why: &str) -> Ending {
+fn unanswered_ending(overview: &Overview, question: Question, why: &str) -> Ending {
     let epic = overview.epic.id.as_str();
-    let phase = words::phase(&question.storage_name());
-    let says = format!("{epic} stopped: there is no {phase} that can be used. {}", sentence(why));
+    let phase = words::phase_name(&question.storage_name());
+    let says =
+        format!("{epic} stopped: there is no {phase} that can be used. {}", with_full_stop(why));
     let atom = atom_of(overview, question);
     let mut next = Vec::new();
     if let Some(atom) = atom {
@@ -290,7 +297,7 @@ fn unanswered(overview: &Overview, question: Question, why: &str) -> Ending {
         next.push(format!("el {} {atom}", if is_over { "reopen" } else { "retry" }));
     }
     next.push(words::command_of(epic, question));
-    next.push(resume(epic));
+    next.push(resume_command(epic));
     Ending::new(State::Stopped, says, next)
 }
 
@@ -303,41 +310,45 @@ fn atom_of(overview: &Overview, question: Question) -> Option<&str> {
         .and_then(|phase| phase.atom_id.as_deref())
 }
 
-fn stopped(overview: &Overview, why: &str) -> Ending {
+fn stopped_ending(overview: &Overview, why: &str) -> Ending {
     let epic = overview.epic.id.as_str();
     if let Some(ending) = used_up(overview) {
         return ending;
     }
     let says = if why.starts_with(epic) {
-        sentence(why)
+        with_full_stop(why)
     } else {
-        format!("{epic} stopped: {}", sentence(why))
+        format!("{epic} stopped: {}", with_full_stop(why))
     };
     // The epic is over without its last phase, or is held.
     if overview.epic.status.holds_children() || overview.epic.status.is_over() {
-        return Ending::new(State::Stopped, says, [format!("el reopen {epic}"), resume(epic)]);
+        return Ending::new(
+            State::Stopped,
+            says,
+            [format!("el reopen {epic}"), resume_command(epic)],
+        );
     }
     if overview.tasks.is_empty() {
         let next = [
             format!("el list --parent {epic} --all"),
             format!("el create --parent {epic} --title WHAT"),
             words::command_of(epic, Question::TaskList),
-            resume(epic),
+            resume_command(epic),
             format!("el close {epic} --reason WHY"),
         ];
         return Ending::new(State::Stopped, says, next);
     }
     let mut next = look_into(overview);
     if overview.checks.last().is_some_and(|check| !check.passed) {
-        next.push(status(epic));
-        next.push(format!("{} --check-rounds N", resume(epic)));
+        next.push(status_command(epic));
+        next.push(format!("{} --check-rounds N", resume_command(epic)));
     } else {
-        next.push(resume(epic));
+        next.push(resume_command(epic));
     }
     Ending::new(State::Stopped, says, next)
 }
 
-fn awaits(overview: &Overview, work: &Work) -> Ending {
+fn awaited_work_ending(overview: &Overview, work: &Work) -> Ending {
     let epic = overview.epic.id.as_str();
     if work.running.is_empty() && !work.review.is_empty() {
         let says = format!("{epic} waits for a person: to review are {}", first_few(&work.review));
@@ -345,18 +356,22 @@ fn awaits(overview: &Overview, work: &Work) -> Ending {
             format!("el show {}", work.review[0]),
             format!("el approve {}", work.review.join(" ")),
             format!("el reject {} --reason WHY", work.review[0]),
-            resume(epic),
+            resume_command(epic),
         ];
         return Ending::new(State::WaitsForPerson, says, next);
     }
     if work.running.is_empty() && !work.ready.is_empty() {
         let says = format!("{epic}: nobody who works here takes {}", first_few(&work.ready));
-        let next = [format!("el why {}", work.ready[0]), resume(epic)];
+        let next = [format!("el why {}", work.ready[0]), resume_command(epic)];
         return Ending::new(State::WaitsForPerson, says, next);
     }
     if !work.running.is_empty() {
         let says = format!("{epic}: others are at work on {}", first_few(&work.running));
-        return Ending::new(State::WaitsForPerson, says, [status(epic), resume(epic)]);
+        return Ending::new(
+            State::WaitsForPerson,
+            says,
+            [status_command(epic), resume_command(epic)],
+        );
     }
     let is_own = |id: &String| overview.tasks.iter().any(|task| task.atom_id == *id);
     let mut outside: Vec<String> = Vec::new();
@@ -371,15 +386,15 @@ fn awaits(overview: &Overview, work: &Work) -> Ending {
         first_few(&outside),
         first_few(&work.waiting)
     );
-    Ending::new(State::WaitsForPerson, says, next.chain([resume(epic)]))
+    Ending::new(State::WaitsForPerson, says, next.chain([resume_command(epic)]))
 }
 
 fn awaits_answer(overview: &Overview, question: Question) -> Ending {
     let epic = overview.epic.id.as_str();
-    let phase = words::phase(&question.storage_name());
+    let phase = words::phase_name(&question.storage_name());
     let atom = atom_of(overview, question).unwrap_or(epic);
     let says = format!("{epic} waits for the {phase}, which {atom} asks for and nobody here takes");
-    let next = [format!("el why {atom}"), words::command_of(epic, question), resume(epic)];
+    let next = [format!("el why {atom}"), words::command_of(epic, question), resume_command(epic)];
     Ending::new(State::WaitsForPerson, says, next)
 }
 
@@ -396,7 +411,7 @@ fn look_into(overview: &Overview) -> Vec<String> {
 }
 
 /// Adds a full stop if there is none.
-fn sentence(text: &str) -> String {
+fn with_full_stop(text: &str) -> String {
     let text = text.trim();
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }

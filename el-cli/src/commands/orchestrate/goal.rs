@@ -10,53 +10,53 @@ use crate::{input, mistyped};
 
 /// The goal or the epic of the plan.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct PlanGoal {
     /// Words, or the whole id of an atom.
     pub(super) goal: Goal,
     /// True if the atom must have a plan already.
     pub(super) is_resumed: bool,
 }
 
-impl From<Goal> for Target {
-    fn from(goal: Goal) -> Target {
-        Target { goal, is_resumed: false }
+impl From<Goal> for PlanGoal {
+    fn from(goal: Goal) -> PlanGoal {
+        PlanGoal { goal, is_resumed: false }
     }
 }
 
-pub(super) fn to_resume(args: &ResumeArgs, app: &App) -> Result<Target> {
-    let id = ops::resolve_id(&app.reader()?, &args.epic)?;
-    Ok(Target { goal: Goal::Atom(id), is_resumed: true })
+pub(super) fn to_resume(args: &ResumeArgs, app: &App) -> Result<PlanGoal> {
+    let id = ops::resolve_id(&app.open_for_reading()?, &args.epic)?;
+    Ok(PlanGoal { goal: Goal::Atom(id), is_resumed: true })
 }
 
-pub(super) fn to_begin(args: &Args, app: &App) -> Result<Target> {
+pub(super) fn to_begin(args: &Args, app: &App) -> Result<PlanGoal> {
     if let Some(path) = &args.goal_file {
-        return words(input::file(app, "goal-file", path)?);
+        return goal_from_words(input::read_file(app, "goal-file", path)?);
     }
     if !args.verbatim.is_empty() {
-        return words(args.verbatim.join(" "));
+        return goal_from_words(args.verbatim.join(" "));
     }
     match args.goal.as_slice() {
-        [] => Err(missing()),
-        [one] if one.trim().contains(char::is_whitespace) => words(one.clone()),
-        [one] => atom(one.trim(), app),
+        [] => Err(missing_goal_error()),
+        [one] if one.trim().contains(char::is_whitespace) => goal_from_words(one.clone()),
+        [one] => goal_from_atom(one.trim(), app),
         [first, rest @ ..] => {
             ensure_no_command(first, Some(rest), app)?;
-            words(args.goal.join(" "))
+            goal_from_words(args.goal.join(" "))
         }
     }
 }
 
-fn missing() -> CommandError {
-    CommandError::usage("what is to be orchestrated is missing").with_hint(
+fn missing_goal_error() -> CommandError {
+    CommandError::usage_error("what is to be orchestrated is missing").with_hint(
         "say the goal in several words, or name an atom; el orchestrate --help has examples",
     )
 }
 
-fn atom(one: &str, app: &App) -> Result<Target> {
+fn goal_from_atom(one: &str, app: &App) -> Result<PlanGoal> {
     if one.is_empty() {
-        return Err(missing());
+        return Err(missing_goal_error());
     }
-    match ops::resolve_id(&app.reader()?, one) {
+    match ops::resolve_id(&app.open_for_reading()?, one) {
         Ok(id) => Ok(Goal::Atom(id).into()),
         Err(el_core::Error::NotFound { .. }) => {
             ensure_no_command(one, None, app)?;
@@ -93,7 +93,7 @@ fn ensure_no_command(first: &str, rest: Option<&[String]>, app: &App) -> Result<
             Some(format!("el orchestrate resume {id}"))
         });
     let Some(meant) = meant else { return Ok(()) };
-    Err(CommandError::usage(format!(
+    Err(CommandError::usage_error(format!(
         "'{first}' looks like a mistyped command or an id, not like the beginning of a goal"
     ))
     .with_detail("meant", meant.as_str())
@@ -101,9 +101,9 @@ fn ensure_no_command(first: &str, rest: Option<&[String]>, app: &App) -> Result<
     .with_hint("if it is a goal: el orchestrate -- WORDS, or one sentence in quotes"))
 }
 
-fn words(text: String) -> Result<Target> {
+fn goal_from_words(text: String) -> Result<PlanGoal> {
     if text.trim().is_empty() {
-        return Err(CommandError::invalid("goal", "goal: it is empty"));
+        return Err(CommandError::invalid_value("goal", "goal: it is empty"));
     }
     Ok(Goal::Words(text).into())
 }

@@ -7,8 +7,8 @@ use el_core::rules::orchestrate::Question;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::ending::Ending;
-use super::layers::{Drawing, counts, fitted};
-use super::place::{Place, failure, next_try};
+use super::layers::{Drawing, count_places, fit_to_width};
+use super::place::{TaskStage, last_failure, next_try};
 use super::{status, words};
 use crate::output::page::Page;
 use crate::output::{atoms, sanitize, style, time};
@@ -17,66 +17,70 @@ use crate::output::{atoms, sanitize, style, time};
 const TAIL: usize = 8;
 
 impl Drawing<'_> {
-    pub(super) fn view(&self, page: &mut Page, ending: &Ending, driven: bool) {
+    pub(super) fn print_plan(&self, page: &mut Page, ending: &Ending, driven: bool) {
         let overview = self.overview;
         let epic = &overview.epic;
-        if page.quiet() {
-            return overview.tasks.iter().for_each(|task| page.line(&task.atom_id));
+        if page.is_quiet() {
+            return overview.tasks.iter().for_each(|task| page.push_line(&task.atom_id));
         }
-        let title = sanitize::line(&epic.title);
-        let title = fitted(page, &title, 3 + epic.id.width());
+        let title = sanitize::one_line(&epic.title);
+        let title = fit_to_width(page, &title, 3 + epic.id.width());
         let head = atoms::one_line(page, epic.status.as_str(), &epic.id, &title);
-        page.line(head);
+        page.push_line(head);
         let state = if driven {
-            format!("{}, driven just now", ending.state.words())
+            format!("{}, driven just now", ending.state.plain_words())
         } else {
-            ending.state.words().to_owned()
+            ending.state.plain_words().to_owned()
         };
-        let figures = fitted(page, &format!(" · {}", status::figures(overview)), 2 + state.width());
+        let figures = fit_to_width(
+            page,
+            &format!(" · {}", status::cost_and_time(overview)),
+            2 + state.width(),
+        );
         let line =
             format!("  {}{}", page.paint(ending.style(), &state), page.paint(style::DIM, &figures));
-        page.line(line);
+        page.push_line(line);
         if !overview.tasks.is_empty() {
-            page.paragraph(&words::tally(overview), 2);
+            page.push_paragraph(&words::tally_tasks(overview), 2);
         }
-        page.blank();
-        self.steps(page);
+        page.push_blank();
+        self.print_steps(page);
         if !(overview.tasks.is_empty() && overview.dropped.is_empty()) {
-            page.blank();
-            self.print(page);
+            page.push_blank();
+            self.print_layers(page);
         }
-        self.checks(page);
+        self.print_checks(page);
         // While a process drives the plan, a person has no next step.
         if !driven {
-            page.blank();
-            ending.print(page);
+            page.push_blank();
+            ending.print_ending(page);
         }
     }
 
-    fn steps(&self, page: &mut Page) {
+    fn print_steps(&self, page: &mut Page) {
         let overview = self.overview;
-        page.heading("Steps");
+        page.push_heading("Steps");
         let mut rows = Vec::new();
         for phase in &overview.phases {
             let look = match phase.state {
-                "answered" | "in_words" => Place::Done.look(),
-                "running" => Place::Running.look(),
-                "asked" if phase.tries.failures > 0 => Place::Again.look(),
-                "asked" => Place::Ready.look(),
-                "stopped" => Place::Failed.look(),
-                "not_needed" => Place::WontDo.look(),
-                _ => Place::Waiting.look(),
+                "answered" | "in_words" => TaskStage::Done.sign_and_style(),
+                "running" => TaskStage::Running.sign_and_style(),
+                "asked" if phase.tries.failures > 0 => TaskStage::Again.sign_and_style(),
+                "asked" => TaskStage::Ready.sign_and_style(),
+                "stopped" => TaskStage::Failed.sign_and_style(),
+                "not_needed" => TaskStage::WontDo.sign_and_style(),
+                _ => TaskStage::Waiting.sign_and_style(),
             };
             rows.push((
                 look,
-                words::phase(&phase.name),
+                words::phase_name(&phase.name),
                 phase.atom_id.as_deref().unwrap_or_default(),
-                self.told(phase),
+                self.phase_lines(phase),
             ));
             if Question::from_name(&phase.name) == Some(Question::TaskList)
                 && !overview.tasks.is_empty()
             {
-                let (done, all) = (words::done(overview), overview.tasks.len());
+                let (done, all) = (words::count_done(overview), overview.tasks.len());
                 rows.push((
                     work_look(overview),
                     "work".to_owned(),
@@ -87,7 +91,7 @@ impl Drawing<'_> {
         }
         if !overview.settings.check.is_empty() && overview.checks.is_empty() {
             rows.push((
-                Place::Waiting.look(),
+                TaskStage::Waiting.sign_and_style(),
                 "check".to_owned(),
                 "",
                 vec![join_command(&overview.settings.check)],
@@ -96,28 +100,29 @@ impl Drawing<'_> {
         let wide = rows.iter().map(|(_, name, ..)| name.width()).max().unwrap_or(0);
         let ids = rows.iter().map(|(_, _, atom, _)| atom.width()).max().unwrap_or(0);
         for ((mark, painted), name, atom, told) in rows {
-            let mut told = told.iter().map(|line| sanitize::line(line));
-            let first = fitted(page, &told.next().unwrap_or_default(), 4 + wide + 2 + ids + 2);
+            let mut told = told.iter().map(|line| sanitize::one_line(line));
+            let first =
+                fit_to_width(page, &told.next().unwrap_or_default(), 4 + wide + 2 + ids + 2);
             let atom = format!("{}{}", page.paint(style::ID, atom), " ".repeat(ids - atom.width()));
             let line = format!("  {} {name:<wide$}  {atom}  {first}", page.paint(painted, mark));
-            page.line(line.trim_end());
+            page.push_line(line.trim_end());
             for line in told {
-                let line = fitted(page, &line, 6);
+                let line = fit_to_width(page, &line, 6);
                 let line = page.paint(style::DIM, &line);
-                page.line(format!("      {line}"));
+                page.push_line(format!("      {line}"));
             }
         }
     }
 
     /// The result of a phase, or the reason why there is none; a longer text takes further lines.
-    fn told(&self, phase: &PhaseView) -> Vec<String> {
-        let result = words::result(phase, self.overview);
-        let failure = failure(&phase.tries, self.policy.as_ref());
+    fn phase_lines(&self, phase: &PhaseView) -> Vec<String> {
+        let result = words::phase_result(phase, self.overview);
+        let failure = last_failure(&phase.tries, self.policy.as_ref());
         let mut lines = vec![match phase.state {
             "answered" => match (&phase.answered_by, phase.run_id.is_none()) {
                 (Some(by), true) => {
                     let when = phase.answered_at.map_or_else(String::new, |at| {
-                        format!(" {}", time::relative(self.now, at))
+                        format!(" {}", time::relative_time(self.now, at))
                     });
                     format!("{result} (supplied by {by}{when})")
                 }
@@ -148,27 +153,30 @@ impl Drawing<'_> {
         lines
     }
 
-    fn checks(&self, page: &mut Page) {
+    fn print_checks(&self, page: &mut Page) {
         let overview = self.overview;
         if overview.checks.is_empty() {
             return;
         }
-        page.blank();
-        page.heading("Checks");
-        let command = sanitize::line(&join_command(&overview.settings.check)).into_owned();
+        page.push_blank();
+        page.push_heading("Checks");
+        let command = sanitize::one_line(&join_command(&overview.settings.check)).into_owned();
         for check in &overview.checks {
-            let (place, word) =
-                if check.passed { (Place::Done, "passed") } else { (Place::Failed, "failed") };
-            let (mark, painted) = place.look();
-            let when = time::relative(self.now, check.at);
-            let text = fitted(page, &format!("{} {word} {when}  {command}", check.round), 4);
-            page.line(format!("  {} {text}", page.paint(painted, mark)));
+            let (place, word) = if check.passed {
+                (TaskStage::Done, "passed")
+            } else {
+                (TaskStage::Failed, "failed")
+            };
+            let (mark, painted) = place.sign_and_style();
+            let when = time::relative_time(self.now, check.at);
+            let text = fit_to_width(page, &format!("{} {word} {when}  {command}", check.round), 4);
+            page.push_line(format!("  {} {text}", page.paint(painted, mark)));
         }
         if let Some(last) = overview.checks.last().filter(|check| !check.passed) {
             let lines: Vec<&str> = last.output.lines().collect();
             for line in &lines[lines.len().saturating_sub(TAIL)..] {
-                let line = fitted(page, &sanitize::line(line), 6);
-                page.line(format!("      {line}").trim_end());
+                let line = fit_to_width(page, &sanitize::one_line(line), 6);
+                page.push_line(format!("      {line}").trim_end());
             }
         }
     }
@@ -176,11 +184,13 @@ impl Drawing<'_> {
 
 fn work_look(overview: &Overview) -> (&'static str, Style) {
     // The most telling numbers come first.
-    let mut places = counts(overview.tasks.iter()).into_iter().map(|(place, _)| place);
-    let found = places.find(|place| !matches!(place, Place::Done | Place::WontDo));
+    let mut places = count_places(overview.tasks.iter()).into_iter().map(|(place, _)| place);
+    let found = places.find(|place| !matches!(place, TaskStage::Done | TaskStage::WontDo));
     match found {
-        Some(Place::Again | Place::Review | Place::Ready) => Place::Waiting.look(),
-        Some(place) => place.look(),
-        None => Place::Done.look(),
+        Some(TaskStage::Again | TaskStage::Review | TaskStage::Ready) => {
+            TaskStage::Waiting.sign_and_style()
+        }
+        Some(place) => place.sign_and_style(),
+        None => TaskStage::Done.sign_and_style(),
     }
 }

@@ -10,7 +10,7 @@ use el_core::rules::orchestrate::Question;
 use el_core::rules::retry::RetryPolicy;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::place::{Place, brief, names, reasons};
+use super::place::{TaskStage, brief_state, list_names, waiting_reasons};
 use crate::output::page::Page;
 use crate::output::{sanitize, style, wrap};
 
@@ -42,30 +42,30 @@ struct Layer<'a> {
 }
 
 impl Drawing<'_> {
-    pub(super) fn print(&self, page: &mut Page) {
-        let mut layers = layers(self.overview);
+    pub(super) fn print_layers(&self, page: &mut Page) {
+        let mut layers = plan_layers(self.overview);
         let is_whole = self.all || self.overview.tasks.len() <= SMALL;
         let mut left: HashMap<&str, usize> = HashMap::new();
         for layer in &mut layers {
             let is_shown = |task: &&&TaskView| {
-                let place = Place::of(task);
+                let place = TaskStage::from_task(task);
                 let left = left.entry(place.word()).or_insert(MOST);
                 is_whole
                     || place.is_notable() && std::mem::replace(left, left.saturating_sub(1)) > 0
             };
             layer.shown = layer.tasks.iter().filter(is_shown).copied().collect();
         }
-        let layers = if is_whole { layers } else { joined(layers) };
+        let layers = if is_whole { layers } else { join_quiet_layers(layers) };
         let shown: Vec<&TaskView> =
             layers.iter().flat_map(|layer| layer.shown.iter().copied()).collect();
-        let columns = Columns::of(page, &shown, self.now);
+        let columns = Columns::measure_columns(page, &shown, self.now);
         for layer in &layers {
-            heading(page, layer);
+            print_heading(page, layer);
             for task in &layer.shown {
-                self.task(page, &columns, task);
+                self.print_task(page, &columns, task);
             }
         }
-        self.dropped(page, is_whole);
+        self.print_dropped(page, is_whole);
         let hidden = self.overview.tasks.len() - shown.len();
         if hidden > 0 {
             let text = format!(
@@ -74,29 +74,32 @@ impl Drawing<'_> {
                 count_noun(self.overview.tasks.len(), "task")
             );
             let text = page.paint(style::DIM, &text);
-            page.line(text);
+            page.push_line(text);
         }
     }
 
-    fn task(&self, page: &mut Page, columns: &Columns, task: &TaskView) {
-        let place = Place::of(task);
-        let (mark, painted) = place.look();
-        let words = brief(task, self.now);
-        let quiet = matches!(place, Place::Done | Place::Waiting | Place::Held);
-        columns.row(
+    fn print_task(&self, page: &mut Page, columns: &Columns, task: &TaskView) {
+        let place = TaskStage::from_task(task);
+        let (mark, painted) = place.sign_and_style();
+        let words = brief_state(task, self.now);
+        let quiet = matches!(place, TaskStage::Done | TaskStage::Waiting | TaskStage::Held);
+        columns.print_row(
             page,
             (mark, painted),
             &task.atom_id,
             &task.title,
             (&words, if quiet { style::DIM } else { painted }),
         );
-        for reason in reasons(task, self.policy.as_ref()) {
-            note(page, &reason);
+        for reason in waiting_reasons(task, self.policy.as_ref()) {
+            print_note(page, &reason);
         }
-        if matches!(place, Place::Failed | Place::Blocked | Place::Deferred) {
+        if matches!(place, TaskStage::Failed | TaskStage::Blocked | TaskStage::Deferred) {
             let held = self.held_by(task);
             if !held.is_empty() {
-                note(page, &format!("holds {}: {}", count_noun(held.len(), "task"), names(&held)));
+                print_note(
+                    page,
+                    &format!("holds {}: {}", count_noun(held.len(), "task"), list_names(&held)),
+                );
             }
         }
     }
@@ -126,12 +129,12 @@ impl Drawing<'_> {
     }
 
     /// Prints the discarded tasks.
-    fn dropped(&self, page: &mut Page, is_whole: bool) {
+    fn print_dropped(&self, page: &mut Page, is_whole: bool) {
         let dropped = &self.overview.dropped;
         if dropped.is_empty() {
             return;
         }
-        page.heading("Discarded");
+        page.push_heading("Discarded");
         let most = if is_whole { usize::MAX } else { MOST };
         let ids = dropped.iter().map(|view| view.atom_id.width()).max().unwrap_or(0);
         for view in dropped.iter().take(most) {
@@ -140,23 +143,23 @@ impl Drawing<'_> {
             let freed = if view.freed.is_empty() {
                 String::new()
             } else {
-                format!("; {} went on without it", names(&view.freed))
+                format!("; {} went on without it", list_names(&view.freed))
             };
             let text = format!("{title}{why}{freed}");
-            let text = sanitize::line(&text);
-            let text = fitted(page, &text, 6 + ids);
+            let text = sanitize::one_line(&text);
+            let text = fit_to_width(page, &text, 6 + ids);
             let id = page.paint(style::DIM, &format!("{:<ids$}", view.atom_id));
             let mark = page.paint(style::DIM, "–");
-            page.line(format!("  {mark} {id}  {text}"));
+            page.push_line(format!("  {mark} {id}  {text}"));
         }
         if dropped.len() > most {
-            page.line(format!("    and {} more", dropped.len() - most));
+            page.push_line(format!("    and {} more", dropped.len() - most));
         }
     }
 }
 
 /// The plan's own layers, then the tasks of each check that failed.
-fn layers(overview: &Overview) -> Vec<Layer<'_>> {
+fn plan_layers(overview: &Overview) -> Vec<Layer<'_>> {
     let mut layers: BTreeMap<(Option<usize>, usize), Vec<&TaskView>> = BTreeMap::new();
     for task in &overview.tasks {
         let place = match task.list.as_deref().and_then(Question::from_name) {
@@ -178,17 +181,17 @@ fn layers(overview: &Overview) -> Vec<Layer<'_>> {
 }
 
 /// Joins neighbouring layers in which all tasks are done, or all wait.
-fn joined(layers: Vec<Layer<'_>>) -> Vec<Layer<'_>> {
-    let all = |layer: &Layer<'_>, places: &[Place]| {
+fn join_quiet_layers(layers: Vec<Layer<'_>>) -> Vec<Layer<'_>> {
+    let all = |layer: &Layer<'_>, places: &[TaskStage]| {
         layer.round.is_none()
             && layer.shown.is_empty()
-            && layer.tasks.iter().all(|task| places.contains(&Place::of(task)))
+            && layer.tasks.iter().all(|task| places.contains(&TaskStage::from_task(task)))
     };
     let mut joined: Vec<Layer<'_>> = Vec::new();
     for layer in layers {
         match joined.last_mut() {
             Some(last)
-                if [&[Place::Done] as &[_], &[Place::Waiting, Place::Held]]
+                if [&[TaskStage::Done] as &[_], &[TaskStage::Waiting, TaskStage::Held]]
                     .iter()
                     .any(|of| all(last, of) && all(&layer, of)) =>
             {
@@ -202,27 +205,29 @@ fn joined(layers: Vec<Layer<'_>>) -> Vec<Layer<'_>> {
 }
 
 /// `Layer 2 · 7 tasks: 5 done, 2 waiting`.
-fn heading(page: &mut Page, layer: &Layer<'_>) {
+fn print_heading(page: &mut Page, layer: &Layer<'_>) {
     let name = match layer.round {
         Some(round) => format!("Tasks of check {round}"),
         None if layer.first == layer.last => format!("Layer {}", layer.first),
         None => format!("Layers {}–{}", layer.first, layer.last),
     };
-    let counts = counts(layer.tasks.iter().copied());
+    let counts = count_places(layer.tasks.iter().copied());
     let counts = match counts.as_slice() {
         [(place, 1)] => format!("1 task, {}", place.word()),
         [(place, many)] => format!("{many} tasks, all {}", place.word()),
-        counts => format!("{}: {}", count_noun(layer.tasks.len(), "task"), listed(counts)),
+        counts => format!("{}: {}", count_noun(layer.tasks.len(), "task"), list_counts(counts)),
     };
-    let counts = fitted(page, &format!(" · {counts}"), name.width());
+    let counts = fit_to_width(page, &format!(" · {counts}"), name.width());
     let line = format!("{}{}", page.paint(style::TITLE, &name), page.paint(style::DIM, &counts));
-    page.line(line);
+    page.push_line(line);
 }
 
 /// The number of tasks at each place; places without tasks are left out.
-pub(super) fn counts<'a>(tasks: impl Iterator<Item = &'a TaskView> + Clone) -> Vec<(Place, usize)> {
-    let count = |place| tasks.clone().filter(|task| Place::of(task) == place).count();
-    Place::ALL
+pub(super) fn count_places<'a>(
+    tasks: impl Iterator<Item = &'a TaskView> + Clone,
+) -> Vec<(TaskStage, usize)> {
+    let count = |place| tasks.clone().filter(|task| TaskStage::from_task(task) == place).count();
+    TaskStage::ALL
         .into_iter()
         .map(|place| (place, count(place)))
         .filter(|(_, many)| *many > 0)
@@ -230,7 +235,7 @@ pub(super) fn counts<'a>(tasks: impl Iterator<Item = &'a TaskView> + Clone) -> V
 }
 
 /// `5 done, 2 waiting`.
-pub(super) fn listed(counts: &[(Place, usize)]) -> String {
+pub(super) fn list_counts(counts: &[(TaskStage, usize)]) -> String {
     counts
         .iter()
         .map(|(place, many)| format!("{many} {}", place.word()))
@@ -239,27 +244,27 @@ pub(super) fn listed(counts: &[(Place, usize)]) -> String {
 }
 
 /// A line below a task.
-fn note(page: &mut Page, text: &str) {
-    let text = sanitize::line(text).into_owned();
+fn print_note(page: &mut Page, text: &str) {
+    let text = sanitize::one_line(text).into_owned();
     let room = page.width().map(|width| width.saturating_sub(6));
-    let lines = wrap::wrap(&text, room);
+    let lines = wrap::wrap_text(&text, room);
     for (n, line) in lines.iter().take(LINES).enumerate() {
         let is_cut = n + 1 == LINES && lines.len() > LINES;
         let line = if is_cut {
-            fitted(page, &format!("{line} {}", lines[n + 1]), 6)
+            fit_to_width(page, &format!("{line} {}", lines[n + 1]), 6)
         } else {
             line.to_string()
         };
         let line = page.paint(style::DIM, &line);
-        page.line(format!("      {line}"));
+        page.push_line(format!("      {line}"));
     }
 }
 
 /// Cuts a text to the terminal's width less `taken` columns.
-pub(super) fn fitted(page: &Page, text: &str, taken: usize) -> String {
+pub(super) fn fit_to_width(page: &Page, text: &str, taken: usize) -> String {
     page.width().map_or_else(
         || text.to_owned(),
-        |width| sanitize::truncate(text, width.saturating_sub(taken)).into_owned(),
+        |width| sanitize::truncate_to(text, width.saturating_sub(taken)).into_owned(),
     )
 }
 
@@ -271,12 +276,12 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(page: &Page, tasks: &[&TaskView], now: Timestamp) -> Columns {
+    fn measure_columns(page: &Page, tasks: &[&TaskView], now: Timestamp) -> Columns {
         let widest =
             |of: &dyn Fn(&TaskView) -> usize| tasks.iter().map(|task| of(task)).max().unwrap_or(0);
         let id = widest(&|task| task.atom_id.width());
-        let mut title = widest(&|task| sanitize::line(&task.title).width());
-        let mut words = widest(&|task| brief(task, now).width());
+        let mut title = widest(&|task| sanitize::one_line(&task.title).width());
+        let mut words = widest(&|task| brief_state(task, now).width());
         if let Some(width) = page.width() {
             let room = width.saturating_sub(4 + id + 2 + 2);
             words = words.min(room.saturating_sub(title).max(room / 2));
@@ -285,7 +290,7 @@ impl Columns {
         Columns { id, title, words }
     }
 
-    fn row(
+    fn print_row(
         &self,
         page: &mut Page,
         mark: (&str, anstyle::Style),
@@ -294,13 +299,14 @@ impl Columns {
         words: (&str, anstyle::Style),
     ) {
         let padded = |text: &str, width: usize| {
-            let text = sanitize::truncate(text, width);
+            let text = sanitize::truncate_to(text, width);
             format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
         };
         let id = page.paint(style::ID, &padded(id, self.id));
-        let title = padded(&sanitize::line(title), self.title);
-        let told = page.paint(words.1, &sanitize::truncate(&sanitize::line(words.0), self.words));
+        let title = padded(&sanitize::one_line(title), self.title);
+        let told =
+            page.paint(words.1, &sanitize::truncate_to(&sanitize::one_line(words.0), self.words));
         let mark = page.paint(mark.1, mark.0);
-        page.line(format!("  {mark} {id}  {title}  {told}"));
+        page.push_line(format!("  {mark} {id}  {title}  {told}"));
     }
 }

@@ -14,10 +14,10 @@ use crate::exit::Exit;
 const LIMIT: Duration = Duration::from_millis(500);
 
 /// Takes the lock of the epic's plan, which is held while this process drives the plan.
-pub(super) fn take(app: &App, epic: &str) -> Result<FileLock> {
-    let path = path(app, epic)?;
+pub(super) fn acquire_plan_lock(app: &App, epic: &str) -> Result<FileLock> {
+    let path = lock_path(app, epic)?;
     let locked = FileLock::acquire_within(&path, LIMIT)
-        .map_err(|source| CommandError::file("lock", &path, source))?;
+        .map_err(|source| CommandError::file_error("lock", &path, source))?;
     locked.ok_or_else(|| {
         CommandError::new(
             Exit::Conflict,
@@ -31,9 +31,9 @@ pub(super) fn take(app: &App, epic: &str) -> Result<FileLock> {
 
 /// Returns true if a process drives the plan now. Errors count as false.
 pub(in crate::commands) fn is_taken(app: &App, epic: &str) -> bool {
-    path(app, epic).is_ok_and(|path| FileLock::is_held(&path))
+    lock_path(app, epic).is_ok_and(|path| FileLock::is_held(&path))
 }
 
-fn path(app: &App, epic: &str) -> Result<PathBuf> {
+fn lock_path(app: &App, epic: &str) -> Result<PathBuf> {
     Ok(app.project()?.state.join("orchestrate").join(format!("{epic}.lock")))
 }

@@ -10,7 +10,7 @@ use crate::output::{runs, style, time};
 
 /// Finer than [`Standing`]: tells automatic states, a person's decisions and failures apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum TaskStage {
     Done,
     Running,
     Ready,
@@ -25,120 +25,124 @@ pub(super) enum Place {
     Held,
 }
 
-impl Place {
+impl TaskStage {
     /// All places, in counting order.
-    pub(super) const ALL: [Place; 11] = [
-        Place::Done,
-        Place::Running,
-        Place::Ready,
-        Place::Again,
-        Place::Waiting,
-        Place::Review,
-        Place::Failed,
-        Place::Blocked,
-        Place::Deferred,
-        Place::WontDo,
-        Place::Held,
+    pub(super) const ALL: [TaskStage; 11] = [
+        TaskStage::Done,
+        TaskStage::Running,
+        TaskStage::Ready,
+        TaskStage::Again,
+        TaskStage::Waiting,
+        TaskStage::Review,
+        TaskStage::Failed,
+        TaskStage::Blocked,
+        TaskStage::Deferred,
+        TaskStage::WontDo,
+        TaskStage::Held,
     ];
 
-    pub(super) fn of(task: &TaskView) -> Place {
+    pub(super) fn from_task(task: &TaskView) -> TaskStage {
         let has_failed = task.tries.failures > 0;
         match task.standing {
-            Standing::Done => Place::Done,
-            Standing::Running => Place::Running,
-            Standing::Ready if task.status == Status::Deferred => Place::Deferred,
-            Standing::Ready if has_failed || task.tries.retry_at.is_some() => Place::Again,
-            Standing::Ready => Place::Ready,
-            Standing::Waiting => Place::Waiting,
-            Standing::Review => Place::Review,
-            Standing::Failed if task.status == Status::WontDo => Place::WontDo,
-            Standing::Failed => Place::Failed,
-            Standing::Stuck if task.status == Status::Deferred => Place::Deferred,
-            Standing::Stuck if has_failed => Place::Failed,
-            Standing::Stuck => Place::Blocked,
-            Standing::Held => Place::Held,
+            Standing::Done => TaskStage::Done,
+            Standing::Running => TaskStage::Running,
+            Standing::Ready if task.status == Status::Deferred => TaskStage::Deferred,
+            Standing::Ready if has_failed || task.tries.retry_at.is_some() => TaskStage::Again,
+            Standing::Ready => TaskStage::Ready,
+            Standing::Waiting => TaskStage::Waiting,
+            Standing::Review => TaskStage::Review,
+            Standing::Failed if task.status == Status::WontDo => TaskStage::WontDo,
+            Standing::Failed => TaskStage::Failed,
+            Standing::Stuck if task.status == Status::Deferred => TaskStage::Deferred,
+            Standing::Stuck if has_failed => TaskStage::Failed,
+            Standing::Stuck => TaskStage::Blocked,
+            Standing::Held => TaskStage::Held,
         }
     }
 
     /// After a number: `3 to try again`.
     pub(super) const fn word(self) -> &'static str {
         match self {
-            Place::Done => "done",
-            Place::Running => "running",
-            Place::Ready => "ready",
-            Place::Again => "to try again",
-            Place::Waiting => "waiting",
-            Place::Review => "for review",
-            Place::Failed => "failed",
-            Place::Blocked => "blocked",
-            Place::Deferred => "deferred",
-            Place::WontDo => "won't do",
-            Place::Held => "held",
+            TaskStage::Done => "done",
+            TaskStage::Running => "running",
+            TaskStage::Ready => "ready",
+            TaskStage::Again => "to try again",
+            TaskStage::Waiting => "waiting",
+            TaskStage::Review => "for review",
+            TaskStage::Failed => "failed",
+            TaskStage::Blocked => "blocked",
+            TaskStage::Deferred => "deferred",
+            TaskStage::WontDo => "won't do",
+            TaskStage::Held => "held",
         }
     }
 
-    pub(super) fn look(self) -> (&'static str, Style) {
+    pub(super) fn sign_and_style(self) -> (&'static str, Style) {
         match self {
-            Place::Done => ("✓", style::GOOD),
-            Place::Running => ("◐", style::status("in_progress")),
-            Place::Ready => ("○", style::status("open")),
-            Place::Again => ("↻", style::WARNING),
-            Place::Waiting => ("·", style::DIM),
-            Place::Review => ("◑", style::status("review")),
-            Place::Failed => ("✗", style::ERROR),
-            Place::Blocked => ("⊘", style::WARNING),
-            Place::Deferred => ("◌", style::WARNING),
-            Place::WontDo => ("–", style::DIM),
-            Place::Held => ("⊘", style::DIM),
+            TaskStage::Done => ("✓", style::GOOD),
+            TaskStage::Running => ("◐", style::status_style("in_progress")),
+            TaskStage::Ready => ("○", style::status_style("open")),
+            TaskStage::Again => ("↻", style::WARNING),
+            TaskStage::Waiting => ("·", style::DIM),
+            TaskStage::Review => ("◑", style::status_style("review")),
+            TaskStage::Failed => ("✗", style::ERROR),
+            TaskStage::Blocked => ("⊘", style::WARNING),
+            TaskStage::Deferred => ("◌", style::WARNING),
+            TaskStage::WontDo => ("–", style::DIM),
+            TaskStage::Held => ("⊘", style::DIM),
         }
     }
 
     /// Returns true for tasks that a short view lists: tasks that need a person, run, or are next.
     pub(super) const fn is_notable(self) -> bool {
-        !matches!(self, Place::Done | Place::Waiting | Place::Held | Place::WontDo)
+        !matches!(self, TaskStage::Done | TaskStage::Waiting | TaskStage::Held | TaskStage::WontDo)
     }
 }
 
 /// A task's state in a few words.
-pub(super) fn brief(task: &TaskView, now: Timestamp) -> String {
-    let place = Place::of(task);
+pub(super) fn brief_state(task: &TaskView, now: Timestamp) -> String {
+    let place = TaskStage::from_task(task);
     let head = match place {
-        Place::Running => {
+        TaskStage::Running => {
             let percent = task.percent.map_or_else(String::new, |percent| format!(" {percent}%"));
             let by = task
                 .assignee
                 .as_deref()
                 .filter(|_| task.tries.outcome.is_some() || task.run_id.is_none());
             let by = by.map_or_else(String::new, |by| format!(" by {by}"));
-            let span = task
-                .running_since
-                .map_or_else(String::new, |since| format!(" · {}", time::span(now.since(since))));
+            let span = task.running_since.map_or_else(String::new, |since| {
+                format!(" · {}", time::format_span(now.since(since)))
+            });
             format!("running{percent}{by}{span}")
         }
-        Place::Again => format!("again {}", next_try(&task.tries, now)),
-        Place::Waiting => format!("after {}", names(&task.waits_for)),
-        Place::Held => format!("held by {}", names(&task.waits_for)),
-        Place::Deferred => match task.defer_until.filter(|_| task.standing == Standing::Ready) {
-            Some(until) => format!("deferred till {}", time::at(now, until)),
-            None => place.word().to_owned(),
-        },
+        TaskStage::Again => format!("again {}", next_try(&task.tries, now)),
+        TaskStage::Waiting => format!("after {}", list_names(&task.waits_for)),
+        TaskStage::Held => format!("held by {}", list_names(&task.waits_for)),
+        TaskStage::Deferred => {
+            match task.defer_until.filter(|_| task.standing == Standing::Ready) {
+                Some(until) => format!("deferred till {}", time::time_of_day(now, until)),
+                None => place.word().to_owned(),
+            }
+        }
         _ => place.word().to_owned(),
     };
     let mut parts = vec![head];
-    if task.tries.attempts > 1 && matches!(place, Place::Done | Place::Running | Place::Review) {
+    if task.tries.attempts > 1
+        && matches!(place, TaskStage::Done | TaskStage::Running | TaskStage::Review)
+    {
         parts.push(match place {
-            Place::Running => format!("attempt {}", task.tries.attempts),
+            TaskStage::Running => format!("attempt {}", task.tries.attempts),
             _ => format!("{} attempts", task.tries.attempts),
         });
     }
-    if place == Place::Done && task.cost_micros > 0 {
-        parts.push(runs::cost(task.cost_micros));
+    if place == TaskStage::Done && task.cost_micros > 0 {
+        parts.push(runs::format_cost(task.cost_micros));
     }
     parts.join(" · ")
 }
 
 /// The first two, and how many more.
-pub(super) fn names(ids: &[String]) -> String {
+pub(super) fn list_names(ids: &[String]) -> String {
     match ids {
         [] => "nothing".to_owned(),
         [one] => one.clone(),
@@ -150,14 +154,14 @@ pub(super) fn names(ids: &[String]) -> String {
 /// `at 14:05 (in 3m)`, or `now`.
 pub(super) fn next_try(tries: &Tries, now: Timestamp) -> String {
     match tries.retry_at.filter(|at| *at > now) {
-        Some(at) => format!("at {} ({})", time::at(now, at), time::relative(now, at)),
+        Some(at) => format!("at {} ({})", time::time_of_day(now, at), time::relative_time(now, at)),
         None => "now".to_owned(),
     }
 }
 
 /// `attempt 2 of 3 failed: it took longer than 1h`; `None` if the last attempt did not fail. The
 /// limit of attempts depends on the outcome of the last attempt.
-pub(super) fn failure(tries: &Tries, policy: Option<&RetryPolicy>) -> Option<String> {
+pub(super) fn last_failure(tries: &Tries, policy: Option<&RetryPolicy>) -> Option<String> {
     let outcome = tries.outcome.filter(|_| tries.failures > 0)?;
     let of =
         policy.map(|policy| policy.attempts_of(outcome)).filter(|most| *most >= tries.failures);
@@ -167,18 +171,18 @@ pub(super) fn failure(tries: &Tries, policy: Option<&RetryPolicy>) -> Option<Str
 }
 
 /// The reasons for a task's place, a line each; empty if the place is plain.
-pub(super) fn reasons(task: &TaskView, policy: Option<&RetryPolicy>) -> Vec<String> {
-    match Place::of(task) {
-        Place::Done | Place::Waiting | Place::Held | Place::Ready => {
+pub(super) fn waiting_reasons(task: &TaskView, policy: Option<&RetryPolicy>) -> Vec<String> {
+    match TaskStage::from_task(task) {
+        TaskStage::Done | TaskStage::Waiting | TaskStage::Held | TaskStage::Ready => {
             task.why.iter().cloned().collect()
         }
-        Place::Running => task.action.iter().chain(&task.why).cloned().collect(),
-        Place::Failed | Place::Again => {
+        TaskStage::Running => task.action.iter().chain(&task.why).cloned().collect(),
+        TaskStage::Failed | TaskStage::Again => {
             let failure =
-                failure(&task.tries, policy).filter(|_| task.standing != Standing::Failed);
+                last_failure(&task.tries, policy).filter(|_| task.standing != Standing::Failed);
             failure.or_else(|| task.why.clone()).into_iter().collect()
         }
-        Place::Blocked | Place::Deferred | Place::WontDo | Place::Review => {
+        TaskStage::Blocked | TaskStage::Deferred | TaskStage::WontDo | TaskStage::Review => {
             task.why.iter().cloned().collect()
         }
     }

@@ -4,7 +4,7 @@ use el_core::rules::budget::format_usd;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ending::{self, Ending, judge};
+use super::ending::{self, Ending, ending_of_step};
 use super::layers::Drawing;
 use super::lock;
 use crate::app::App;
@@ -31,7 +31,7 @@ rest is counted. Changes nothing, and needs nobody who drives the plan."
 )]
 pub(crate) struct Args {
     /// The epic; of none, all that are orchestrated are listed
-    #[arg(value_name = "EPIC", add = complete::epics())]
+    #[arg(value_name = "EPIC", add = complete::complete_epics())]
     epic: Option<String>,
     /// Show every task of a large plan, also uneventful tasks
     #[arg(long, requires = "epic")]
@@ -87,43 +87,43 @@ struct Item {
     ended_at: Option<Timestamp>,
 }
 
-pub(super) fn show(args: &Args, app: &App) -> Result<Exit> {
+pub(super) fn show_or_list(args: &Args, app: &App) -> Result<Exit> {
     match &args.epic {
-        Some(epic) => one(args, app, epic),
-        None => list(app),
+        Some(epic) => show_plan(args, app, epic),
+        None => list_plans(app),
     }
 }
 
-fn one(args: &Args, app: &App, epic: &str) -> Result<Exit> {
-    let overview = ops::plan_overview(&app.reader()?, epic)?;
+fn show_plan(args: &Args, app: &App, epic: &str) -> Result<Exit> {
+    let overview = ops::plan_overview(&app.open_for_reading()?, epic)?;
     let driven = lock::is_taken(app, &overview.epic.id);
-    let ending = standing(&overview, driven);
+    let ending = current_ending(&overview, driven);
     let status = Status { ending: &ending, driven, overview: &overview };
     let policy = app
         .settings()
-        .and_then(|settings| settings.work())
+        .and_then(|settings| settings.work_settings())
         .map(|work| work.rules.retry_policy())
         .ok();
     let drawing = Drawing { overview: &overview, now: app.now(), policy, all: args.all };
-    app.printer.emit(&status, |page| drawing.view(page, &ending, driven))?;
+    app.printer.emit(&status, |page| drawing.print_plan(page, &ending, driven))?;
     Ok(Exit::Done)
 }
 
 /// The state of the plan. While a process drives the plan, a person has no next step.
-pub(in crate::commands) fn standing(overview: &Overview, driven: bool) -> Ending {
+pub(in crate::commands) fn current_ending(overview: &Overview, driven: bool) -> Ending {
     let mut ending = if driven {
-        Ending::driven(overview)
+        Ending::while_driven(overview)
     } else {
-        Ending::idle(overview, judge(overview, &overview.next))
+        Ending::without_driver(overview, ending_of_step(overview, &overview.next))
     };
     // The reader has just run this very command.
-    ending.commands.retain(|command| *command != ending::status(&overview.epic.id));
+    ending.commands.retain(|command| *command != ending::status_command(&overview.epic.id));
     ending
 }
 
-pub(super) fn list(app: &App) -> Result<Exit> {
+pub(super) fn list_plans(app: &App) -> Result<Exit> {
     use el_core::rules::orchestrate::Standing;
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let mut items = Vec::new();
     for epic in ops::list_orchestrated(&store)? {
         let overview = ops::plan_overview(&store, &epic.id)?;
@@ -133,7 +133,7 @@ pub(super) fn list(app: &App) -> Result<Exit> {
         items.push(Item {
             epic_id: epic.id,
             title: epic.title,
-            ending: standing(&overview, driven),
+            ending: current_ending(&overview, driven),
             driven,
             tasks: overview.tasks.len(),
             done: count(Standing::Done),
@@ -146,26 +146,26 @@ pub(super) fn list(app: &App) -> Result<Exit> {
     }
     let answer = All { count: items.len(), total: items.len(), truncated: false, items };
     let now = app.now();
-    app.printer.emit(&answer, |page| table(page, &answer.items, now))?;
+    app.printer.emit(&answer, |page| print_table(page, &answer.items, now))?;
     Ok(Exit::Done)
 }
 
-fn table(page: &mut Page, items: &[Item], now: Timestamp) {
-    if page.quiet() {
-        return items.iter().for_each(|item| page.line(&item.epic_id));
+fn print_table(page: &mut Page, items: &[Item], now: Timestamp) {
+    if page.is_quiet() {
+        return items.iter().for_each(|item| page.push_line(&item.epic_id));
     }
     if items.is_empty() {
         let text =
             page.paint(style::DIM, "nothing is orchestrated; el orchestrate \"GOAL\" begins it");
-        return page.line(text);
+        return page.push_line(text);
     }
     let mut table = Table::new([
         Column::new("EPIC"),
         Column::new("STATE"),
-        Column::new("DONE").right(),
+        Column::new("DONE").align_right(),
         Column::new("TITLE").flexible(),
-        Column::new("SPENT").right().spare(2),
-        Column::new("BEGUN").spare(1),
+        Column::new("SPENT").align_right().hide_when_narrow(2),
+        Column::new("BEGUN").hide_when_narrow(1),
     ]);
     for item in items {
         let spent = if item.spent_micros == 0 {
@@ -173,20 +173,20 @@ fn table(page: &mut Page, items: &[Item], now: Timestamp) {
         } else {
             format_usd(i64::try_from(item.spent_micros).unwrap_or(i64::MAX))
         };
-        table.row([
+        table.push_row([
             Cell::styled(style::ID, &item.epic_id),
-            Cell::styled(item.ending.style(), item.ending.state.words()),
+            Cell::styled(item.ending.style(), item.ending.state.plain_words()),
             Cell::new(format!("{}/{}", item.done, item.tasks)),
             Cell::new(&item.title),
             Cell::styled(style::DIM, spent),
-            Cell::styled(style::DIM, time::relative(now, item.started_at)),
+            Cell::styled(style::DIM, time::relative_time(now, item.started_at)),
         ]);
     }
-    table.print(page);
+    table.print_table(page);
 }
 
 /// The figures of the heading: cost and time so far, and their limits.
-pub(super) fn figures(overview: &Overview) -> String {
+pub(super) fn cost_and_time(overview: &Overview) -> String {
     let mut parts = Vec::new();
     let spent = i64::try_from(overview.spent_micros).unwrap_or(i64::MAX);
     match overview.budget_micros {
@@ -196,12 +196,12 @@ pub(super) fn figures(overview: &Overview) -> String {
         None if spent > 0 => parts.push(format!("{} spent", format_usd(spent))),
         None => {}
     }
-    let worked = time::span(std::time::Duration::from_secs(overview.worked_s));
+    let worked = time::format_span(std::time::Duration::from_secs(overview.worked_s));
     match overview.settings.time_s {
         Some(limit) => {
             parts.push(format!(
                 "{worked} of {} driven",
-                time::span(std::time::Duration::from_secs(limit))
+                time::format_span(std::time::Duration::from_secs(limit))
             ));
         }
         None => parts.push(format!("{worked} driven")),

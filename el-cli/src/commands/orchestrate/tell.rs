@@ -11,8 +11,8 @@ use el_core::ops::{self, Overview};
 use el_core::rules::orchestrate::Step;
 use serde::Serialize;
 
-use super::begin::Began;
-use super::layers::fitted;
+use super::begin::StartedPlan;
+use super::layers::fit_to_width;
 use super::words;
 use crate::app::App;
 use crate::commands::work::live;
@@ -23,7 +23,7 @@ use crate::output::{sanitize, style, time};
 /// Lines of a failed check's output that are shown.
 const TAIL: usize = 12;
 
-pub(super) struct Teller<'a> {
+pub(super) struct PlanReporter<'a> {
     printer: &'a Printer,
     lines: live::Listener<'a>,
     store: Store,
@@ -37,7 +37,7 @@ pub(super) struct Teller<'a> {
 /// Events of `--robot` beside the worker's events.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-enum Happening<'a> {
+enum PlanEvent<'a> {
     /// The plan is driven from now on.
     Orchestrating {
         epic: &'a str,
@@ -62,12 +62,12 @@ enum Happening<'a> {
 struct Line<'a> {
     at: Timestamp,
     #[serde(flatten)]
-    happening: &'a Happening<'a>,
+    happening: &'a PlanEvent<'a>,
 }
 
-impl<'a> Teller<'a> {
-    pub(super) fn new(app: &'a App, began: &Began) -> Result<Teller<'a>> {
-        let store = app.reader()?;
+impl<'a> PlanReporter<'a> {
+    pub(super) fn new(app: &'a App, began: &StartedPlan) -> Result<PlanReporter<'a>> {
+        let store = app.open_for_reading()?;
         let epic = began.epic.id.clone();
         let overview = ops::plan_overview(&store, &epic)?;
         let told = overview
@@ -76,7 +76,7 @@ impl<'a> Teller<'a> {
             .filter(|phase| phase.data.is_some())
             .map(|phase| phase.name.clone())
             .collect();
-        let mut teller = Teller {
+        let mut teller = PlanReporter {
             printer: &app.printer,
             lines: live::Listener::new(&app.printer),
             store,
@@ -87,43 +87,43 @@ impl<'a> Teller<'a> {
         };
         let title = &began.epic.title;
         if app.printer.is_robot() {
-            teller.line(&Happening::Orchestrating {
+            teller.print_happening(&PlanEvent::Orchestrating {
                 epic: &teller.epic,
                 title,
                 plan_only: began.plan_only,
             });
-        } else if !app.printer.page().quiet() {
+        } else if !app.printer.new_page().is_quiet() {
             let epic = teller.epic.clone();
-            teller.lines.say(|page| {
+            teller.lines.print_above(|page| {
                 let id = page.paint(style::ID, &epic);
-                let title = fitted(page, &sanitize::line(title), epic.len() + 1);
-                page.line(format!("{id} {}", page.paint(style::TITLE, &title)));
+                let title = fit_to_width(page, &sanitize::one_line(title), epic.len() + 1);
+                page.push_line(format!("{id} {}", page.paint(style::TITLE, &title)));
             });
         }
         Ok(teller)
     }
 
     /// Takes the live lines away.
-    pub(super) fn finish(&mut self) {
-        self.lines.finish();
+    pub(super) fn clear_live_lines(&mut self) {
+        self.lines.clear_live_lines();
     }
 
     pub(super) fn check_begins(&mut self, round: usize, command: &str, folder: &Path) {
         self.looked_at = Duration::ZERO;
         if self.printer.is_robot() {
-            return self.line(&Happening::CheckStarted {
+            return self.print_happening(&PlanEvent::CheckStarted {
                 epic: &self.epic,
                 round,
                 command,
                 folder,
             });
         }
-        if self.printer.page().quiet() {
+        if self.printer.new_page().is_quiet() {
             return;
         }
-        self.lines.say(|page| {
-            let folder = page.paint(style::DIM, &format!("in {}", sanitize::path(folder)));
-            page.line(format!("▶ check {round}: {} {folder}", sanitize::line(command)));
+        self.lines.print_above(|page| {
+            let folder = page.paint(style::DIM, &format!("in {}", sanitize::path_line(folder)));
+            page.push_line(format!("▶ check {round}: {} {folder}", sanitize::one_line(command)));
         });
     }
 
@@ -133,31 +133,40 @@ impl<'a> Teller<'a> {
             return;
         }
         self.looked_at = elapsed;
-        self.lines.show(&format!("◐ {} {}", time::span(elapsed), sanitize::line(command)));
+        self.lines.show_live_line(&format!(
+            "◐ {} {}",
+            time::format_span(elapsed),
+            sanitize::one_line(command)
+        ));
     }
 
     pub(super) fn check_ended(&mut self, round: usize, passed: bool, output: &str) {
         if self.printer.is_robot() {
-            return self.line(&Happening::CheckEnded { epic: &self.epic, round, passed, output });
+            return self.print_happening(&PlanEvent::CheckEnded {
+                epic: &self.epic,
+                round,
+                passed,
+                output,
+            });
         }
-        if self.printer.page().quiet() {
+        if self.printer.new_page().is_quiet() {
             return;
         }
-        self.lines.say(|page| {
+        self.lines.print_above(|page| {
             if passed {
                 let mark = page.paint(style::GOOD, "✓");
-                return page.line(format!("{mark} check {round}: passed"));
+                return page.push_line(format!("{mark} check {round}: passed"));
             }
             let mark = page.paint(style::WARNING, "✗");
-            page.line(format!("{mark} check {round}: failed"));
+            page.push_line(format!("{mark} check {round}: failed"));
             let lines: Vec<&str> = output.lines().collect();
             for line in &lines[lines.len().saturating_sub(TAIL)..] {
-                page.line(format!("    {}", sanitize::line(line)));
+                page.push_line(format!("    {}", sanitize::one_line(line)));
             }
         });
     }
 
-    fn line(&self, happening: &Happening<'_>) {
+    fn print_happening(&self, happening: &PlanEvent<'_>) {
         // A reader that went away must not end the plan's driving.
         let _ = self
             .printer
@@ -165,9 +174,9 @@ impl<'a> Teller<'a> {
     }
 
     /// Reports a step, and the answers since the last step.
-    fn step(&mut self, step: &Step) {
+    fn report_step(&mut self, step: &Step) {
         let Ok(overview) = ops::plan_overview(&self.store, &self.epic) else { return };
-        let mut lines = self.answers(&overview);
+        let mut lines = self.new_answers(&overview);
         match step {
             Step::AwaitAnswer { question } => {
                 let name = question.storage_name();
@@ -179,25 +188,25 @@ impl<'a> Teller<'a> {
                 lines.push((
                     "▶",
                     style::PLAIN,
-                    words::phase(&name),
+                    words::phase_name(&name),
                     format!("asked as {}", atom.unwrap_or_default()),
                 ));
             }
             Step::AwaitWork { .. } => {
-                lines.push(("▶", style::PLAIN, "work".to_owned(), words::tally(&overview)))
+                lines.push(("▶", style::PLAIN, "work".to_owned(), words::tally_tasks(&overview)))
             }
             // The end and the check have reports of their own.
             _ => {}
         }
-        self.lines.say(|page| {
+        self.lines.print_above(|page| {
             for (mark, style, what, rest) in lines {
-                let text = fitted(page, &format!("{what}: {}", sanitize::line(&rest)), 2);
-                page.line(format!("{} {text}", page.paint(style, mark)));
+                let text = fit_to_width(page, &format!("{what}: {}", sanitize::one_line(&rest)), 2);
+                page.push_line(format!("{} {text}", page.paint(style, mark)));
             }
         });
     }
 
-    fn answers(
+    fn new_answers(
         &mut self,
         overview: &Overview,
     ) -> Vec<(&'static str, anstyle::Style, String, String)> {
@@ -206,7 +215,7 @@ impl<'a> Teller<'a> {
             if !self.told.insert(phase.name.clone()) {
                 continue;
             }
-            let mut result = words::result(phase, overview);
+            let mut result = words::phase_result(phase, overview);
             let is_filed =
                 overview.tasks.iter().any(|task| task.list.as_deref() == Some(&phase.name));
             if is_filed {
@@ -216,23 +225,23 @@ impl<'a> Teller<'a> {
                     " are filed"
                 });
             }
-            lines.push(("✓", style::GOOD, words::phase(&phase.name), result));
+            lines.push(("✓", style::GOOD, words::phase_name(&phase.name), result));
         }
         lines
     }
 }
 
-impl worker::Listener for Teller<'_> {
+impl worker::Listener for PlanReporter<'_> {
     fn report(&mut self, report: &Report) {
         if !self.printer.is_robot() {
-            if self.printer.page().quiet() {
+            if self.printer.new_page().is_quiet() {
                 if let Report::Warning { message } = report {
                     self.printer.warn(message);
                 }
                 return;
             }
             match report {
-                Report::Step { step, .. } => return self.step(step),
+                Report::Step { step, .. } => return self.report_step(step),
                 // The worker starts again after each check; a person sees a single continuous run.
                 Report::Started { .. } if std::mem::replace(&mut self.has_started, true) => return,
                 Report::Finished { .. } => return,

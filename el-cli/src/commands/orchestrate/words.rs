@@ -6,10 +6,10 @@ use el_core::rules::orchestrate::{Question, Standing};
 use serde_json::Value;
 
 use super::layers;
-use super::place::Place;
+use super::place::TaskStage;
 
 /// A phase's name for people.
-pub(in crate::commands) fn phase(name: &str) -> String {
+pub(in crate::commands) fn phase_name(name: &str) -> String {
     match Question::from_name(name) {
         Some(Question::TaskList) => "list of tasks".to_owned(),
         Some(Question::Failures { round }) => format!("tasks of check {round}"),
@@ -28,11 +28,13 @@ pub(in crate::commands) fn command_of(epic: &str, question: Question) -> String 
 }
 
 /// The result of a phase in a line of any length.
-pub(super) fn result(phase: &PhaseView, overview: &Overview) -> String {
+pub(super) fn phase_result(phase: &PhaseView, overview: &Overview) -> String {
     let Some(data) = &phase.data else { return String::new() };
     let text = |key: &str| data.get(key).and_then(Value::as_str).map(str::to_owned);
     match Question::from_name(&phase.name) {
-        Some(Question::TaskList | Question::Failures { .. }) => tasks(&phase.name, data, overview),
+        Some(Question::TaskList | Question::Failures { .. }) => {
+            tasks_in_layers(&phase.name, data, overview)
+        }
         Some(Question::Aggregation) => {
             text("summary").or_else(|| text("status")).unwrap_or_default()
         }
@@ -41,7 +43,7 @@ pub(super) fn result(phase: &PhaseView, overview: &Overview) -> String {
 }
 
 /// `5 tasks in 3 layers`.
-fn tasks(list: &str, data: &Value, overview: &Overview) -> String {
+fn tasks_in_layers(list: &str, data: &Value, overview: &Overview) -> String {
     let filed: Vec<usize> = overview
         .tasks
         .iter()
@@ -58,14 +60,14 @@ fn tasks(list: &str, data: &Value, overview: &Overview) -> String {
 }
 
 /// The number of tasks with a result.
-pub(super) fn done(overview: &Overview) -> usize {
+pub(super) fn count_done(overview: &Overview) -> usize {
     overview.tasks.iter().filter(|task| task.standing == Standing::Done).count()
 }
 
 /// The number of tasks at each place, as `2 of 5 done, 1 running`.
-pub(super) fn tally(overview: &Overview) -> String {
-    let mut counts = layers::counts(overview.tasks.iter());
-    counts.retain(|(place, _)| *place != Place::Done);
-    let done = format!("{} of {} done", done(overview), overview.tasks.len());
-    if counts.is_empty() { done } else { format!("{done}, {}", layers::listed(&counts)) }
+pub(super) fn tally_tasks(overview: &Overview) -> String {
+    let mut counts = layers::count_places(overview.tasks.iter());
+    counts.retain(|(place, _)| *place != TaskStage::Done);
+    let done = format!("{} of {} done", count_done(overview), overview.tasks.len());
+    if counts.is_empty() { done } else { format!("{done}, {}", layers::list_counts(&counts)) }
 }

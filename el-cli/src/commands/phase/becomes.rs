@@ -36,7 +36,11 @@ pub(in crate::commands) struct Becomes {
 impl Becomes {
     /// Compares the payload with `before`, the plan as of now. Returns `None` if the payload is not
     /// a task list.
-    pub(super) fn of(before: &Overview, question: Question, payload: &Payload) -> Option<Becomes> {
+    pub(super) fn from_payload(
+        before: &Overview,
+        question: Question,
+        payload: &Payload,
+    ) -> Option<Becomes> {
         let Payload::TaskList(list) = payload else { return None };
         let name = question.storage_name();
         let atoms: HashMap<&str, &str> = before
@@ -87,7 +91,7 @@ impl Becomes {
     }
 
     /// For a person, a line for each thing that there is to say.
-    pub(super) fn lines(&self, driven: bool) -> Vec<String> {
+    pub(super) fn describe_changes(&self, driven: bool) -> Vec<String> {
         let when = if driven {
             "at once, since the plan is driven just now"
         } else {

@@ -15,7 +15,7 @@ use crate::error::{CommandError, Result};
 
 /// The data of a text, checked.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(super) struct GivenAnswer {
     pub(super) payload: Payload,
     /// Fields that do not fit and were left out, and why.
     pub(super) left_out: Vec<String>,
@@ -23,10 +23,10 @@ pub(super) struct Given {
     pub(super) repaired: Vec<String>,
 }
 
-pub(super) fn data(text: &str, phase: Phase) -> Result<Given> {
+pub(super) fn read_answer(text: &str, phase: Phase) -> Result<GivenAnswer> {
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
-        return Err(CommandError::invalid("file", "file: it is empty"));
+        return Err(CommandError::invalid_value("file", "file: it is empty"));
     }
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(mut whole)) => {
@@ -34,43 +34,43 @@ pub(super) fn data(text: &str, phase: Phase) -> Result<Given> {
                 && whole.contains_key("phase")
                 && whole.get("data").is_some_and(Value::is_object);
             if !is_wrapped {
-                return checked(phase, &Value::Object(whole));
+                return check_answer(phase, &Value::Object(whole));
             }
             let said = whole["phase"].as_str().unwrap_or_default();
             if said != phase.as_str() {
-                return Err(CommandError::invalid(
+                return Err(CommandError::invalid_value(
                     "phase",
                     format!("the file is for the phase '{said}', not for '{phase}'"),
                 ));
             }
-            checked(phase, &whole.remove("data").unwrap_or_default())
+            check_answer(phase, &whole.remove("data").unwrap_or_default())
         }
-        Ok(_) => Err(CommandError::invalid("file", "file: its JSON is no object")
+        Ok(_) => Err(CommandError::invalid_value("file", "file: its JSON is no object")
             .with_hint(format!("it is to be the data of {phase}; el phase show prints one"))),
-        Err(error) => pasted(text, phase, &error),
+        Err(error) => read_pasted_text(text, phase, &error),
     }
 }
 
-fn checked(phase: Phase, data: &Value) -> Result<Given> {
+fn check_answer(phase: Phase, data: &Value) -> Result<GivenAnswer> {
     match check_payload(phase, data) {
         (Some(payload), slight) => {
-            Ok(Given { payload, left_out: lines(&slight), repaired: Vec::new() })
+            Ok(GivenAnswer { payload, left_out: fault_lines(&slight), repaired: Vec::new() })
         }
-        (None, fields) => Err(refused(phase, &fields, Vec::new())),
+        (None, fields) => Err(refusal_error(phase, &fields, Vec::new())),
     }
 }
 
 /// Reads the copied text of a model like an agent's answer, with the same repairs.
-fn pasted(text: &str, phase: Phase, error: &serde_json::Error) -> Result<Given> {
+fn read_pasted_text(text: &str, phase: Phase, error: &serde_json::Error) -> Result<GivenAnswer> {
     let mut reading = read_blocks(text);
     let mut found = select_answer(&reading, phase, None);
     if let (Answer::NotFound, Some(at)) = (&found, text.find('{')) {
         // The same number of line ends precedes the data, so that line numbers match the file.
-        let drafts = drafts(text);
+        let drafts = fenced_drafts(text);
         if let [first, .., last] = drafts[..] {
             let count = drafts.len();
             let message = format!("file: it holds {count} drafts (lines {first} to {last})");
-            return Err(CommandError::invalid("file", message)
+            return Err(CommandError::invalid_value("file", message)
                 .with_detail("reasons", json!([format!("drafts begin in lines {drafts:?}")]))
                 .with_hint("keep the one that counts, and leave out the others"));
         }
@@ -78,7 +78,7 @@ fn pasted(text: &str, phase: Phase, error: &serde_json::Error) -> Result<Given> 
         let piece = if before.contains("```") {
             rest.split("\n```").next().unwrap_or(rest)
         } else {
-            object(rest)
+            trim_after_object(rest)
         };
         let lines = "\n".repeat(before.matches('\n').count());
         reading = read_blocks(&format!("{START}{lines}{piece}\n{END}"));
@@ -94,13 +94,13 @@ fn pasted(text: &str, phase: Phase, error: &serde_json::Error) -> Result<Given> 
         found = select_answer(&reading, phase, None);
     }
     match found {
-        Answer::Good(good) => Ok(Given {
-            left_out: lines(&good.slight),
-            repaired: repaired(&reading, good.block),
+        Answer::Good(good) => Ok(GivenAnswer {
+            left_out: fault_lines(&good.slight),
+            repaired: repair_notes(&reading, good.block),
             payload: good.payload,
         }),
-        Answer::Faulty(faulty) => Err(refused(phase, &faulty.fields, faulty.fault_lines())),
-        Answer::NotFound => Err(CommandError::invalid(
+        Answer::Faulty(faulty) => Err(refusal_error(phase, &faulty.fields, faulty.fault_lines())),
+        Answer::NotFound => Err(CommandError::invalid_value(
             "file",
             format!("file: it is no JSON ({error})"),
         )
@@ -112,7 +112,7 @@ fn pasted(text: &str, phase: Phase, error: &serde_json::Error) -> Result<Given> 
 }
 
 /// The lines of the fenced blocks that hold an object.
-fn drafts(text: &str) -> Vec<usize> {
+fn fenced_drafts(text: &str) -> Vec<usize> {
     let markdown = Markdown::read(text);
     let lines: Vec<Line<'_>> = markdown.lines().collect();
     let begins = |pair: &[Line<'_>]| {
@@ -124,16 +124,16 @@ fn drafts(text: &str) -> Vec<usize> {
 }
 
 /// The text up to the last brace; the rest is a remark.
-fn object(text: &str) -> &str {
+fn trim_after_object(text: &str) -> &str {
     text.rfind('}').map_or(text, |end| &text[..=end])
 }
 
-fn lines(faults: &[FieldFault]) -> Vec<String> {
+fn fault_lines(faults: &[FieldFault]) -> Vec<String> {
     faults.iter().map(ToString::to_string).collect()
 }
 
 /// `trailing comma (line 3)`: each kind of repair once, with its first line.
-fn repaired(reading: &Reading, block: usize) -> Vec<String> {
+fn repair_notes(reading: &Reading, block: usize) -> Vec<String> {
     let mut sorts: BTreeMap<Repair, (usize, usize)> = BTreeMap::new();
     for repaired in reading.blocks.get(block).iter().flat_map(|block| &block.repairs) {
         sorts.entry(repaired.repair).or_insert((repaired.at.line, 0)).1 += 1;
@@ -150,10 +150,10 @@ fn repaired(reading: &Reading, block: usize) -> Vec<String> {
 
 /// The error with its faulty fields. `lines` holds the faults outside of fields, as a model would
 /// read the faults.
-fn refused(phase: Phase, fields: &[FieldFault], lines: Vec<String>) -> CommandError {
+fn refusal_error(phase: Phase, fields: &[FieldFault], lines: Vec<String>) -> CommandError {
     let told =
         if lines.is_empty() { fields.iter().map(ToString::to_string).collect() } else { lines };
-    CommandError::invalid("data", format!("the data of {phase} cannot be used"))
+    CommandError::invalid_value("data", format!("the data of {phase} cannot be used"))
         .with_detail("reasons", json!(told))
         .with_hint(format!("el phase show EPIC --phase {phase} prints data that fits"))
         .with_listing(told)
@@ -169,7 +169,7 @@ mod tests {
         r#"{"tasks":[{"id":"a","title":"A","description":"d","estimated_tokens":"x"}]}"#;
 
     fn tasks(text: &str) -> (usize, usize) {
-        let given = data(text, Phase::TaskList).unwrap();
+        let given = read_answer(text, Phase::TaskList).unwrap();
         let Payload::TaskList(list) = given.payload else { panic!("another phase") };
         (list.tasks.len(), given.left_out.len())
     }
@@ -187,8 +187,8 @@ mod tests {
             (wrapped.clone(), 2),
             (format!("```json\r\n{}\r\n```\r\n", wrapped.replace('\n', "\r\n")), 3),
         ] {
-            let given = data(&text, Phase::TaskList)
-                .unwrap_or_else(|error| panic!("{text}: {error} {:?}", error.listing()));
+            let given = read_answer(&text, Phase::TaskList)
+                .unwrap_or_else(|error| panic!("{text}: {error} {:?}", error.listed_items()));
             let Payload::TaskList(list) = given.payload else { panic!("another phase") };
             assert_eq!(list.tasks.len(), 1, "{text}");
             assert!(
@@ -203,8 +203,8 @@ mod tests {
             );
         }
         let error =
-            data("```json\n{\"tasks\": [{\"id\": 7 8}]}\n```", Phase::TaskList).unwrap_err();
-        assert!(error.listing()[0].contains("line 2"), "{:?}", error.listing());
+            read_answer("```json\n{\"tasks\": [{\"id\": 7 8}]}\n```", Phase::TaskList).unwrap_err();
+        assert!(error.listed_items()[0].contains("line 2"), "{:?}", error.listed_items());
     }
 
     #[test]
@@ -221,23 +221,25 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_field_by_field() {
         let error =
-            data(r#"{"tasks":[{"id":"a","title":7},{"title":"B"}]}"#, Phase::TaskList).unwrap_err();
-        assert!(error.listing().len() >= 3, "{:?}", error.listing());
+            read_answer(r#"{"tasks":[{"id":"a","title":7},{"title":"B"}]}"#, Phase::TaskList)
+                .unwrap_err();
+        assert!(error.listed_items().len() >= 3, "{:?}", error.listed_items());
         assert!(error.details()["fields"][0]["field"].as_str().unwrap().starts_with("tasks["));
         assert!(
-            data("{\"phase\":\"analysis\",\"data\":{}}", Phase::TaskList)
+            read_answer("{\"phase\":\"analysis\",\"data\":{}}", Phase::TaskList)
                 .unwrap_err()
                 .message()
                 .contains("analysis")
         );
         assert!(error.details()["reasons"][0].as_str().unwrap().contains("tasks["));
-        let cut = data("```json\n{\"tasks\": [{\"id\": 7 8}]}\n```", Phase::TaskList).unwrap_err();
+        let cut =
+            read_answer("```json\n{\"tasks\": [{\"id\": 7 8}]}\n```", Phase::TaskList).unwrap_err();
         assert!(cut.details()["reasons"][0].as_str().unwrap().contains("line 2"));
         let twice = format!("A:\n```json\n{LIST}\n```\nOr B:\n```json\n{LIST}\n```\n");
-        let twice = data(&twice, Phase::TaskList).unwrap_err();
+        let twice = read_answer(&twice, Phase::TaskList).unwrap_err();
         assert!(twice.message().contains("2 drafts (lines 3 to 7)"), "{}", twice.message());
         for text in ["", "[]", "no JSON at all", "{\"tasks\":"] {
-            data(text, Phase::TaskList).unwrap_err();
+            read_answer(text, Phase::TaskList).unwrap_err();
         }
     }
 }

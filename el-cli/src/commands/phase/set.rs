@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::becomes::Becomes;
-use super::{Which, read};
+use super::{PhaseSelector, read};
 use crate::app::App;
 use crate::commands::orchestrate::{self, Ending, is_driven};
 use crate::error::{CommandError, Result};
@@ -31,7 +31,7 @@ plan goes on, the others stay as they are. While an agent answers just now, it i
 unless --supersede ends that run.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: PhaseSelector,
     /// The data; `-` is stdin
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
@@ -63,26 +63,26 @@ pub(in crate::commands) struct Supplied<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let question = args.which.question()?;
-    let text = input::file(app, "file", &args.file)?;
-    let given = read::data(&text, question.phase())?;
+    let question = args.which.parse_question()?;
+    let text = input::read_file(app, "file", &args.file)?;
+    let given = read::read_answer(&text, question.phase())?;
     let mut left_out = given.left_out;
     let data = match serde_json::to_value(&given.payload) {
         Ok(Value::Object(mut whole)) => whole.remove("data").unwrap_or_default(),
         _ => Value::Null,
     };
-    let mut store = app.writer()?;
+    let mut store = app.open_for_writing()?;
     let before = ops::plan_overview(&store, &args.which.epic)?;
     if !args.supersede {
         nobody_answers(&before, question)?;
     }
-    let tasks = Becomes::of(&before, question, &given.payload);
+    let tasks = Becomes::from_payload(&before, question, &given.payload);
     let put = if args.dry_run { ops::rehearse_supply } else { ops::supply_answer };
     let (epic, also) = put(&mut store, &app.ctx(), &args.which.epic, question, &data)?;
     left_out.extend(also.into_iter().filter(|line| !left_out.contains(line)).collect::<Vec<_>>());
     let overview = ops::plan_overview(&store, &epic.id)?;
     let driven = is_driven(app, &epic.id);
-    let ending = orchestrate::status::standing(&overview, driven);
+    let ending = orchestrate::status::current_ending(&overview, driven);
     let answer = Supplied {
         epic_id: &epic.id,
         phase: &args.which.phase,
@@ -95,24 +95,27 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ending: &ending,
     };
     app.printer.emit(&answer, |page| {
-        if page.quiet() {
-            return page.line(&epic.id);
+        if page.is_quiet() {
+            return page.push_line(&epic.id);
         }
         let done = page.paint(style::GOOD, if args.dry_run { "Would set" } else { "Set" });
         let id = page.paint(style::ID, &epic.id);
-        page.line(format!("{done} the {} of {id}", orchestrate::phase(&question.storage_name())));
+        page.push_line(format!(
+            "{done} the {} of {id}",
+            orchestrate::phase_name(&question.storage_name())
+        ));
         let told = [("repaired", &given.repaired), ("left out", &left_out)];
         for (what, line) in
             told.iter().flat_map(|(what, lines)| lines.iter().map(move |line| (what, line)))
         {
             let head = page.paint(style::WARNING, &format!("{what}:"));
-            page.line(format!("  {head} {}", sanitize::line(line)));
+            page.push_line(format!("  {head} {}", sanitize::one_line(line)));
         }
-        for line in tasks.iter().flat_map(|tasks| tasks.lines(driven)) {
-            page.paragraph(&line, 2);
+        for line in tasks.iter().flat_map(|tasks| tasks.describe_changes(driven)) {
+            page.push_paragraph(&line, 2);
         }
         if !args.dry_run {
-            ending.print(page);
+            ending.print_ending(page);
         }
     })?;
     Ok(Exit::Done)
@@ -131,7 +134,8 @@ fn nobody_answers(before: &Overview, question: Question) -> Result<()> {
     else {
         return Ok(());
     };
-    let (run, name) = (phase.run_id.as_deref().unwrap_or("a run"), orchestrate::phase(&phase.name));
+    let (run, name) =
+        (phase.run_id.as_deref().unwrap_or("a run"), orchestrate::phase_name(&phase.name));
     Err(CommandError::new(
         Exit::Conflict,
         "answering",

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Which;
+use super::PhaseSelector;
 use crate::app::App;
 use crate::commands::orchestrate::command_of;
 use crate::error::{CommandError, Result};
@@ -22,7 +22,7 @@ Examples:
   el phase show q5e6 --phase task_list --round 0")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: PhaseSelector,
 }
 
 /// The answer of the command.
@@ -41,16 +41,16 @@ pub(in crate::commands) struct Shown<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let question = args.which.question()?;
-    let overview = ops::plan_overview(&app.reader()?, &args.which.epic)?;
+    let question = args.which.parse_question()?;
+    let overview = ops::plan_overview(&app.open_for_reading()?, &args.which.epic)?;
     let epic = &overview.epic.id;
     let name = question.storage_name();
-    let faults = ops::answer_faults(&app.reader()?, epic, question)?;
+    let faults = ops::answer_faults(&app.open_for_reading()?, epic, question)?;
     let now = app.now();
     let told = |fault: &AnswerFault| {
         format!(
             "{} {}: {}",
-            time::relative(now, fault.at),
+            time::relative_time(now, fault.at),
             fault.run_id.as_deref().unwrap_or_default(),
             fault.why
         )
@@ -79,12 +79,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     for fault in faults.iter().filter(|_| !app.printer.is_robot()) {
         app.printer.note(&format!("could not be used, {}", told(fault)));
     }
-    app.printer.emit(&answer, |page| page.line(pretty(data)))?;
+    app.printer.emit(&answer, |page| page.push_line(pretty_json(data)))?;
     Ok(Exit::Done)
 }
 
 /// JSON that is harmless on a terminal and has the same value: control characters are escaped.
-fn pretty(data: &Value) -> String {
+fn pretty_json(data: &Value) -> String {
     let plain = serde_json::to_string_pretty(data).unwrap_or_default();
     let mut text = String::with_capacity(plain.len());
     for character in plain.chars() {
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn what_is_printed_reads_back_the_same_and_holds_no_control() {
         let data = json!({ "summary": "a\x1b[31m\u{9b}b\u{202e}c\n漢" });
-        let text = pretty(&data);
+        let text = pretty_json(&data);
         assert!(text.chars().all(|c| c == '\n' || !c.is_control() && !sanitize::is_deceptive(c)));
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), data);
     }

@@ -18,7 +18,7 @@ use crate::error::{CommandError, Result};
 use crate::settings::{Settings, WorkSettings};
 
 /// The arguments and settings of a background worker for a single agent.
-pub(super) struct Background {
+pub(super) struct BackgroundWorker {
     agent: String,
     served: Served,
     options: WorkOptions,
@@ -28,16 +28,16 @@ pub(super) struct Background {
     environment: Vec<(OsString, OsString)>,
 }
 
-impl Background {
+impl BackgroundWorker {
     pub(super) fn new(
         app: &App,
         settings: &Settings,
         work: &WorkSettings,
         agent: &str,
-    ) -> Result<Background> {
+    ) -> Result<BackgroundWorker> {
         let alone = WorkSettings { agents: vec![agent.to_owned()], ..work.clone() };
-        let served = settings.served(&alone)?.remove(0);
-        let places = work::places(app, work)?;
+        let served = settings.served_agents(&alone)?.remove(0);
+        let places = work::project_places(app, work)?;
         let environment: Vec<_> = std::env::vars_os().collect();
         let options = WorkOptions {
             agents: vec![served.clone()],
@@ -55,7 +55,7 @@ impl Background {
             drive: None,
         };
         let project = app.project()?;
-        Ok(Background {
+        Ok(BackgroundWorker {
             agent: agent.to_owned(),
             served,
             options,
@@ -75,16 +75,16 @@ impl Background {
     }
 
     /// Checks that a worker could work: tmux, the agent's program, the folders.
-    pub(super) fn preflight(&self) -> Result<()> {
+    pub(super) fn ensure_can_work(&self) -> Result<()> {
         Ok(worker::preflight(&self.options)?)
     }
 
     /// Starts a worker unless one has come meanwhile. Concurrent starters wait for each other, and
     /// all but the first find the worker of the first.
-    pub(super) fn start(&self, store: &Store) -> Result<Option<Started>> {
+    pub(super) fn start_worker(&self, store: &Store) -> Result<Option<Started>> {
         let lock_path = self.state.join("worker.lock");
         let lock = FileLock::acquire_blocking(&lock_path)
-            .map_err(|source| CommandError::file("lock", &lock_path, source))?;
+            .map_err(|source| CommandError::file_error("lock", &lock_path, source))?;
         if is_served(store, &self.agent)? {
             return Ok(None);
         }
@@ -92,13 +92,13 @@ impl Background {
         let begins_at = fs::metadata(&log).map_or(0, |meta| meta.len());
         let detached = Detached {
             places: &self.places,
-            arguments: &self.arguments(),
+            arguments: &self.worker_arguments(),
             folder: &self.root,
             log: &log,
             environment: &self.environment,
         };
         let mut child = worker::start_detached(&detached).map_err(|source| {
-            CommandError::internal("a worker cannot be started").with_source(source)
+            CommandError::internal_error("a worker cannot be started").with_source(source)
         })?;
         let started = signed_on(store, &mut child, log, begins_at)?;
         // A long-lived starter, such as el mcp, must not keep a zombie of the worker.
@@ -108,7 +108,7 @@ impl Background {
     }
 
     /// The arguments of a worker that serves only the tasks assigned to this agent.
-    fn arguments(&self) -> Vec<OsString> {
+    fn worker_arguments(&self) -> Vec<OsString> {
         let mut database = OsString::from("--db=");
         database.push(&self.places.database);
         let mut words = vec![database, "work".into(), "--drain".into()];

@@ -7,7 +7,7 @@ use el_core::model::{Outcome, TaskStatus, Timestamp, VerifyStatus};
 use el_core::ops::{self, Task};
 
 use super::Answer;
-use super::start::{self, Background};
+use super::start::{self, BackgroundWorker};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -18,18 +18,28 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The line on the terminal is written anew so often, and the workers are looked at.
 const SECOND: Duration = Duration::from_secs(1);
 
-pub(super) fn run(app: &App, store: &Store, background: &Background, id: &str) -> Result<Exit> {
-    let task = follow(app, store, background, id)?;
-    match verdict(&task) {
+pub(super) fn run(
+    app: &App,
+    store: &Store,
+    background: &BackgroundWorker,
+    id: &str,
+) -> Result<Exit> {
+    let task = wait_for_task(app, store, background, id)?;
+    match failed_verdict(&task) {
         None => {
-            app.printer.emit(&Answer::Ended(&task), |page| tasks::ended(page, &task))?;
+            app.printer.emit(&Answer::Ended(&task), |page| tasks::print_ended(page, &task))?;
             Ok(Exit::Done)
         }
         Some(error) => Err(error),
     }
 }
 
-fn follow(app: &App, store: &Store, background: &Background, id: &str) -> Result<Task> {
+fn wait_for_task(
+    app: &App,
+    store: &Store,
+    background: &BackgroundWorker,
+    id: &str,
+) -> Result<Task> {
     let mut line = Line {
         shown: String::new(),
         is_live: !app.printer.is_robot() && app.printer.is_terminal(),
@@ -43,29 +53,33 @@ fn follow(app: &App, store: &Store, background: &Background, id: &str) -> Result
             version = Some(now);
             let task = ops::get_task(store, id)?;
             if !task.status.is_under_way() {
-                line.clear(app)?;
+                line.clear_line(app)?;
                 return Ok(task);
             }
             if is_due {
                 looked = Some(Instant::now());
                 keep_served(app, store, background, &task)?;
             }
-            line.show(app, store, &task)?;
+            line.show_progress(app, store, &task)?;
         }
         std::thread::sleep(LOOK);
     }
 }
 
 /// Replaces a vanished worker; otherwise the task and its caller would wait for ever.
-fn keep_served(app: &App, store: &Store, background: &Background, task: &Task) -> Result<()> {
-    if abandoned(app, store, task)?.is_some() {
-        background.start(store)?;
+fn keep_served(app: &App, store: &Store, background: &BackgroundWorker, task: &Task) -> Result<()> {
+    if agent_without_worker(app, store, task)?.is_some() {
+        background.start_worker(store)?;
     }
     Ok(())
 }
 
 /// The agent of a task without a worker, if a worker may be started here.
-pub(super) fn abandoned<'a>(app: &App, store: &Store, task: &'a Task) -> Result<Option<&'a str>> {
+pub(super) fn agent_without_worker<'a>(
+    app: &App,
+    store: &Store,
+    task: &'a Task,
+) -> Result<Option<&'a str>> {
     let Some(agent) = task.agent.as_deref() else { return Ok(None) };
     let is_left_alone = match task.status {
         TaskStatus::Queued => true,
@@ -90,41 +104,41 @@ struct Line {
 }
 
 impl Line {
-    fn show(&mut self, app: &App, store: &Store, task: &Task) -> Result<()> {
+    fn show_progress(&mut self, app: &App, store: &Store, task: &Task) -> Result<()> {
         if app.printer.is_robot() {
             return Ok(());
         }
         let now = app.now();
-        let words = words(store, task, now)?;
+        let words = progress_words(store, task, now)?;
         if !self.is_live {
             // Figures and times would make a new line each second.
             let stable = format!("{} {}", task.id, words.head);
             if self.shown != stable {
-                app.printer.note(&sanitize::line(&stable));
+                app.printer.note(&sanitize::one_line(&stable));
                 self.shown = stable;
             }
             return Ok(());
         }
-        let page = app.printer.page();
+        let page = app.printer.new_page();
         let width = page.width().unwrap_or(80).saturating_sub(1);
-        let rest = sanitize::line(&format!("{}{}", words.head, words.figures)).into_owned();
+        let rest = sanitize::one_line(&format!("{}{}", words.head, words.figures)).into_owned();
         let room = width.saturating_sub(task.id.chars().count() + 3);
-        let mark = page.paint(style::status("in_progress"), "◐");
+        let mark = page.paint(style::status_style("in_progress"), "◐");
         let line = format!(
             "{mark} {} {}",
             page.paint(style::ID, &task.id),
-            sanitize::truncate(&rest, room)
+            sanitize::truncate_to(&rest, room)
         );
         if line != self.shown {
-            app.printer.write(format!("\r\x1b[2K{line}").as_bytes())?;
+            app.printer.write_bytes(format!("\r\x1b[2K{line}").as_bytes())?;
             self.shown = line;
         }
         Ok(())
     }
 
-    fn clear(&mut self, app: &App) -> Result<()> {
+    fn clear_line(&mut self, app: &App) -> Result<()> {
         if self.is_live && !self.shown.is_empty() {
-            app.printer.write(b"\r\x1b[2K")?;
+            app.printer.write_bytes(b"\r\x1b[2K")?;
         }
         Ok(())
     }
@@ -135,12 +149,12 @@ struct Words {
     figures: String,
 }
 
-fn words(store: &Store, task: &Task, now: Timestamp) -> Result<Words> {
+fn progress_words(store: &Store, task: &Task, now: Timestamp) -> Result<Words> {
     if task.status == TaskStatus::Queued {
         let position = ops::task_position(store, task, now)?;
         let retry_at = task.retry_at.filter(|at| *at > now);
         let figures =
-            retry_at.map_or_else(String::new, |at| format!(", {}", time::relative(now, at)));
+            retry_at.map_or_else(String::new, |at| format!(", {}", time::relative_time(now, at)));
         let head = match (position, retry_at) {
             (_, Some(_)) => format!("waits for attempt {}", task.attempts + 1),
             (Some(1), None) => "is next".to_owned(),
@@ -153,13 +167,13 @@ fn words(store: &Store, task: &Task, now: Timestamp) -> Result<Words> {
         if task.attempts > 1 { format!(", attempt {}", task.attempts) } else { String::new() };
     let mut figures = String::new();
     if let Some(at) = task.started_at {
-        figures.push_str(&format!(" {}", time::span(now.since(at))));
+        figures.push_str(&format!(" {}", time::format_span(now.since(at))));
     }
     if task.turns > 0 {
         figures.push_str(&format!(" · turn {}", task.turns));
     }
     if task.cost_micros > 0 {
-        figures.push_str(&format!(" · {}", runs::cost(task.cost_micros)));
+        figures.push_str(&format!(" · {}", runs::format_cost(task.cost_micros)));
     }
     if let Some(action) = &task.action {
         figures.push_str(&format!(" · {action}"));
@@ -168,7 +182,7 @@ fn words(store: &Store, task: &Task, now: Timestamp) -> Result<Words> {
 }
 
 /// `None` if all is well.
-fn verdict(task: &Task) -> Option<CommandError> {
+fn failed_verdict(task: &Task) -> Option<CommandError> {
     let id = &task.id;
     let detail = task
         .detail
@@ -269,8 +283,8 @@ mod tests {
             (TaskStatus::Declined, Outcome::WontDo, None, 4),
             (TaskStatus::Cancelled, Outcome::Cancelled, None, 4),
         ] {
-            let exit =
-                verdict(&task(status, outcome, check)).map_or(Exit::Done, |error| error.exit());
+            let exit = failed_verdict(&task(status, outcome, check))
+                .map_or(Exit::Done, |error| error.exit());
             assert_eq!(exit.code(), code, "{status} {outcome} {check:?}");
         }
     }

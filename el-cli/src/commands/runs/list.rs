@@ -2,11 +2,11 @@ use el_core::model::Outcome;
 use el_core::ops::{self, RunFilter};
 
 use crate::app::App;
-use crate::args::values::word;
+use crate::args::values::word_parser;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::list::{List, stream};
+use crate::output::list::{List, stream_list};
 use crate::output::{runs, style};
 
 #[derive(Debug, clap::Args)]
@@ -18,7 +18,7 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     live: bool,
     /// Only runs with this outcome
-    #[arg(long, value_parser = word::<Outcome>(), value_name = "OUTCOME", conflicts_with = "live")]
+    #[arg(long, value_parser = word_parser::<Outcome>(), value_name = "OUTCOME", conflicts_with = "live")]
     outcome: Option<Outcome>,
     /// At most this many; 0 means all [default: all]
     #[arg(long, value_name = "N")]
@@ -32,19 +32,19 @@ pub(super) fn run(args: &ListArgs, app: &App) -> Result<Exit> {
         outcome: args.outcome,
         limit: args.limit.filter(|limit| *limit > 0).map(i64::from),
     };
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     if app.printer.is_robot() && filter.limit.is_none() {
-        return stream(&app.printer, |visit| ops::runs_each(&store, &filter, visit));
+        return stream_list(&app.printer, |visit| ops::runs_each(&store, &filter, visit));
     }
     let found = ops::runs(&store, &filter)?;
-    let list = List::page(&found);
+    let list = List::from_page(&found);
     app.printer.emit(&list, |page| {
-        runs::table(page, &found.items, app.now());
-        if found.items.is_empty() && !page.quiet() {
+        runs::print_table(page, &found.items, app.now());
+        if found.items.is_empty() && !page.is_quiet() {
             let text = page.paint(style::DIM, "no runs");
-            page.line(text);
+            page.push_line(text);
         } else {
-            list.footer(page, "run", "runs");
+            list.print_footer(page, "run", "runs");
         }
     })?;
     Ok(Exit::Done)

@@ -22,7 +22,7 @@ Examples:
   el runs show q5e6          The atom's live run, or its last one")]
 pub(crate) struct Args {
     /// Runs, or atoms
-    #[arg(required = true, value_name = "RUN|ATOM", add = complete::runs())]
+    #[arg(required = true, value_name = "RUN|ATOM", add = complete::complete_runs())]
     targets: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ pub(in crate::commands) struct Shown {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let folder = app.project()?.state.join("runs");
     let mut shown = Vec::new();
     for target in &args.targets {
@@ -43,30 +43,34 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         shown.push(Shown { folder: folder.join(&run.id), run });
     }
     let now = app.now();
-    app.printer.emit(&OneOrMany::of(args.targets.len(), &shown), |page| {
+    app.printer.emit(&OneOrMany::for_request(args.targets.len(), &shown), |page| {
         for (at, one) in shown.iter().enumerate() {
             if at > 0 {
-                page.blank();
+                page.push_blank();
             }
-            view(page, &one.run, &one.folder, now);
+            print_run(page, &one.run, &one.folder, now);
         }
     })?;
     Ok(Exit::Done)
 }
 
-fn view(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
-    let state = runs::state(run, now);
+fn print_run(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
+    let state = runs::state_word(run, now);
     let id = page.paint(style::TITLE, &run.id);
     let atom = page.paint(style::ID, &run.atom_id);
-    let painted = page.paint(style::outcome(state), state);
-    page.line(format!("{id}  attempt {} at {atom} by {}", run.attempt, sanitize::line(&run.agent)));
-    page.line(format!(
+    let painted = page.paint(style::outcome_style(state), state);
+    page.push_line(format!(
+        "{id}  attempt {} at {atom} by {}",
+        run.attempt,
+        sanitize::one_line(&run.agent)
+    ));
+    page.push_line(format!(
         "{painted} · {} · started {}",
-        time::span(runs::length(run, now)),
-        time::relative(now, run.started_at)
+        time::format_span(runs::run_duration(run, now)),
+        time::relative_time(now, run.started_at)
     ));
     if let Some(detail) = &run.detail {
-        page.paragraph(detail, 2);
+        page.push_paragraph(detail, 2);
     }
     let exit = match (run.exit_code, run.exit_signal) {
         (_, Some(signal)) => Some(format!("signal {signal}")),
@@ -79,14 +83,14 @@ fn view(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
     let live = run.is_live();
     let rows = [
         ("Doing", spent.action.clone().filter(|_| live)),
-        ("Started", Some(time::local(run.started_at))),
-        ("Ended", run.ended_at.map(time::local)),
-        ("Last sign of life", live.then(|| time::relative(now, run.heartbeat_at))),
-        ("Lease until", live.then(|| time::relative(now, run.lease_until))),
+        ("Started", Some(time::local_time(run.started_at))),
+        ("Ended", run.ended_at.map(time::local_time)),
+        ("Last sign of life", live.then(|| time::relative_time(now, run.heartbeat_at))),
+        ("Lease until", live.then(|| time::relative_time(now, run.lease_until))),
         ("Exit", exit),
         ("Turns", (spent.turns > 0).then(|| spent.turns.to_string())),
         ("Tokens", tokens),
-        ("Cost", Some(runs::cost(spent.cost_micros)).filter(|text| !text.is_empty())),
+        ("Cost", Some(runs::format_cost(spent.cost_micros)).filter(|text| !text.is_empty())),
         (
             "Sent back",
             (run.stop_blocks > 0).then(|| format!("{} times by the Stop hook", run.stop_blocks)),
@@ -94,7 +98,7 @@ fn view(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
         ("Resumed", (run.resumes > 0).then(|| format!("{} times", run.resumes))),
         (
             "Handed back",
-            run.summary.as_ref().map(|summary| artifacts::words(summary, run.artifacts)),
+            run.summary.as_ref().map(|summary| artifacts::verdict_words(summary, run.artifacts)),
         ),
         ("Executor", Some(run.executor.clone())),
         ("Worked in", Some(run.workdir.clone())),
@@ -106,18 +110,18 @@ fn view(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
         ),
         ("Files", Some(folder.display().to_string())),
     ];
-    page.blank();
+    page.push_blank();
     let mut table =
         Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
     for (name, value) in rows {
         if let Some(value) = value {
-            table.row([Cell::styled(style::DIM, name), Cell::new(value)]);
+            table.push_row([Cell::styled(style::DIM, name), Cell::new(value)]);
         }
     }
-    table.print(page);
+    table.print_table(page);
     if let Some(summary) = &run.summary {
-        page.blank();
-        page.heading("Summary");
-        artifacts::brief(page, summary, &run.id, run.artifacts);
+        page.push_blank();
+        page.push_heading("Summary");
+        artifacts::print_brief(page, summary, &run.id, run.artifacts);
     }
 }

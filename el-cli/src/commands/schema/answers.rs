@@ -20,105 +20,105 @@ pub(super) const NOT_DESCRIBED: &[&str] =
     &["attach", "logs", "mcp", "orchestrate", "orchestrate resume", "work"];
 
 /// The function that builds the schema of a `T`.
-const fn of<T: JsonSchema>() -> schema::Answer {
+const fn answer_schema<T: JsonSchema>() -> schema::Answer {
     SchemaGenerator::subschema_for::<T>
 }
 
 const ANSWERS: &[(&str, schema::Answer)] = &[
-    ("init", of::<init::Made<'_>>()),
-    ("create", of::<OneOrMany<'_, Atom>>()),
-    ("list", of::<List<'_, list::Row>>()),
-    ("ready", of::<List<'_, Atom>>()),
-    ("search", of::<List<'_, Atom>>()),
-    ("show", of::<OneOrMany<'_, Shown>>()),
-    ("next", of::<next::Picked<'_>>()),
-    ("edit", of::<Updated>()),
-    ("update", of::<OneOrMany<'_, Updated>>()),
-    ("close", of::<OneOrMany<'_, Atom>>()),
-    ("reopen", of::<OneOrMany<'_, Atom>>()),
-    ("discard", of::<OneOrMany<'_, Atom>>()),
-    ("discard list", of::<List<'_, Atom>>()),
-    ("discard restore", of::<Atom>()),
-    ("discard prune", of::<discard::prune::Pruned<'_>>()),
-    ("comment add", of::<Comment>()),
-    ("comment list", of::<comment::list::Said<'_>>()),
-    ("dep add", of::<Bond>()),
-    ("dep remove", of::<List<'_, Bond>>()),
-    ("dep list", of::<dep::list::Bonds<'_>>()),
-    ("dep tree", of::<dep::tree::Tree<'_>>()),
-    ("dep check", of::<dep::check::Checked<'_>>()),
-    ("claim", of::<Atom>()),
-    ("release", of::<Atom>()),
-    ("retry", of::<OneOrMany<'_, Atom>>()),
-    ("cancel", of::<OneOrMany<'_, Cancelled>>()),
-    ("history", of::<history::History<'_>>()),
-    ("stats", of::<Stats>()),
-    ("why", of::<Explanation>()),
-    ("check-text", of::<check_text::Understood>()),
-    ("runs", of::<List<'_, Run>>()),
-    ("runs list", of::<List<'_, Run>>()),
-    ("runs show", of::<OneOrMany<'_, runs::show::Shown>>()),
-    ("trust", of::<trust::Asked>()),
-    ("config show", of::<config::show::Shown>()),
-    ("config edit", of::<config::edit::Edited>()),
-    ("config path", of::<config::path::Found>()),
-    ("config agents", of::<List<'_, config::agents::Row>>()),
-    ("config get", of::<config::get::Setting<'_>>()),
-    ("config set", of::<config::set::Set<'_>>()),
-    ("config unset", of::<config::unset::Unset<'_>>()),
-    ("doctor", of::<doctor::Report<'_>>()),
-    ("completions", of::<completions::Script<'_>>()),
-    ("import", of::<import::Report<'_>>()),
-    ("export", of::<export::Report<'_>>()),
-    ("merge-driver", of::<merge_driver::Report<'_>>()),
-    ("prime", of::<Option<Primed>>()),
-    ("run", of::<run::Answer<'_>>()),
-    ("tasks", of::<List<'_, Task>>()),
-    ("tasks list", of::<List<'_, Task>>()),
-    ("tasks show", of::<OneOrMany<'_, tasks::Placed>>()),
-    ("tasks cancel", of::<OneOrMany<'_, CancelledTask>>()),
-    ("queue", of::<List<'_, queue::Row>>()),
-    ("queue list", of::<List<'_, queue::Row>>()),
-    ("queue show", of::<List<'_, queue::Row>>()),
-    ("artifacts", of::<List<'_, Run>>()),
-    ("artifacts list", of::<List<'_, Run>>()),
-    ("artifacts show", of::<artifacts::show::Answer<'_>>()),
-    ("artifacts get", of::<artifacts::get::Answer<'_>>()),
-    ("chat", of::<List<'_, Channel>>()),
-    ("chat list", of::<List<'_, Channel>>()),
-    ("chat show", of::<chat::show::Viewed<'_>>()),
-    ("chat post", of::<Message>()),
-    ("inbox", of::<inbox::Inbox<'_>>()),
-    ("submit", of::<submit::Answer<'_>>()),
-    ("review", of::<List<'_, review::Row<'_>>>()),
-    ("approve", of::<OneOrMany<'_, Atom>>()),
-    ("reject", of::<OneOrMany<'_, Atom>>()),
-    ("mailbox sync", of::<Synced>()),
-    ("mailbox post", of::<mailbox::post::Appended>()),
-    ("setup claude", of::<setup::Answer<'_>>()),
-    ("setup agents", of::<setup::Answer<'_>>()),
-    ("schema", of::<super::Answer<'_>>()),
-    ("man", of::<man::Manual<'_>>()),
-    ("help", of::<help::Help<'_>>()),
-    ("orchestrate list", of::<orchestrate::status::All>()),
-    ("orchestrate show", of::<orchestrate::status::Answer<'_>>()),
-    ("phase set", of::<phase::set::Supplied<'_>>()),
-    ("phase show", of::<phase::show::Shown<'_>>()),
-    ("diff", of::<diff::Difference>()),
-    ("land", of::<land::Landing<'_>>()),
-    ("worktrees", of::<List<'_, AtomBranch>>()),
-    ("worktrees prune", of::<worktrees::prune::Pruning<'_>>()),
-    ("worktrees remove", of::<worktrees::remove::Removed<'_>>()),
+    ("init", answer_schema::<init::Made<'_>>()),
+    ("create", answer_schema::<OneOrMany<'_, Atom>>()),
+    ("list", answer_schema::<List<'_, list::Row>>()),
+    ("ready", answer_schema::<List<'_, Atom>>()),
+    ("search", answer_schema::<List<'_, Atom>>()),
+    ("show", answer_schema::<OneOrMany<'_, Shown>>()),
+    ("next", answer_schema::<next::Picked<'_>>()),
+    ("edit", answer_schema::<Updated>()),
+    ("update", answer_schema::<OneOrMany<'_, Updated>>()),
+    ("close", answer_schema::<OneOrMany<'_, Atom>>()),
+    ("reopen", answer_schema::<OneOrMany<'_, Atom>>()),
+    ("discard", answer_schema::<OneOrMany<'_, Atom>>()),
+    ("discard list", answer_schema::<List<'_, Atom>>()),
+    ("discard restore", answer_schema::<Atom>()),
+    ("discard prune", answer_schema::<discard::prune::Pruned<'_>>()),
+    ("comment add", answer_schema::<Comment>()),
+    ("comment list", answer_schema::<comment::list::Said<'_>>()),
+    ("dep add", answer_schema::<Bond>()),
+    ("dep remove", answer_schema::<List<'_, Bond>>()),
+    ("dep list", answer_schema::<dep::list::Bonds<'_>>()),
+    ("dep tree", answer_schema::<dep::tree::Tree<'_>>()),
+    ("dep check", answer_schema::<dep::check::Checked<'_>>()),
+    ("claim", answer_schema::<Atom>()),
+    ("release", answer_schema::<Atom>()),
+    ("retry", answer_schema::<OneOrMany<'_, Atom>>()),
+    ("cancel", answer_schema::<OneOrMany<'_, Cancelled>>()),
+    ("history", answer_schema::<history::History<'_>>()),
+    ("stats", answer_schema::<Stats>()),
+    ("why", answer_schema::<Explanation>()),
+    ("check-text", answer_schema::<check_text::Understood>()),
+    ("runs", answer_schema::<List<'_, Run>>()),
+    ("runs list", answer_schema::<List<'_, Run>>()),
+    ("runs show", answer_schema::<OneOrMany<'_, runs::show::Shown>>()),
+    ("trust", answer_schema::<trust::Asked>()),
+    ("config show", answer_schema::<config::show::Shown>()),
+    ("config edit", answer_schema::<config::edit::Edited>()),
+    ("config path", answer_schema::<config::path::Found>()),
+    ("config agents", answer_schema::<List<'_, config::agents::Row>>()),
+    ("config get", answer_schema::<config::get::Setting<'_>>()),
+    ("config set", answer_schema::<config::set::Set<'_>>()),
+    ("config unset", answer_schema::<config::unset::Unset<'_>>()),
+    ("doctor", answer_schema::<doctor::Report<'_>>()),
+    ("completions", answer_schema::<completions::Script<'_>>()),
+    ("import", answer_schema::<import::Report<'_>>()),
+    ("export", answer_schema::<export::Report<'_>>()),
+    ("merge-driver", answer_schema::<merge_driver::Report<'_>>()),
+    ("prime", answer_schema::<Option<Primed>>()),
+    ("run", answer_schema::<run::Answer<'_>>()),
+    ("tasks", answer_schema::<List<'_, Task>>()),
+    ("tasks list", answer_schema::<List<'_, Task>>()),
+    ("tasks show", answer_schema::<OneOrMany<'_, tasks::Placed>>()),
+    ("tasks cancel", answer_schema::<OneOrMany<'_, CancelledTask>>()),
+    ("queue", answer_schema::<List<'_, queue::Row>>()),
+    ("queue list", answer_schema::<List<'_, queue::Row>>()),
+    ("queue show", answer_schema::<List<'_, queue::Row>>()),
+    ("artifacts", answer_schema::<List<'_, Run>>()),
+    ("artifacts list", answer_schema::<List<'_, Run>>()),
+    ("artifacts show", answer_schema::<artifacts::show::Answer<'_>>()),
+    ("artifacts get", answer_schema::<artifacts::get::Answer<'_>>()),
+    ("chat", answer_schema::<List<'_, Channel>>()),
+    ("chat list", answer_schema::<List<'_, Channel>>()),
+    ("chat show", answer_schema::<chat::show::Viewed<'_>>()),
+    ("chat post", answer_schema::<Message>()),
+    ("inbox", answer_schema::<inbox::Inbox<'_>>()),
+    ("submit", answer_schema::<submit::Answer<'_>>()),
+    ("review", answer_schema::<List<'_, review::Row<'_>>>()),
+    ("approve", answer_schema::<OneOrMany<'_, Atom>>()),
+    ("reject", answer_schema::<OneOrMany<'_, Atom>>()),
+    ("mailbox sync", answer_schema::<Synced>()),
+    ("mailbox post", answer_schema::<mailbox::post::Appended>()),
+    ("setup claude", answer_schema::<setup::Answer<'_>>()),
+    ("setup agents", answer_schema::<setup::Answer<'_>>()),
+    ("schema", answer_schema::<super::Answer<'_>>()),
+    ("man", answer_schema::<man::Manual<'_>>()),
+    ("help", answer_schema::<help::Help<'_>>()),
+    ("orchestrate list", answer_schema::<orchestrate::status::All>()),
+    ("orchestrate show", answer_schema::<orchestrate::status::Answer<'_>>()),
+    ("phase set", answer_schema::<phase::set::Supplied<'_>>()),
+    ("phase show", answer_schema::<phase::show::Shown<'_>>()),
+    ("diff", answer_schema::<diff::Difference>()),
+    ("land", answer_schema::<land::Landing<'_>>()),
+    ("worktrees", answer_schema::<List<'_, AtomBranch>>()),
+    ("worktrees prune", answer_schema::<worktrees::prune::Pruning<'_>>()),
+    ("worktrees remove", answer_schema::<worktrees::remove::Removed<'_>>()),
 ];
 
 /// The commands that have a schema.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub(super) fn command_names() -> impl Iterator<Item = &'static str> {
     ANSWERS.iter().map(|(name, _)| *name)
 }
 
 /// The schema of a command's whole document, success and failure; `None` if there is no such
 /// command.
-pub(super) fn document(command: &str) -> Option<Value> {
+pub(super) fn document_schema(command: &str) -> Option<Value> {
     let (_, answer) = ANSWERS.iter().find(|(name, _)| *name == command)?;
     Some(schema::of_document(&format!("el {command} --robot"), *answer))
 }
@@ -149,11 +149,11 @@ mod tests {
         leaves(&command, "", &mut found);
         for path in &found {
             assert!(
-                document(path).is_some() != NOT_DESCRIBED.contains(&path.as_str()),
+                document_schema(path).is_some() != NOT_DESCRIBED.contains(&path.as_str()),
                 "{path}: a schema, or a place in NOT_DESCRIBED"
             );
         }
-        for name in names() {
+        for name in command_names() {
             assert!(found.iter().any(|path| path == name), "{name} is no command");
         }
     }
@@ -179,8 +179,8 @@ mod tests {
 
     #[test]
     fn every_object_is_closed_and_what_is_named_is_there() {
-        for name in names() {
-            let document = document(name).unwrap();
+        for name in command_names() {
+            let document = document_schema(name).unwrap();
             each(&document, name, &mut |schema, path| {
                 // What an agent says in its block is kept with all that it says.
                 let is_open = path.ends_with("/Completion");

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::file::Plan;
-use super::{Scope, carry_out, refused};
+use super::{Scope, carry_out, setup_error};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -45,10 +45,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let folder = root.join(".claude");
         (Scope::Project, Some(root), folder)
     };
-    let mut plans = vec![edited(folder.join("settings.json"), args.remove, hooks_in, hooks_out)?];
+    let mut plans =
+        vec![plan_edit(folder.join("settings.json"), args.remove, hooks_in, hooks_out)?];
     let mut notes = Vec::new();
     if let Some(root) = root {
-        plans.push(edited(root.join(".mcp.json"), args.remove, server_in, server_out)?);
+        plans.push(plan_edit(root.join(".mcp.json"), args.remove, server_in, server_out)?);
         if !args.remove {
             notes.push(
                 "Claude Code asks once whether the project's MCP server may be used".to_owned(),
@@ -64,17 +65,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         notes.push(format!("the MCP server for all projects, if you want it: {command}"));
     }
     for (name, content) in FILES {
-        plans.push(Plan::own(folder.join(name), content, args.remove)?);
+        plans.push(Plan::own_file(folder.join(name), content, args.remove)?);
     }
     carry_out(app, scope, args.remove, args.print, &plans, &notes)
 }
 
 type Edit = fn(&str) -> Result<String, EditError>;
 
-fn edited(path: PathBuf, remove: bool, put_in: Edit, take_out: Edit) -> Result<Plan> {
+fn plan_edit(path: PathBuf, remove: bool, put_in: Edit, take_out: Edit) -> Result<Plan> {
     let told = |edit: Edit| {
         let path = path.clone();
-        move |text: &str| edit(text).map_err(|error| refused(&path, error))
+        move |text: &str| edit(text).map_err(|error| setup_error(&path, error))
     };
     let plan = if remove { Plan::take_out } else { Plan::put_in };
     plan(path.clone(), told(put_in), told(take_out))
@@ -86,7 +87,10 @@ fn user_folder() -> Result<PathBuf> {
     }
     let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
     let home = home.ok_or_else(|| {
-        CommandError::config("HOME", "HOME is not set, so your folder ~/.claude cannot be found")
+        CommandError::config_error(
+            "HOME",
+            "HOME is not set, so your folder ~/.claude cannot be found",
+        )
     })?;
     Ok(home.join(".claude"))
 }

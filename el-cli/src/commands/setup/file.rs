@@ -8,7 +8,7 @@ use rustix::fs::Access;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::refused;
+use super::setup_error;
 use crate::error::{CommandError, Result};
 use crate::replace::replace_file;
 
@@ -24,7 +24,7 @@ pub(super) enum Change {
 }
 
 impl Change {
-    pub(super) fn words(self, planned: bool) -> &'static str {
+    pub(super) fn change_words(self, planned: bool) -> &'static str {
         match (self, planned) {
             (Change::Created, false) => "Created",
             (Change::Created, true) => "would be created",
@@ -67,7 +67,7 @@ impl Plan {
         change: impl Fn(&str) -> Result<String>,
         take_out: impl Fn(&str) -> Result<String>,
     ) -> Result<Plan> {
-        let before = read(&path)?;
+        let before = read_if_present(&path)?;
         let text = before.as_deref().unwrap_or_default();
         let after = change(text)?;
         let backup = if take_out(text)? == text { Backup::Renew } else { Backup::Make };
@@ -81,10 +81,10 @@ impl Plan {
         put_in: impl Fn(&str) -> Result<String>,
         take_out: impl Fn(&str) -> Result<String>,
     ) -> Result<Plan> {
-        let Some(before) = read(&path)? else {
+        let Some(before) = read_if_present(&path)? else {
             return Ok(Plan::new(path, None, None, Backup::Drop));
         };
-        let kept = read(&backup(&path))?;
+        let kept = read_if_present(&backup_path_of(&path))?;
         let is_as_left =
             put_in(kept.as_deref().unwrap_or_default()).is_ok_and(|left| left == before);
         let after = if is_as_left { kept } else { Some(take_out(&before)?) };
@@ -92,8 +92,8 @@ impl Plan {
     }
 
     /// A file that is el's own.
-    pub(super) fn own(path: PathBuf, content: &str, remove: bool) -> Result<Plan> {
-        let before = read(&path)?;
+    pub(super) fn own_file(path: PathBuf, content: &str, remove: bool) -> Result<Plan> {
+        let before = read_if_present(&path)?;
         if before.as_deref().is_some_and(|before| before != content) {
             return Ok(Plan {
                 path,
@@ -126,45 +126,46 @@ impl Plan {
     }
 
     /// The path of the backup, if this plan keeps a backup.
-    pub(super) fn backup(&self) -> Option<PathBuf> {
-        (self.backup != Backup::Drop && self.change == Change::Changed).then(|| backup(&self.path))
+    pub(super) fn backup_path(&self) -> Option<PathBuf> {
+        (self.backup != Backup::Drop && self.change == Change::Changed)
+            .then(|| backup_path_of(&self.path))
     }
 
     /// Checks that the file can be written, so that either all files are written or none.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn ensure_writable(&self) -> Result<()> {
         if !self.is_change() {
             return Ok(());
         }
-        let target = resolved(&self.path);
+        let target = resolve_links(&self.path);
         if target.is_symlink() {
-            return Err(refused(&self.path, "it is a link to a file that is not there"));
+            return Err(setup_error(&self.path, "it is a link to a file that is not there"));
         }
-        if fs::metadata(&target)
-            .is_ok_and(|found| found.permissions().readonly() || !may(&target, Access::WRITE_OK))
-        {
-            return Err(refused(&self.path, "the file is read-only"));
+        if fs::metadata(&target).is_ok_and(|found| {
+            found.permissions().readonly() || !may_access(&target, Access::WRITE_OK)
+        }) {
+            return Err(setup_error(&self.path, "the file is read-only"));
         }
         let folder = target.parent().unwrap_or(Path::new("."));
         let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
         match fs::metadata(existing) {
-            Ok(found) if !found.is_dir() => Err(refused(existing, "it is no folder")),
+            Ok(found) if !found.is_dir() => Err(setup_error(existing, "it is no folder")),
             Ok(found)
                 if found.permissions().readonly()
-                    || !may(existing, Access::WRITE_OK | Access::EXEC_OK) =>
+                    || !may_access(existing, Access::WRITE_OK | Access::EXEC_OK) =>
             {
-                Err(refused(existing, "the folder is read-only"))
+                Err(setup_error(existing, "the folder is read-only"))
             }
             Ok(_) => Ok(()),
-            Err(source) => Err(CommandError::file("look at", existing, source)),
+            Err(source) => Err(CommandError::file_error("look at", existing, source)),
         }
     }
 
-    pub(super) fn write(&self) -> Result<()> {
-        let kept = backup(&self.path);
+    pub(super) fn write_file(&self) -> Result<()> {
+        let kept = backup_path_of(&self.path);
         let failed =
-            |doing: &'static str| move |source| CommandError::file(doing, &self.path, source);
+            |doing: &'static str| move |source| CommandError::file_error(doing, &self.path, source);
         if self.is_change() {
-            let target = resolved(&self.path);
+            let target = resolve_links(&self.path);
             match &self.after {
                 Some(after) => {
                     if let Some(folder) = target.parent() {
@@ -201,7 +202,7 @@ impl Plan {
 
 /// Returns true if the system grants this process the access, whatever the mode bits say: a folder
 /// may be another user's.
-fn may(path: &Path, access: Access) -> bool {
+fn may_access(path: &Path, access: Access) -> bool {
     rustix::fs::access(path, access).is_ok()
 }
 
@@ -218,14 +219,14 @@ fn remove_empty_folders(file: &Path) {
 }
 
 /// The path of the backup, beside the file.
-fn backup(path: &Path) -> PathBuf {
+fn backup_path_of(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".before-el");
     path.with_file_name(name)
 }
 
 /// Resolves links. Settings may be a link into a dotfiles folder; then the target is changed.
-fn resolved(path: &Path) -> PathBuf {
+fn resolve_links(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
@@ -236,13 +237,13 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-fn read(path: &Path) -> Result<Option<String>> {
+fn read_if_present(path: &Path) -> Result<Option<String>> {
     match fs::read(path) {
         Ok(bytes) => {
-            String::from_utf8(bytes).map(Some).map_err(|_| refused(path, "it is not UTF-8"))
+            String::from_utf8(bytes).map(Some).map_err(|_| setup_error(path, "it is not UTF-8"))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(CommandError::file("read", path, source)),
+        Err(source) => Err(CommandError::file_error("read", path, source)),
     }
 }
 

@@ -11,15 +11,15 @@ type Edit = fn(&str) -> Result<String, EditError>;
 const EDITS: [(Edit, Edit); 2] = [(hooks_in, hooks_out), (server_in, server_out)];
 
 fn told(edit: Edit) -> impl Fn(&str) -> Result<String> {
-    move |text| edit(text).map_err(|error| refused(Path::new("x"), error))
+    move |text| edit(text).map_err(|error| setup_error(Path::new("x"), error))
 }
 
 fn set_up(path: &Path, (put_in, take_out): (Edit, Edit)) {
-    Plan::put_in(path.to_owned(), told(put_in), told(take_out)).unwrap().write().unwrap();
+    Plan::put_in(path.to_owned(), told(put_in), told(take_out)).unwrap().write_file().unwrap();
 }
 
 fn taken_out(path: &Path, (put_in, take_out): (Edit, Edit)) {
-    Plan::take_out(path.to_owned(), told(put_in), told(take_out)).unwrap().write().unwrap();
+    Plan::take_out(path.to_owned(), told(put_in), told(take_out)).unwrap().write_file().unwrap();
 }
 
 /// Settings as somebody might have written them: any data, in any layout, with comments.

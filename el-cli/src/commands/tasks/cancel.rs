@@ -19,7 +19,7 @@ One that waits never begins; of one that runs, the agent is ended cleanly. It is
 until el retry. Calling it off again is no error.")]
 pub(crate) struct Args {
     /// A task, or a run of a task
-    #[arg(required = true, value_name = "TASK|RUN", add = complete::runs())]
+    #[arg(required = true, value_name = "TASK|RUN", add = complete::complete_runs())]
     ids: Vec<String>,
     /// Why; becomes a comment
     #[arg(short, long, value_name = "TEXT")]
@@ -27,7 +27,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let mut store = app.writer()?;
+    let mut store = app.open_for_writing()?;
     // All are there, or none is called off.
     for id in &args.ids {
         ops::get_task(&store, id)?;
@@ -37,13 +37,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let cancelled: Vec<CancelledTask> = ids
         .map(|id| ops::cancel_task(&mut store, &ctx, id, args.reason.as_deref()))
         .collect::<el_core::Result<_>>()?;
-    app.printer.emit(&OneOrMany::of(args.ids.len(), &cancelled), |page| {
-        if page.quiet() {
+    app.printer.emit(&OneOrMany::for_request(args.ids.len(), &cancelled), |page| {
+        if page.is_quiet() {
             return;
         }
         for cancelled in &cancelled {
             let id = page.paint(style::ID, &cancelled.task.id);
-            let title = sanitize::line(&cancelled.task.title).into_owned();
+            let title = sanitize::one_line(&cancelled.task.title).into_owned();
             let (done, then) = match cancelled.was {
                 TaskStatus::Running => {
                     ("Asked to end:", "; its agent is ended, and it is held then")
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
                 _ => ("Called off", "; it is held"),
             };
             let done = page.paint(style::GOOD, done);
-            page.line(format!("{done} {id} {title}{then}, until el retry"));
+            page.push_line(format!("{done} {id} {title}{then}, until el retry"));
         }
     })?;
     Ok(Exit::Done)

@@ -3,7 +3,7 @@ use el_core::model::TaskStatus;
 use el_core::ops::{self, TaskFilter};
 
 use crate::app::App;
-use crate::args::values::word;
+use crate::args::values::word_parser;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::List;
@@ -15,7 +15,7 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     agent: Option<String>,
     /// Only tasks with this status
-    #[arg(short, long, value_parser = word::<TaskStatus>(),
+    #[arg(short, long, value_parser = word_parser::<TaskStatus>(),
         value_delimiter = ',', value_name = "STATUS")]
     status: Vec<TaskStatus>,
     /// At most this many; 0 means all [default: all]
@@ -29,15 +29,15 @@ pub(super) fn run(args: &ListArgs, app: &App) -> Result<Exit> {
         statuses: args.status.clone(),
         limit: args.limit.filter(|limit| *limit > 0),
     };
-    let found = ops::list_tasks(&app.reader()?, &filter)?;
-    let list = List::page(&found);
+    let found = ops::list_tasks(&app.open_for_reading()?, &filter)?;
+    let list = List::from_page(&found);
     app.printer.emit(&list, |page| {
-        tasks::table(page, &found.items, app.now());
-        if found.items.is_empty() && !page.quiet() {
+        tasks::print_table(page, &found.items, app.now());
+        if found.items.is_empty() && !page.is_quiet() {
             let text = page.paint(style::DIM, "no tasks; el run hands one over");
-            page.line(text);
+            page.push_line(text);
         } else {
-            list.footer(page, "task", "tasks");
+            list.print_footer(page, "task", "tasks");
         }
     })?;
     Ok(Exit::Done)

@@ -17,12 +17,12 @@ Examples:
   el tasks show run-7kq2m9xd     The task of a run")]
 pub(crate) struct Args {
     /// Tasks, or runs of tasks
-    #[arg(required = true, value_name = "TASK|RUN", add = complete::runs())]
+    #[arg(required = true, value_name = "TASK|RUN", add = complete::complete_runs())]
     ids: Vec<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let now = app.now();
     let mut shown = Vec::new();
     for id in &args.ids {
@@ -30,12 +30,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let position = ops::task_position(&store, &task, now)?;
         shown.push(Placed { task, position });
     }
-    app.printer.emit(&OneOrMany::of(args.ids.len(), &shown), |page| {
+    app.printer.emit(&OneOrMany::for_request(args.ids.len(), &shown), |page| {
         for (at, one) in shown.iter().enumerate() {
-            if at > 0 && !page.quiet() {
-                page.blank();
+            if at > 0 && !page.is_quiet() {
+                page.push_blank();
             }
-            tasks::view(page, &one.task, one.position, now);
+            tasks::print_task(page, &one.task, one.position, now);
         }
     })?;
     Ok(Exit::Done)

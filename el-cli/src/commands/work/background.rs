@@ -14,7 +14,7 @@ use crate::output::{sanitize, style};
 /// Starts this very command again, without `--background` and without a terminal.
 pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
     worker::preflight(options)?;
-    preflight::tell(app, options);
+    preflight::print_preflight(app, options);
     let log = app.project()?.state.join("worker.log");
     let begins_at = fs::metadata(&log).map_or(0, |meta| meta.len());
     let is_ours = |word: &OsString| word != "--background" && word != "--robot" && word != "--json";
@@ -27,17 +27,22 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
         log: &log,
         environment: &options.environment,
     };
-    let mut child = worker::start_detached(&detached)
-        .map_err(|source| CommandError::internal("cannot start a worker").with_source(source))?;
-    let started = signed_on(&app.reader()?, &mut child, log, begins_at)?;
+    let mut child = worker::start_detached(&detached).map_err(|source| {
+        CommandError::internal_error("cannot start a worker").with_source(source)
+    })?;
+    let started = signed_on(&app.open_for_reading()?, &mut child, log, begins_at)?;
     app.printer.emit(&started, |page| {
-        if page.quiet() {
-            return page.line(started.pid.to_string());
+        if page.is_quiet() {
+            return page.push_line(started.pid.to_string());
         }
         let head = page.paint(style::GOOD, "Working in the background");
-        page.line(format!("{head} (pid {}), log {}", started.pid, sanitize::path(&started.log)));
+        page.push_line(format!(
+            "{head} (pid {}), log {}",
+            started.pid,
+            sanitize::path_line(&started.log)
+        ));
         let next = "el work --status says what it does; el work --stop ends it";
-        page.line(page.paint(style::DIM, next));
+        page.push_line(page.paint(style::DIM, next));
     })?;
     Ok(Exit::Done)
 }

@@ -15,7 +15,7 @@ use crate::output::{atoms, pauses, sanitize, style};
 
 pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
     let calls = worker::preview_commands(options)?;
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let now = app.now();
     let mut queue: Vec<Atom> = Vec::new();
     for served in &options.agents {
@@ -42,21 +42,21 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
             let whose = if options.agents.len() == 1 {
                 String::new()
             } else {
-                format!(" of {}", sanitize::line(&served.agent.name))
+                format!(" of {}", sanitize::one_line(&served.agent.name))
             };
-            page.heading(&format!("Each atom{whose} would be given, as standard input, to"));
-            page.line(format!("  {}", call.join(" ")));
-            page.line(format!("  {}", preflight::place(&served.agent)));
-            page.blank();
+            page.push_heading(&format!("Each atom{whose} would be given, as standard input, to"));
+            page.push_line(format!("  {}", call.join(" ")));
+            page.push_line(format!("  {}", preflight::workplace_words(&served.agent)));
+            page.push_blank();
         }
-        page.heading("Ready, in this order");
+        page.push_heading("Ready, in this order");
         if queue.is_empty() {
-            page.line("  nothing");
+            page.push_line("  nothing");
         }
-        atoms::table(page, &queue, now);
+        atoms::print_table(page, &queue, now);
         if let Some(pause) = &pause {
-            page.blank();
-            page.line(page.paint(style::WARNING, &pauses::sentence(pause)));
+            page.push_blank();
+            page.push_line(page.paint(style::WARNING, &pauses::pause_sentence(pause)));
         }
     })?;
     Ok(Exit::Done)

@@ -18,7 +18,7 @@ const NOT_WORK: [&str; 2] = [".eluent/", ".claude-orchestrator/"];
 
 /// Remarks on the folders of the agents: folders shared by several runs, and folders with
 /// uncommitted files.
-pub(crate) fn remarks(agents: &[Served], at_once: usize) -> Vec<String> {
+pub(crate) fn folder_remarks(agents: &[Served], at_once: usize) -> Vec<String> {
     let mut folders: BTreeMap<&Path, (usize, bool)> = BTreeMap::new();
     for served in agents {
         let (runs, has_worktrees) =
@@ -30,11 +30,11 @@ pub(crate) fn remarks(agents: &[Served], at_once: usize) -> Vec<String> {
     }
     let mut remarks = Vec::new();
     for (folder, (runs, has_worktrees)) in folders {
-        let (runs, shown) = (runs.min(at_once), sanitize::path(folder));
+        let (runs, shown) = (runs.min(at_once), sanitize::path_line(folder));
         if runs > 1 {
             remarks.push(format!("up to {runs} agents work in the same folder, {shown}"));
         }
-        remarks.extend(uncommitted(folder).map(|files| {
+        remarks.extend(uncommitted_files(folder).map(|files| {
             let then = if has_worktrees {
                 "their worktrees begin without them"
             } else {
@@ -47,7 +47,7 @@ pub(crate) fn remarks(agents: &[Served], at_once: usize) -> Vec<String> {
 }
 
 /// The uncommitted files of a checkout, in words; `None` if git fails.
-pub(crate) fn uncommitted(folder: &Path) -> Option<String> {
+pub(crate) fn uncommitted_files(folder: &Path) -> Option<String> {
     let repository = Repository::open_at(folder).ok()?;
     let tree = Worktree { path: repository.top().to_owned(), ..Worktree::default() };
     let lines = tree.uncommitted_changes_until(Instant::now() + LIMIT).ok()?;
@@ -56,7 +56,7 @@ pub(crate) fn uncommitted(folder: &Path) -> Option<String> {
         // A line is two letters, a space and the name.
         .filter_map(|line| line.get(3..))
         .filter(|name| !NOT_WORK.iter().any(|below| name.starts_with(below)))
-        .map(sanitize::line)
+        .map(sanitize::one_line)
         .collect();
     let more = files.len().saturating_sub(NAMED);
     let named = files.iter().take(NAMED).map(AsRef::as_ref).collect::<Vec<&str>>().join(", ");

@@ -63,30 +63,30 @@ impl<'a> Listener<'a> {
     }
 
     /// Takes the live lines away.
-    pub(in crate::commands) fn finish(&mut self) {
-        let text = self.erase();
-        self.write(&text);
+    pub(in crate::commands) fn clear_live_lines(&mut self) {
+        let text = self.erase_sequence();
+        self.write_to_terminal(&text);
     }
 
     /// Prints permanent lines above the live lines.
-    pub(in crate::commands) fn say(&mut self, write: impl FnOnce(&mut Page)) {
-        let mut text = self.erase();
-        let mut page = self.printer.page();
+    pub(in crate::commands) fn print_above(&mut self, write: impl FnOnce(&mut Page)) {
+        let mut text = self.erase_sequence();
+        let mut page = self.printer.new_page();
         write(&mut page);
         text.push_str(&page.into_text());
-        self.write(&text);
+        self.write_to_terminal(&text);
     }
 
     /// Shows a single live line instead of the session lines.
-    pub(in crate::commands) fn show(&mut self, line: &str) {
+    pub(in crate::commands) fn show_live_line(&mut self, line: &str) {
         let width = self.printer.live_page().width().unwrap_or(100).saturating_sub(1);
-        self.redraw(&[sanitize::truncate(line, width).into_owned()]);
+        self.redraw_live_lines(&[sanitize::truncate_to(line, width).into_owned()]);
     }
 
     /// The control sequence that erases the live lines and leaves the cursor at the first of them.
     /// A terminal that became narrower has wrapped the lines. The rows are erased singly: tmux puts
     /// a screen that is cleared whole into its history, at each redraw.
-    fn erase(&mut self) -> String {
+    fn erase_sequence(&mut self) -> String {
         let columns = stdout_size().map_or(usize::MAX, |(columns, _)| columns);
         let up: usize = self.shown.drain(..).map(|width| width.div_ceil(columns).max(1)).sum();
         match up {
@@ -96,17 +96,17 @@ impl<'a> Listener<'a> {
     }
 
     /// Replaces the live lines. No line may be wider than the terminal.
-    fn redraw(&mut self, lines: &[String]) {
-        let mut text = self.erase();
+    fn redraw_live_lines(&mut self, lines: &[String]) {
+        let mut text = self.erase_sequence();
         for line in lines {
             let _ = writeln!(text, "{line}");
         }
-        self.shown = lines.iter().map(|line| sanitize::columns(line)).collect();
-        self.write(&text);
+        self.shown = lines.iter().map(|line| sanitize::display_width(line)).collect();
+        self.write_to_terminal(&text);
     }
 
     /// `7 of 20 · $0.42 · 3 ready · 2 back off, next in 17s`.
-    fn outlook(&self, running: &[Live], now: Timestamp) -> Option<String> {
+    fn outlook_line(&self, running: &[Live], now: Timestamp) -> Option<String> {
         let queue = self.queue.as_ref()?;
         let found = ops::queue_outlook(&queue.store, &queue.agents, &queue.filter, now).ok()?;
         let left = usize::try_from(found.ready + found.backing_off).unwrap_or(usize::MAX);
@@ -114,27 +114,27 @@ impl<'a> Listener<'a> {
         let total = self.ended.saturating_add(running.len()).saturating_add(left);
         let mut parts = vec![format!("{} of {total}{more}", self.ended)];
         let live: i64 = running.iter().map(|one| one.run.progress.cost_micros).sum();
-        let cost = runs::cost(self.cost_micros.saturating_add(live));
+        let cost = runs::format_cost(self.cost_micros.saturating_add(live));
         parts.extend(Some(cost).filter(|cost| !cost.is_empty()));
         if found.ready > 0 {
             parts.push(format!("{}{more} ready", found.ready));
         }
         if let Some(at) = found.next_retry_at {
-            let wait = time::span(at.since(now));
+            let wait = time::format_span(at.since(now));
             parts.push(format!("{} back off, next in {wait}", found.backing_off));
         }
         if let Some(pause) = &found.pause {
             parts.push(match pause.until {
-                Some(until) => format!("paused until {}", time::local(until)),
+                Some(until) => format!("paused until {}", time::local_time(until)),
                 None => "paused until el work --resume".to_owned(),
             });
         }
         Some(parts.join(" · "))
     }
 
-    fn write(&self, text: &str) {
+    fn write_to_terminal(&self, text: &str) {
         // A reader that went away must not end the worker; its agents go on.
-        let _ = self.printer.write(text.as_bytes());
+        let _ = self.printer.write_bytes(text.as_bytes());
     }
 }
 
@@ -154,7 +154,7 @@ impl worker::Listener for Listener<'_> {
             let _ = self.printer.json_line(&Line { at: now, report });
             return;
         }
-        self.say(|page| words::happening(page, report, now));
+        self.print_above(|page| words::print_report(page, report, now));
     }
 
     fn live(&mut self, now: Timestamp, live: &[Live]) {
@@ -168,13 +168,13 @@ impl worker::Listener for Listener<'_> {
             lines.push(format!("  and {} more", live.len() - room));
         }
         if let Some(held) = &self.held {
-            let held = format!("‖ held back: {}", sanitize::line(held));
-            lines.push(sanitize::truncate(&held, width).into_owned());
+            let held = format!("‖ held back: {}", sanitize::one_line(held));
+            lines.push(sanitize::truncate_to(&held, width).into_owned());
         }
-        if let Some(outlook) = self.outlook(live, now) {
-            lines.push(page.paint(style::DIM, &sanitize::truncate(&outlook, width)));
+        if let Some(outlook) = self.outlook_line(live, now) {
+            lines.push(page.paint(style::DIM, &sanitize::truncate_to(&outlook, width)));
         }
-        self.redraw(&lines);
+        self.redraw_live_lines(&lines);
     }
 
     fn wants_live(&self) -> bool {
@@ -185,35 +185,36 @@ impl worker::Listener for Listener<'_> {
 /// A session: its atom, its time, its figures, its action.
 fn session_line(page: &Page, one: &Live, width: usize, now: Timestamp) -> String {
     let run = &one.run;
-    let elapsed = clock(runs::length(run, now).as_secs());
+    let elapsed = format_clock(runs::run_duration(run, now).as_secs());
     let idle = if run.supervisor.is_some() { "starting" } else { "launching" };
     let action = run.progress.action.as_deref().unwrap_or(idle);
     let title = one.atom.as_ref().map_or("", |atom| atom.title.as_str());
     let mut figures = String::new();
     if width >= ROOMY {
-        figures = format!("{}  ", runs::turns(run.progress.turns));
+        figures = format!("{}  ", runs::count_turns(run.progress.turns));
         if run.progress.cost_micros > 0 {
-            figures.insert_str(figures.len() - 1, &runs::cost(run.progress.cost_micros));
+            figures.insert_str(figures.len() - 1, &runs::format_cost(run.progress.cost_micros));
         }
     }
     let head = format!("{} {elapsed:>7}  {figures}", run.atom_id);
     let percent = run.progress.percent.map_or_else(String::new, |percent| format!("{percent}% "));
-    let doing = format!("{percent}{}", sanitize::line(action));
+    let doing = format!("{percent}{}", sanitize::one_line(action));
     let room = width.saturating_sub(head.chars().count() + 2);
     // The action is news, the title is not.
     let for_title = TITLE.min(room.saturating_sub(doing.width() + 3).max(room / 2));
-    let rest = format!("{} · {doing}", sanitize::truncate(&sanitize::line(title), for_title));
+    let rest =
+        format!("{} · {doing}", sanitize::truncate_to(&sanitize::one_line(title), for_title));
     format!(
         "{} {} {elapsed:>7}  {}{}",
-        page.paint(style::status("in_progress"), "◐"),
+        page.paint(style::status_style("in_progress"), "◐"),
         page.paint(style::ID, &run.atom_id),
         page.paint(style::DIM, &figures),
-        sanitize::truncate(&rest, room)
+        sanitize::truncate_to(&rest, room)
     )
 }
 
 /// Seconds as `1:02:03` or `2:03`.
-fn clock(seconds: u64) -> String {
+fn format_clock(seconds: u64) -> String {
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 {
         format!("{hours}:{minutes:02}:{seconds:02}")

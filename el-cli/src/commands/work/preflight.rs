@@ -8,35 +8,35 @@ use crate::output::sanitize;
 
 /// Prints, for each agent, the folder, the permissions and the cost limit. For people only: a
 /// program asked for its own choice.
-pub(in crate::commands) fn tell(app: &App, options: &WorkOptions) {
+pub(in crate::commands) fn print_preflight(app: &App, options: &WorkOptions) {
     if app.printer.is_robot() {
         return;
     }
     for served in &options.agents {
-        app.printer.note(&line(served, options));
+        app.printer.note(&agent_line(served, options));
     }
 }
 
-fn line(served: &Served, options: &WorkOptions) -> String {
+fn agent_line(served: &Served, options: &WorkOptions) -> String {
     let agent = &served.agent;
-    let mut parts = vec![place(agent)];
+    let mut parts = vec![workplace_words(agent)];
     if matches!(agent.executor, Executor::Claude | Executor::Interactive) {
         parts.push(format!("permission mode {}", agent.permission_mode));
     }
-    parts.push(bound(agent, options));
-    format!("{}: {}", sanitize::line(&agent.name), parts.join(" · "))
+    parts.push(cost_bound(agent, options));
+    format!("{}: {}", sanitize::one_line(&agent.name), parts.join(" · "))
 }
 
-pub(super) fn place(agent: &AgentSettings) -> String {
+pub(super) fn workplace_words(agent: &AgentSettings) -> String {
     match &agent.isolation {
         Some(isolation) => {
-            format!("a git worktree for each atom, in {}", sanitize::path(&isolation.folder))
+            format!("a git worktree for each atom, in {}", sanitize::path_line(&isolation.folder))
         }
-        None => format!("works in {}", sanitize::path(&agent.working_directory)),
+        None => format!("works in {}", sanitize::path_line(&agent.working_directory)),
     }
 }
 
-fn bound(agent: &AgentSettings, options: &WorkOptions) -> String {
+fn cost_bound(agent: &AgentSettings, options: &WorkOptions) -> String {
     let amount = |amount: Option<f64>, each: &str| Some(format!("${:.2} a{each}", amount?));
     let bounds: Vec<String> = [
         amount(agent.max_budget_usd, " run"),

@@ -19,7 +19,7 @@ pub(super) struct Resumed {
 }
 
 /// Ends the pauses of the agents' accounts, in all projects, and lifts the day's budget.
-pub(super) fn clear(app: &App, resolved: &Resolved) -> Result<Resumed> {
+pub(super) fn clear_pauses(app: &App, resolved: &Resolved) -> Result<Resumed> {
     let environment: Vec<_> = std::env::vars_os().collect();
     let now = app.now();
     let mut accounts: Vec<Account> = resolved
@@ -31,21 +31,22 @@ pub(super) fn clear(app: &App, resolved: &Resolved) -> Result<Resumed> {
     // First the others: a project that is cleared alone would learn of the pause again.
     for account in &accounts {
         account.clear_pause(now).map_err(|source| {
-            CommandError::internal(
+            CommandError::internal_error(
                 "the record of the account cannot be written; nothing was changed",
             )
             .with_source(source)
         })?;
     }
-    Ok(Resumed { was: ops::resume(&mut app.writer()?, now, true)? })
+    Ok(Resumed { was: ops::resume(&mut app.open_for_writing()?, now, true)? })
 }
 
-pub(super) fn tell(app: &App, done: &Resumed) -> Result<Exit> {
+pub(super) fn report_resumed(app: &App, done: &Resumed) -> Result<Exit> {
     app.printer.emit(done, |page| match &done.was {
-        Some(pause) => {
-            page.line(format!("Claiming goes on; what held it: {}", sanitize::line(&pause.reason)))
-        }
-        None => page.line(
+        Some(pause) => page.push_line(format!(
+            "Claiming goes on; what held it: {}",
+            sanitize::one_line(&pause.reason)
+        )),
+        None => page.push_line(
             "Nothing held this project; a pause that the account's other projects know of is \
              over too",
         ),

@@ -49,7 +49,7 @@ pub(crate) fn signed_on(
                 return Ok(Started { pid, worker_id: None, log });
             }
             Ok(Some(status)) => {
-                return Err(CommandError::config(
+                return Err(CommandError::config_error(
                     "worker",
                     format!("a worker cannot work here ({status})"),
                 )

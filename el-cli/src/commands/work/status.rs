@@ -31,7 +31,7 @@ struct Row {
 }
 
 pub(super) fn run(app: &App) -> Result<Exit> {
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let mut live = ops::live_runs(&store)?;
     let mut workers = Vec::new();
     for worker in ops::list_workers(&store)?.into_iter().filter(worker::is_there) {
@@ -43,40 +43,40 @@ pub(super) fn run(app: &App) -> Result<Exit> {
     let status = Status { workers, unattended: live, log };
     let now = app.now();
     app.printer.emit(&status, |page| {
-        let is_quiet = page.quiet();
+        let is_quiet = page.is_quiet();
         for row in &status.workers {
             let worker = &row.worker;
             if is_quiet {
-                page.line(worker.process.pid.to_string());
+                page.push_line(worker.process.pid.to_string());
                 continue;
             }
             let stops = if worker.stop_requested { "; it was asked to stop" } else { "" };
-            page.line(format!(
+            page.push_line(format!(
                 "pid {} works for {}, {} at a time, started {}{stops}",
                 worker.process.pid,
-                sanitize::line(&worker.agents.join(", ")),
+                sanitize::one_line(&worker.agents.join(", ")),
                 worker.concurrency,
-                time::relative(now, worker.started_at)
+                time::relative_time(now, worker.started_at)
             ));
             for run in &row.runs {
                 let id = page.paint(style::ID, &run.atom_id);
-                let took = time::span(runs::length(run, now));
+                let took = time::format_span(runs::run_duration(run, now));
                 let doing = run.progress.action.as_deref().unwrap_or("starting");
-                page.line(format!("  ◐ {id} {took} · {}", sanitize::line(doing)));
+                page.push_line(format!("  ◐ {id} {took} · {}", sanitize::one_line(doing)));
             }
         }
         if is_quiet {
             return;
         }
         if status.workers.is_empty() {
-            page.line("No worker is there; el work --background starts one");
+            page.push_line("No worker is there; el work --background starts one");
         }
         for run in &status.unattended {
             let id = page.paint(style::ID, &run.atom_id);
-            page.line(format!("{id} runs without a worker ({}); el work adopts it", run.id));
+            page.push_line(format!("{id} runs without a worker ({}); el work adopts it", run.id));
         }
         if let Some(log) = &status.log {
-            page.line(page.paint(style::DIM, &format!("log: {}", sanitize::path(log))));
+            page.push_line(page.paint(style::DIM, &format!("log: {}", sanitize::path_line(log))));
         }
     })?;
     Ok(Exit::Done)

@@ -4,7 +4,7 @@ use el_agents::tmux::{Tmux, socket_name};
 use el_agents::worker;
 use serde_json::json;
 
-use super::{STOP_LIMIT, places};
+use super::{STOP_LIMIT, project_places};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -14,23 +14,23 @@ use crate::settings::{Settings, WorkSettings};
 pub(super) fn run(app: &App) -> Result<Exit> {
     // The tracker names the processes to end.
     app.refuse_foreign()?;
-    let work = work(app)?;
-    let places = places(app, &work)?;
+    let work = worker_settings(app)?;
+    let places = project_places(app, &work)?;
     let environment: Vec<_> = std::env::vars_os().collect();
     let tmux = Tmux::discover(&socket_name(&places.database), &environment)?;
-    let mut store = app.writer()?;
+    let mut store = app.open_for_writing()?;
     let stopped =
         worker::stop_all(&mut store, app.actor(), &tmux, &places, &work.rules, STOP_LIMIT)?;
     let limit = STOP_LIMIT.as_secs();
     if !stopped.left.is_empty() {
         let ids: Vec<&str> = stopped.left.iter().map(|run| run.id.as_str()).collect();
-        return Err(late(format!("still running after {limit} s: {}", ids.join(", ")))
+        return Err(timed_out_error(format!("still running after {limit} s: {}", ids.join(", ")))
             .with_hint("el runs show RUN tells more; el doctor looks for what is wrong"));
     }
     if !stopped.workers_left.is_empty() {
         let pids: Vec<String> =
             stopped.workers_left.iter().map(|worker| worker.process.pid.to_string()).collect();
-        return Err(late(format!(
+        return Err(timed_out_error(format!(
             "all runs have ended, but workers are still there after {limit} s: pid {}",
             pids.join(", ")
         ))
@@ -44,32 +44,32 @@ pub(super) fn run(app: &App) -> Result<Exit> {
     let workers: Vec<_> = stopped.workers.iter().map(|worker| worker.process.pid).collect();
     app.printer.emit(&json!({ "ended": ended, "workers": workers }), |page| {
         for run in &stopped.ended {
-            page.line(format!(
+            page.push_line(format!(
                 "Ended {} of {}; its atom is open again unless the agent had ended it",
                 page.paint(style::ID, &run.id),
                 page.paint(style::ID, &run.atom_id)
             ));
         }
         for pid in &workers {
-            page.line(format!("The worker with pid {pid} is gone"));
+            page.push_line(format!("The worker with pid {pid} is gone"));
         }
         if stopped.ended.is_empty() && workers.is_empty() {
-            page.line("Nothing was running");
+            page.push_line("Nothing was running");
         }
     })?;
     Ok(Exit::Done)
 }
 
-fn late(message: String) -> CommandError {
+fn timed_out_error(message: String) -> CommandError {
     CommandError::new(Exit::TimedOut, "timed_out", message).with_retryable(true)
 }
 
 /// The worker's settings, or the defaults if the settings are faulty: workers can always be
 /// stopped.
-fn work(app: &App) -> Result<WorkSettings> {
+fn worker_settings(app: &App) -> Result<WorkSettings> {
     let settings = app.settings_with_warnings()?;
-    settings.work().or_else(|error| {
+    settings.work_settings().or_else(|error| {
         app.printer.warn(&format!("{error}; going on with what holds where nothing is set"));
-        Settings::defaults(&app.project()?.root).work()
+        Settings::defaults(&app.project()?.root).work_settings()
     })
 }

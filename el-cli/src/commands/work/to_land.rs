@@ -5,28 +5,28 @@ use el_agents::worker::WorkOptions;
 
 use super::live::Listener;
 use crate::app::App;
-use crate::commands::worktrees::{find_repository, target};
+use crate::commands::worktrees::{find_repository, target_branch};
 use crate::error::Result;
 use crate::output::names::first_few;
 use crate::output::style;
 
 /// Suggests `el land` if agents worked in worktrees.
-pub(super) fn say(app: &App, options: &WorkOptions, listener: &mut Listener<'_>) {
+pub(super) fn suggest_landing(app: &App, options: &WorkOptions, listener: &mut Listener<'_>) {
     let is_apart = options.agents.iter().any(|served| served.agent.isolation.is_some());
-    if !is_apart || app.printer.is_robot() || app.printer.page().quiet() {
+    if !is_apart || app.printer.is_robot() || app.printer.new_page().is_quiet() {
         return;
     }
     // The work is done, also if git fails now; `el land` reports the error again.
-    let Ok(items) = left(app) else { return };
+    let Ok(items) = items_to_land(app) else { return };
     let ids = |outcome: LandOutcome| -> Vec<String> {
         let of_it = items.iter().filter(|item| item.outcome == outcome);
         of_it.map(|item| item.atom_id.clone()).collect()
     };
     let (ready, uncommitted) = (ids(LandOutcome::ToLand), ids(LandOutcome::Uncommitted));
-    listener.say(|page| {
+    listener.print_above(|page| {
         if !uncommitted.is_empty() {
             let command = format!("el land --commit {}", uncommitted.join(" "));
-            page.line(format!(
+            page.push_line(format!(
                 "Not committed: {}. To commit and land it: {}",
                 first_few(&uncommitted),
                 page.paint(style::HINT, &command)
@@ -34,15 +34,18 @@ pub(super) fn say(app: &App, options: &WorkOptions, listener: &mut Listener<'_>)
         }
         if !ready.is_empty() {
             let command = page.paint(style::HINT, "el land --all");
-            page.line(format!("Ready to land: {}. To bring them in: {command}", first_few(&ready)));
+            page.push_line(format!(
+                "Ready to land: {}. To bring them in: {command}",
+                first_few(&ready)
+            ));
         }
     });
 }
 
-fn left(app: &App) -> Result<Vec<LandItem>> {
+fn items_to_land(app: &App) -> Result<Vec<LandItem>> {
     let repository = find_repository(app)?;
-    let settings = app.settings()?.landing()?;
-    let onto = target(app, &repository, None)?;
-    let branches = atom_branches(&app.reader()?, &repository, &settings, Some(&onto))?;
+    let settings = app.settings()?.land_settings()?;
+    let onto = target_branch(app, &repository, None)?;
+    let branches = atom_branches(&app.open_for_reading()?, &repository, &settings, Some(&onto))?;
     Ok(plan_landing(&branches, None))
 }

@@ -8,7 +8,7 @@ use el_core::model::{Outcome, Timestamp};
 use crate::output::page::Page;
 use crate::output::{artifacts, pauses, runs, sanitize, style, time};
 
-pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
+pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
     let id = |page: &Page, text: &str| page.paint(style::ID, text);
     match report {
         Report::Started { agents, concurrency, .. } => {
@@ -19,7 +19,7 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
             } else {
                 format!("up to {concurrency} at a time")
             };
-            page.line(
+            page.push_line(
                 page.paint(style::DIM, &format!("{names} {verb}, {many}; Ctrl-C stops claiming")),
             );
         }
@@ -27,25 +27,29 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
             let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
             let run = format!("({run}{again})");
             let taken = 4 + atom.len() + run.len();
-            let title = sanitize::line(title);
+            let title = sanitize::one_line(title);
             let title = page.width().map_or(title.clone(), |width| {
-                sanitize::truncate(&title, width.saturating_sub(taken)).into_owned().into()
+                sanitize::truncate_to(&title, width.saturating_sub(taken)).into_owned().into()
             });
-            page.line(format!("▶ {} {title} {}", id(page, atom), page.paint(style::DIM, &run)));
+            page.push_line(format!(
+                "▶ {} {title} {}",
+                id(page, atom),
+                page.paint(style::DIM, &run)
+            ));
         }
         Report::LaunchFailed { atom, message, .. } => {
-            page.line(format!(
+            page.push_line(format!(
                 "{} {} could not be launched: {}",
                 page.paint(style::ERROR, "✗"),
                 id(page, atom),
-                sanitize::line(message)
+                sanitize::one_line(message)
             ));
         }
         Report::Adopted { run, atom } => {
-            page.line(format!("↻ {} goes on: {run} is adopted", id(page, atom)))
+            page.push_line(format!("↻ {} goes on: {run} is adopted", id(page, atom)))
         }
         Report::Recovered { run, atom } => {
-            page.line(format!(
+            page.push_line(format!(
                 "{} {}: the supervisor of {run} was gone; what was left is ended",
                 page.paint(style::WARNING, "!"),
                 id(page, atom)
@@ -63,77 +67,80 @@ pub(super) fn happening(page: &mut Page, report: &Report, now: Timestamp) {
             uncommitted,
             ..
         } => {
-            let word = page
-                .paint(style::outcome(outcome.as_str()), &format!("{} {outcome}", mark(*outcome)));
-            let mut figures = vec![time::span(Duration::from_secs(*seconds))];
+            let word = page.paint(
+                style::outcome_style(outcome.as_str()),
+                &format!("{} {outcome}", outcome_mark(*outcome)),
+            );
+            let mut figures = vec![time::format_span(Duration::from_secs(*seconds))];
             if *turns > 0 {
-                figures.push(runs::turns(*turns));
+                figures.push(runs::count_turns(*turns));
             }
             if *cost_micros > 0 {
-                figures.push(runs::cost(*cost_micros));
+                figures.push(runs::format_cost(*cost_micros));
             }
-            figures.extend(artifacts::uncommitted(*uncommitted));
-            page.line(format!(
+            figures.extend(artifacts::uncommitted_remark(*uncommitted));
+            page.push_line(format!(
                 "{word} {} {}",
                 id(page, atom),
                 page.paint(style::DIM, &figures.join(", "))
             ));
             if !outcome.is_said_by_agent() {
                 if let Some(detail) = detail {
-                    page.line(format!("    {}", sanitize::line(detail)));
+                    page.push_line(format!("    {}", sanitize::one_line(detail)));
                 }
                 match (retry_at.filter(|at| *at > now), status) {
                     (Some(at), _) => {
-                        page.line(format!("    tried again {}", time::relative(now, at)))
+                        page.push_line(format!("    tried again {}", time::relative_time(now, at)))
                     }
-                    (None, Some(status)) => page.line(format!(
+                    (None, Some(status)) => page.push_line(format!(
                         "    it is {} now",
-                        page.paint(style::status(status.as_str()), status.as_str())
+                        page.paint(style::status_style(status.as_str()), status.as_str())
                     )),
                     (None, None) => {}
                 }
             }
         }
         Report::Paused { until, reason, .. } => {
-            let until = until.map_or_else(String::new, |at| format!(" until {}", time::local(at)));
-            page.line(format!(
+            let until =
+                until.map_or_else(String::new, |at| format!(" until {}", time::local_time(at)));
+            page.push_line(format!(
                 "{} paused{until}: {}",
                 page.paint(style::WARNING, "‖"),
-                sanitize::line(reason)
+                sanitize::one_line(reason)
             ));
         }
-        Report::Resumed {} => page.line("▶ claiming goes on"),
+        Report::Resumed {} => page.push_line("▶ claiming goes on"),
         Report::HeldBack { reason } => {
-            page.line(format!(
+            page.push_line(format!(
                 "{} held back: {}",
                 page.paint(style::WARNING, "‖"),
-                sanitize::line(reason)
+                sanitize::one_line(reason)
             ));
         }
-        Report::Released {} => page.line("▶ nothing is held back any more"),
+        Report::Released {} => page.push_line("▶ nothing is held back any more"),
         // Told by the command that drives the plan.
         Report::Step { .. } => {}
-        Report::Warning { message } => page.line(format!(
+        Report::Warning { message } => page.push_line(format!(
             "{} {}",
             page.paint(style::WARNING, "warning:"),
-            sanitize::line(message)
+            sanitize::one_line(message)
         )),
-        Report::Draining { running: 0 } => page.line("Stopping: nothing runs"),
-        Report::Draining { running } => page.line(format!(
+        Report::Draining { running: 0 } => page.push_line("Stopping: nothing runs"),
+        Report::Draining { running } => page.push_line(format!(
             "Stopping: {running} still running; Ctrl-C again leaves them to their supervisors"
         )),
         Report::Detached { running } => {
-            page.line(format!(
+            page.push_line(format!(
                 "Left running, with their own supervisors: {} (el work adopts them, el work \
                  --stop ends them)",
                 running.join(", ")
             ));
         }
-        Report::Finished { summary } => finished(page, summary),
+        Report::Finished { summary } => print_summary(page, summary),
     }
 }
 
-fn mark(outcome: Outcome) -> &'static str {
+fn outcome_mark(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Closed => "✓",
         outcome if outcome.is_said_by_agent() => "◌",
@@ -142,11 +149,11 @@ fn mark(outcome: Outcome) -> &'static str {
     }
 }
 
-fn finished(page: &mut Page, summary: &Summary) {
+fn print_summary(page: &mut Page, summary: &Summary) {
     if summary.claimed == 0 && summary.outcomes.is_empty() {
         match &summary.pause {
-            Some(pause) => page.line(pauses::sentence(pause)),
-            None => page.line("Nothing was ready"),
+            Some(pause) => page.push_line(pauses::pause_sentence(pause)),
+            None => page.push_line("Nothing was ready"),
         }
         return;
     }
@@ -157,14 +164,14 @@ fn finished(page: &mut Page, summary: &Summary) {
     if summary.left_running > 0 {
         parts.push(format!("{} left running", summary.left_running));
     }
-    let mut figures = vec![time::span(Duration::from_secs(summary.seconds))];
+    let mut figures = vec![time::format_span(Duration::from_secs(summary.seconds))];
     if summary.turns > 0 {
-        figures.push(runs::turns(summary.turns));
+        figures.push(runs::count_turns(summary.turns));
     }
     if summary.cost_micros > 0 {
-        figures.push(runs::cost(summary.cost_micros));
+        figures.push(runs::format_cost(summary.cost_micros));
     }
-    page.line(format!(
+    page.push_line(format!(
         "Done: {} of {} claimed {}",
         parts.join(", "),
         summary.claimed,

@@ -8,33 +8,33 @@ use crate::output::list::List;
 use crate::output::{sanitize, style};
 
 pub(super) fn run(app: &App) -> Result<Exit> {
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let found = find_branches(app, &store, &find_repository(app)?)?;
-    let list = List::all(&found);
+    let list = List::complete(&found);
     app.printer.emit(&list, |page| {
         for branch in &found {
-            if page.quiet() {
-                page.line(sanitize::line(&branch.branch));
+            if page.is_quiet() {
+                page.push_line(sanitize::one_line(&branch.branch));
                 continue;
             }
             let id = page.paint(style::ID, &branch.branch);
-            let title = branch.title.as_deref().map(sanitize::line).unwrap_or_default();
-            page.line(format!("{id}  {}  {title}", state(branch)));
+            let title = branch.title.as_deref().map(sanitize::one_line).unwrap_or_default();
+            page.push_line(format!("{id}  {}  {title}", branch_state(branch)));
             if let Some(path) = &branch.path {
-                let text = page.paint(style::DIM, &format!("  {}", sanitize::path(path)));
-                page.line(text);
+                let text = page.paint(style::DIM, &format!("  {}", sanitize::path_line(path)));
+                page.push_line(text);
             }
         }
-        if found.is_empty() && !page.quiet() {
+        if found.is_empty() && !page.is_quiet() {
             let text = page.paint(style::DIM, "No atom has a branch");
-            page.line(text);
+            page.push_line(text);
         }
     })?;
     Ok(Exit::Done)
 }
 
 /// In words.
-fn state(branch: &AtomBranch) -> String {
+fn branch_state(branch: &AtomBranch) -> String {
     let mut words =
         vec![branch.status.map_or_else(|| "unknown atom".to_owned(), |status| status.to_string())];
     words.push(match branch.commits {

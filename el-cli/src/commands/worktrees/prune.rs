@@ -45,14 +45,14 @@ pub(in crate::commands) struct Pruning<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let removal = Removal::new(app)?;
     let found = find_branches(app, &store, &removal.repository)?;
     let (mut pruned, mut kept) = (Vec::new(), Vec::new());
     for branch in &found {
         let mut stays = removal.why_kept(branch, args.ignored)?;
         if stays.is_none() && !args.dry_run {
-            stays = removal.remove(branch);
+            stays = removal.remove_branch(branch);
         }
         match stays {
             None => pruned.push(branch),
@@ -65,22 +65,22 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     app.printer.emit(&data, |page| {
         let did = if args.dry_run { "Would remove" } else { "Removed" };
         for branch in &data.pruned {
-            page.line(format!("{did} {}", page.paint(style::ID, &branch.branch)));
+            page.push_line(format!("{did} {}", page.paint(style::ID, &branch.branch)));
         }
-        let told = if page.quiet() { &[][..] } else { data.kept.as_slice() };
+        let told = if page.is_quiet() { &[][..] } else { data.kept.as_slice() };
         for one in told {
-            page.line(format!(
+            page.push_line(format!(
                 "Kept {}: {}",
                 page.paint(style::ID, &one.branch.branch),
-                sanitize::line(&one.reason)
+                sanitize::one_line(&one.reason)
             ));
         }
         for name in &data.expired {
-            page.line(format!("{did} {name}"));
+            page.push_line(format!("{did} {name}"));
         }
-        if found.is_empty() && data.expired.is_empty() && !page.quiet() {
+        if found.is_empty() && data.expired.is_empty() && !page.is_quiet() {
             let text = page.paint(style::DIM, "nothing was removed");
-            page.line(text);
+            page.push_line(text);
         }
     })?;
     Ok(Exit::Done)

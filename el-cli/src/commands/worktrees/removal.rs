@@ -32,7 +32,7 @@ pub(super) struct Removal {
 impl Removal {
     pub(super) fn new(app: &App) -> Result<Removal> {
         let repository = find_repository(app)?;
-        let settings = app.settings()?.landing()?;
+        let settings = app.settings()?.land_settings()?;
         let worktrees = repository.worktrees()?;
         let folder = settings.worktrees.canonicalize();
         let folder = folder.unwrap_or_else(|_| settings.worktrees.clone());
@@ -55,7 +55,7 @@ impl Removal {
         branch: &'a AtomBranch,
         ignored: bool,
     ) -> Result<Option<Kept<'a>>> {
-        let (mut reason, mut would_lose) = (unfinished(branch), Vec::new());
+        let (mut reason, mut would_lose) = (reason_to_keep(branch), Vec::new());
         if reason.is_none()
             && let Some(tree) = self.checkout_of(branch)
         {
@@ -90,7 +90,7 @@ impl Removal {
 
     /// Removes the worktree and the branch. Git has the last word, and refuses to lose later
     /// changes.
-    pub(super) fn remove<'a>(&self, branch: &'a AtomBranch) -> Option<Kept<'a>> {
+    pub(super) fn remove_branch<'a>(&self, branch: &'a AtomBranch) -> Option<Kept<'a>> {
         let (tree, put) = (self.checkout_of(branch), &self.settings.put_into_worktrees);
         let removed =
             git::remove_worktree(&self.repository, tree, &branch.atom_id, &branch.tip, put);
@@ -100,7 +100,7 @@ impl Removal {
 }
 
 /// The reason why the branch is still needed; `None` if the branch may be removed.
-fn unfinished(branch: &AtomBranch) -> Option<String> {
+fn reason_to_keep(branch: &AtomBranch) -> Option<String> {
     if branch.live {
         return Some("a run is at work in it".to_owned());
     }

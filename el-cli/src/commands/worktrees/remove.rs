@@ -42,7 +42,7 @@ pub(in crate::commands) struct Removed<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let store = app.reader()?;
+    let store = app.open_for_reading()?;
     let atom = ops::resolve_id(&store, &args.atom)?;
     let removal = Removal::new(app)?;
     let found = find_branches(app, &store, &removal.repository)?;
@@ -52,43 +52,43 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     };
     let mut stays = removal.why_kept(branch, false)?;
     if stays.is_none() {
-        stays = removal.remove(branch);
+        stays = removal.remove_branch(branch);
     }
     let kept_as = match stays {
         None => None,
         Some(stays) if args.force => Some(give_up(app, &removal, branch, stays)?),
         Some(stays) => {
-            return Err(refused(&stays.reason, branch).with_hint(format!(
+            return Err(removal_refused(&stays.reason, branch).with_hint(format!(
                 "el worktrees remove {atom} --force gives it up; a reference keeps it for a month"
             )));
         }
     };
     let data = Removed { branch, kept_as };
     app.printer.emit(&data, |page| {
-        page.line(format!("Removed {}", page.paint(style::ID, &branch.branch)));
-        if let Some(name) = data.kept_as.as_ref().filter(|_| !page.quiet()) {
+        page.push_line(format!("Removed {}", page.paint(style::ID, &branch.branch)));
+        if let Some(name) = data.kept_as.as_ref().filter(|_| !page.is_quiet()) {
             let line = page.paint(style::HINT, &format!("git branch {} {name}", branch.branch));
-            page.line(format!("  It is kept for a month; {line} brings it back"));
+            page.push_line(format!("  It is kept for a month; {line} brings it back"));
         }
     })?;
     Ok(Exit::Done)
 }
 
-fn refused(why: &str, branch: &AtomBranch) -> CommandError {
+fn removal_refused(why: &str, branch: &AtomBranch) -> CommandError {
     let message = format!("{} stays: {why}", branch.branch);
     CommandError::new(Exit::Conflict, "kept", message).with_detail("branch", branch.branch.as_str())
 }
 
 fn give_up(app: &App, removal: &Removal, branch: &AtomBranch, stays: Kept<'_>) -> Result<String> {
     if branch.live {
-        return Err(refused(&stays.reason, branch)
+        return Err(removal_refused(&stays.reason, branch)
             .with_hint(format!("el cancel {} ends the run", branch.atom_id)));
     }
     let tree = removal.worktree_of(branch);
     if let Some(tree) = tree
         && let Some((said, _)) = removal.nested_repositories(tree)?
     {
-        return Err(refused(&said, branch));
+        return Err(removal_refused(&said, branch));
     }
     let now = app.now().as_micros() / 1_000_000;
     let put = &removal.settings.put_into_worktrees;

@@ -13,122 +13,130 @@ use crate::output::time::{self, Towards};
 use crate::output::{bonds, sanitize};
 use crate::session;
 
-fn date(call: &Call, text: &str) -> Result<Timestamp> {
-    time::parse("defer_until", text, call.app.now(), Towards::Future)
+fn parse_date(call: &Call, text: &str) -> Result<Timestamp> {
+    time::parse_time("defer_until", text, call.app.now(), Towards::Future)
 }
 
-pub(super) fn create(call: &Call, mut given: Arguments) -> Result<String> {
+pub(super) fn create_atom(call: &Call, mut given: Arguments) -> Result<String> {
     let new = NewAtom {
-        title: given.needed("title")?,
-        description: given.text("description")?.unwrap_or_default(),
-        acceptance: given.text("acceptance")?,
-        issue_type: given.word("type")?,
-        priority: given.priority()?,
-        labels: given.list("labels")?,
-        assignee: given.text("assignee")?,
-        parent: given.text("parent")?,
-        blocked_by: given.list("blocked_by")?,
-        discovered_from: given.text("discovered_from")?,
-        defer_until: given.text("defer_until")?.map(|text| date(call, &text)).transpose()?,
+        title: given.required_text("title")?,
+        description: given.optional_text("description")?.unwrap_or_default(),
+        acceptance: given.optional_text("acceptance")?,
+        issue_type: given.optional_word("type")?,
+        priority: given.optional_priority()?,
+        labels: given.text_list("labels")?,
+        assignee: given.optional_text("assignee")?,
+        parent: given.optional_text("parent")?,
+        blocked_by: given.text_list("blocked_by")?,
+        discovered_from: given.optional_text("discovered_from")?,
+        defer_until: given
+            .optional_text("defer_until")?
+            .map(|text| parse_date(call, &text))
+            .transpose()?,
         ..NewAtom::default()
     };
-    given.done("create")?;
-    let made = ops::create(&mut call.app.writer()?, &call.app.ctx(), &new)?;
-    Ok(rows::did("Created", [&made]))
+    given.ensure_all_used("create")?;
+    let made = ops::create(&mut call.app.open_for_writing()?, &call.app.ctx(), &new)?;
+    Ok(rows::done_rows("Created", [&made]))
 }
 
-pub(super) fn claim(call: &Call, mut given: Arguments) -> Result<String> {
-    let id = given.text("id")?;
-    given.done("claim")?;
-    let (mut store, ctx) = (call.app.writer()?, call.app.ctx());
+pub(super) fn claim_atom(call: &Call, mut given: Arguments) -> Result<String> {
+    let id = given.optional_text("id")?;
+    given.ensure_all_used("claim")?;
+    let (mut store, ctx) = (call.app.open_for_writing()?, call.app.ctx());
     let claimed = match id {
-        Some(id) => {
-            Some(ops::claim(&mut store, &ctx, &id, false, session::conversation().as_deref())?)
-        }
+        Some(id) => Some(ops::claim(
+            &mut store,
+            &ctx,
+            &id,
+            false,
+            session::claude_conversation().as_deref(),
+        )?),
         None => ops::claim_next(
             &mut store,
             &ctx,
             &ClaimNext {
                 claim: true,
-                conversation: session::conversation(),
+                conversation: session::claude_conversation(),
                 ..ClaimNext::default()
             },
         )?,
     };
     Ok(match claimed {
         Some(atom) => {
-            format!("{}show {} tells all about it", rows::did("Claimed", [&atom]), atom.id)
+            format!("{}show {} tells all about it", rows::done_rows("Claimed", [&atom]), atom.id)
         }
         None => "nothing is ready; list shows what there is".to_owned(),
     })
 }
 
-pub(super) fn update(call: &Call, mut given: Arguments) -> Result<String> {
-    let ids = given.ids()?;
+pub(super) fn update_atom(call: &Call, mut given: Arguments) -> Result<String> {
+    let ids = given.atom_ids()?;
     // An empty text clears a field that can be empty.
     let emptied = |text: String| (!text.trim().is_empty()).then_some(text);
     let patch = AtomPatch {
-        title: given.text("title")?,
-        description: given.text("description")?,
-        acceptance: given.text("acceptance")?.map(emptied),
-        issue_type: given.word("type")?,
-        priority: given.priority()?,
-        assignee: given.text("assignee")?.map(emptied),
-        parent: given.text("parent")?.map(emptied),
-        add_labels: given.list("add_labels")?,
-        remove_labels: given.list("remove_labels")?,
-        status: given.word("status")?,
-        reason: given.text("reason")?,
+        title: given.optional_text("title")?,
+        description: given.optional_text("description")?,
+        acceptance: given.optional_text("acceptance")?.map(emptied),
+        issue_type: given.optional_word("type")?,
+        priority: given.optional_priority()?,
+        assignee: given.optional_text("assignee")?.map(emptied),
+        parent: given.optional_text("parent")?.map(emptied),
+        add_labels: given.text_list("add_labels")?,
+        remove_labels: given.text_list("remove_labels")?,
+        status: given.optional_word("status")?,
+        reason: given.optional_text("reason")?,
         defer_until: given
-            .text("defer_until")?
-            .map(|text| emptied(text).map(|text| date(call, &text)).transpose())
+            .optional_text("defer_until")?
+            .map(|text| emptied(text).map(|text| parse_date(call, &text)).transpose())
             .transpose()?,
         ..AtomPatch::default()
     };
-    given.done("update")?;
-    let guard = close::guard(&call.app, Vec::new());
-    let mut store = call.app.writer()?;
+    given.ensure_all_used("update")?;
+    let guard = close::guard_for_caller(&call.app, Vec::new());
+    let mut store = call.app.open_for_writing()?;
     if matches!(patch.status, Some(Status::Closed | Status::Review)) {
         close::ensure_committed(&call.app, &mut store, &ids)?;
     }
     let updated = ops::update(&mut store, &call.app.ctx(), &ids, &patch, &guard)?;
     let verb = |one: &ops::Updated| if one.changes.is_empty() { "Unchanged" } else { "Updated" };
-    Ok(updated.iter().map(|one| rows::did(verb(one), [&one.atom])).collect())
+    Ok(updated.iter().map(|one| rows::done_rows(verb(one), [&one.atom])).collect())
 }
 
-pub(super) fn close(call: &Call, mut given: Arguments) -> Result<String> {
-    let (ids, reason) = (given.ids()?, given.text("reason")?);
-    given.done("close")?;
-    let mut store = call.app.writer()?;
+pub(super) fn close_atoms(call: &Call, mut given: Arguments) -> Result<String> {
+    let (ids, reason) = (given.atom_ids()?, given.optional_text("reason")?);
+    given.ensure_all_used("close")?;
+    let mut store = call.app.open_for_writing()?;
     let goes_on = || {
-        call.tell(|| "the check that has to pass first is running".to_owned());
+        call.report_progress(|| "the check that has to pass first is running".to_owned());
         call.goes_on()
     };
     close::ensure_committed(&call.app, &mut store, &ids)?;
     close::check_first(&call.app, &mut store, &ids, &goes_on)?;
-    let guard = close::guard(&call.app, Vec::new());
+    let guard = close::guard_for_caller(&call.app, Vec::new());
     let closed = ops::close(&mut store, &call.app.ctx(), &ids, reason.as_deref(), &guard)?;
-    Ok(rows::did("Closed", &closed))
+    Ok(rows::done_rows("Closed", &closed))
 }
 
-pub(super) fn comment(call: &Call, mut given: Arguments) -> Result<String> {
-    let (id, text) = (given.needed("id")?, given.needed("text")?);
-    given.done("comment")?;
-    let added = ops::add_comment(&mut call.app.writer()?, &call.app.ctx(), &id, &text)?;
+pub(super) fn add_comment(call: &Call, mut given: Arguments) -> Result<String> {
+    let (id, text) = (given.required_text("id")?, given.required_text("text")?);
+    given.ensure_all_used("comment")?;
+    let added = ops::add_comment(&mut call.app.open_for_writing()?, &call.app.ctx(), &id, &text)?;
     Ok(format!("Commented on {}", added.parent_id))
 }
 
-pub(super) fn dependencies(call: &Call, mut given: Arguments) -> Result<String> {
-    let (id, source) = (given.needed("id")?, given.text("source")?);
-    let (kind, removes): (Option<BondKind>, bool) = (given.word("type")?, given.flag("remove")?);
-    given.done("dependencies")?;
+pub(super) fn change_dependencies(call: &Call, mut given: Arguments) -> Result<String> {
+    let (id, source) = (given.required_text("id")?, given.optional_text("source")?);
+    let (kind, removes): (Option<BondKind>, bool) =
+        (given.optional_word("type")?, given.optional_flag("remove")?);
+    given.ensure_all_used("dependencies")?;
     let Some(source) = source else {
         if removes || kind.is_some() {
-            return Err(CommandError::usage("type and remove go with source"));
+            return Err(CommandError::usage_error("type and remove go with source"));
         }
-        return listed(call, &id);
+        return list_dependencies(call, &id);
     };
-    let (mut store, ctx) = (call.app.writer()?, call.app.ctx());
+    let (mut store, ctx) = (call.app.open_for_writing()?, call.app.ctx());
     let (verb, done) = if removes {
         ("Removed", ops::dep_remove(&mut store, &ctx, &source, &id, kind)?)
     } else {
@@ -143,13 +151,13 @@ pub(super) fn dependencies(call: &Call, mut given: Arguments) -> Result<String> 
     Ok(done.iter().map(line).collect())
 }
 
-fn listed(call: &Call, id: &str) -> Result<String> {
-    let shown = ops::dep_list(&call.app.reader()?, id)?;
+fn list_dependencies(call: &Call, id: &str) -> Result<String> {
+    let shown = ops::dep_list(&call.app.open_for_reading()?, id)?;
     let bound = &shown.dependencies;
     if bound.incoming.is_empty() && bound.outgoing.is_empty() {
-        return Ok(format!("{} is bound to nothing", sanitize::line(&shown.atom.id)));
+        return Ok(format!("{} is bound to nothing", sanitize::one_line(&shown.atom.id)));
     }
     let mut page = Page::new(false, None, false);
-    bonds::print(&mut page, &shown);
-    Ok(rows::window(&page.into_text(), 0))
+    bonds::print_bonds(&mut page, &shown);
+    Ok(rows::text_window(&page.into_text(), 0))
 }

@@ -9,73 +9,86 @@ use crate::mcp::call::Call;
 use crate::mcp::rows;
 
 /// `None` for all: a limit of 0.
-fn limit(arguments: &mut Arguments, default: u32) -> Result<Option<i64>> {
-    let limit = arguments.number("limit")?.unwrap_or(default);
+fn limit_argument(arguments: &mut Arguments, default: u32) -> Result<Option<i64>> {
+    let limit = arguments.optional_number("limit")?.unwrap_or(default);
     Ok((limit > 0).then_some(i64::from(limit)))
 }
 
-fn offset(arguments: &mut Arguments) -> Result<i64> {
-    Ok(i64::from(arguments.number("offset")?.unwrap_or(0)))
+fn offset_argument(arguments: &mut Arguments) -> Result<i64> {
+    Ok(i64::from(arguments.optional_number("offset")?.unwrap_or(0)))
 }
 
-fn atoms(found: &Page<el_core::model::Atom>, offset: i64, nothing: &str) -> String {
-    let rows: Vec<String> = found.items.iter().map(rows::atom).collect();
-    rows::page(&rows, offset, found.total, nothing)
+fn atom_rows(found: &Page<el_core::model::Atom>, offset: i64, nothing: &str) -> String {
+    let rows: Vec<String> = found.items.iter().map(rows::atom_row).collect();
+    rows::page_rows(&rows, offset, found.total, nothing)
 }
 
-pub(super) fn ready(call: &Call, mut given: Arguments) -> Result<String> {
+pub(super) fn list_ready(call: &Call, mut given: Arguments) -> Result<String> {
     let filter = AtomFilter {
-        types: given.words("type")?,
-        labels: given.list("label")?,
+        types: given.word_list("type")?,
+        labels: given.text_list("label")?,
         ..AtomFilter::default()
     };
-    let (limit, offset) = (limit(&mut given, 10)?, offset(&mut given)?);
-    given.done("ready")?;
-    let found =
-        ops::ready(&call.app.reader()?, &filter, Sort::Priority, limit, offset, call.app.now())?;
-    Ok(atoms(&found, offset, "nothing is ready; list shows what there is"))
+    let (limit, offset) = (limit_argument(&mut given, 10)?, offset_argument(&mut given)?);
+    given.ensure_all_used("ready")?;
+    let found = ops::ready(
+        &call.app.open_for_reading()?,
+        &filter,
+        Sort::Priority,
+        limit,
+        offset,
+        call.app.now(),
+    )?;
+    Ok(atom_rows(&found, offset, "nothing is ready; list shows what there is"))
 }
 
-pub(super) fn list(call: &Call, mut given: Arguments) -> Result<String> {
-    let assignee = given.text("assignee")?;
+pub(super) fn list_atoms(call: &Call, mut given: Arguments) -> Result<String> {
+    let assignee = given.optional_text("assignee")?;
     let filter = AtomFilter {
-        statuses: given.words("status")?,
-        types: given.words("type")?,
-        labels: given.list("label")?,
+        statuses: given.word_list("status")?,
+        types: given.word_list("type")?,
+        labels: given.text_list("label")?,
         assignee: assignee.map(|name| {
             if name.is_empty() { AssigneeFilter::Nobody } else { AssigneeFilter::Is(name) }
         }),
-        parent: given.text("parent")?,
-        text: given.text("text")?,
+        parent: given.optional_text("parent")?,
+        text: given.optional_text("text")?,
         ..AtomFilter::default()
     };
-    let (limit, offset) = (limit(&mut given, 20)?, offset(&mut given)?);
-    given.done("list")?;
-    let found =
-        ops::list(&call.app.reader()?, &filter, Sort::Priority, limit, offset, call.app.now())?;
-    Ok(atoms(&found, offset, "nothing found"))
+    let (limit, offset) = (limit_argument(&mut given, 20)?, offset_argument(&mut given)?);
+    given.ensure_all_used("list")?;
+    let found = ops::list(
+        &call.app.open_for_reading()?,
+        &filter,
+        Sort::Priority,
+        limit,
+        offset,
+        call.app.now(),
+    )?;
+    Ok(atom_rows(&found, offset, "nothing found"))
 }
 
-pub(super) fn show(call: &Call, mut given: Arguments) -> Result<String> {
-    let id = given.needed("id")?;
-    let offset = given.number("offset")?.unwrap_or(0);
-    given.done("show")?;
-    let text = commands::show::text(&call.app, &id, rows::WINDOW)?;
-    Ok(rows::window(&text, usize::try_from(offset).unwrap_or(usize::MAX)))
+pub(super) fn show_atom(call: &Call, mut given: Arguments) -> Result<String> {
+    let id = given.required_text("id")?;
+    let offset = given.optional_number("offset")?.unwrap_or(0);
+    given.ensure_all_used("show")?;
+    let text = commands::show::atom_text(&call.app, &id, rows::WINDOW)?;
+    Ok(rows::text_window(&text, usize::try_from(offset).unwrap_or(usize::MAX)))
 }
 
 /// Messages for the caller, oldest first. Messages that were cut off are not marked as read.
-pub(super) fn inbox(call: &Call, mut given: Arguments) -> Result<String> {
-    let (marks, all) = (given.flag("mark_read")?, given.flag("all")?);
-    let limit = limit(&mut given, 20)?;
-    given.done("inbox")?;
+pub(super) fn read_inbox(call: &Call, mut given: Arguments) -> Result<String> {
+    let (marks, all) = (given.optional_flag("mark_read")?, given.optional_flag("all")?);
+    let limit = limit_argument(&mut given, 20)?;
+    given.ensure_all_used("inbox")?;
     let reader = call.app.actor();
-    let mut store = if marks { call.app.writer()? } else { call.app.reader()? };
+    let mut store =
+        if marks { call.app.open_for_writing()? } else { call.app.open_for_reading()? };
     let mut found =
         ops::inbox(&store, &InboxFilter { reader, unread_only: !all, after: 0, limit })?;
     found.items.reverse();
     let now = call.app.now();
-    let texts: Vec<String> = found.items.iter().map(|item| rows::message(item, now)).collect();
+    let texts: Vec<String> = found.items.iter().map(|item| rows::message_row(item, now)).collect();
     let unread: Vec<i64> = found
         .items
         .iter()
@@ -97,5 +110,5 @@ pub(super) fn inbox(call: &Call, mut given: Arguments) -> Result<String> {
     } else {
         texts.concat()
     };
-    Ok(rows::window(&format!("{more}{text}"), 0))
+    Ok(rows::text_window(&format!("{more}{text}"), 0))
 }

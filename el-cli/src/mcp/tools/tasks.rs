@@ -24,29 +24,29 @@ const LOOK: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
 
 pub(super) fn claude_code(call: &Call, mut given: Arguments) -> Result<String> {
-    let (task, workdir) = (given.needed("task")?, given.text("workdir")?);
-    given.done("claude_code")?;
+    let (task, workdir) = (given.required_text("task")?, given.optional_text("workdir")?);
+    given.ensure_all_used("claude_code")?;
     let workdir = workdir.filter(|text| !text.trim().is_empty());
     let done = run::hand_over_plain(&call.app, task, workdir.as_deref().map(Path::new))?;
     let task = &done.delegated.task;
-    let agent = sanitize::line(task.agent.as_deref().unwrap_or_default()).into_owned();
+    let agent = sanitize::one_line(task.agent.as_deref().unwrap_or_default()).into_owned();
     let mut page = Page::new(false, None, false);
-    page.line(format!("Task {} for {agent}: {}", task.id, sanitize::line(&task.title)));
-    tasks::place(&mut page, &done.delegated.queue);
+    page.push_line(format!("Task {} for {agent}: {}", task.id, sanitize::one_line(&task.title)));
+    tasks::print_place(&mut page, &done.delegated.queue);
     if let Some(started) = &done.started {
-        page.line(format!("A worker was started for it (pid {}).", started.pid));
+        page.push_line(format!("A worker was started for it (pid {}).", started.pid));
     }
     for warning in &done.warnings {
-        page.line(format!("warning: {}", sanitize::line(warning)));
+        page.push_line(format!("warning: {}", sanitize::one_line(warning)));
     }
-    page.line("Its end comes to your inbox; claude_code_result tells what it handed back.");
+    page.push_line("Its end comes to your inbox; claude_code_result tells what it handed back.");
     Ok(page.into_text())
 }
 
 /// The state of a task in a row, with a note if no worker is there to take the task.
-fn row(call: &Call, store: &Store, task: &Task) -> Result<String> {
+fn task_row(call: &Call, store: &Store, task: &Task) -> Result<String> {
     let now = call.app.now();
-    let mut row = rows::task(task, ops::task_position(store, task, now)?, now);
+    let mut row = rows::task_row(task, ops::task_position(store, task, now)?, now);
     if let Some(agent) = task.agent.as_deref().filter(|_| task.status == TaskStatus::Queued)
         && !is_served(store, agent)?
     {
@@ -58,19 +58,19 @@ fn row(call: &Call, store: &Store, task: &Task) -> Result<String> {
     Ok(row)
 }
 
-pub(super) fn status(call: &Call, mut given: Arguments) -> Result<String> {
-    let id = given.text("task_id")?;
-    given.done("claude_code_status")?;
-    let store = call.app.reader()?;
+pub(super) fn task_status(call: &Call, mut given: Arguments) -> Result<String> {
+    let id = given.optional_text("task_id")?;
+    given.ensure_all_used("claude_code_status")?;
+    let store = call.app.open_for_reading()?;
     if let Some(id) = id {
-        return row(call, &store, &ops::get_task(&store, &id)?);
+        return task_row(call, &store, &ops::get_task(&store, &id)?);
     }
     let under_way: Vec<TaskStatus> =
         TaskStatus::ALL.iter().copied().filter(|status| status.is_under_way()).collect();
     let found =
         ops::list_tasks(&store, &TaskFilter { agent: None, statuses: under_way, limit: Some(50) })?;
     let rows =
-        found.items.iter().map(|task| row(call, &store, task)).collect::<Result<Vec<_>>>()?;
+        found.items.iter().map(|task| task_row(call, &store, task)).collect::<Result<Vec<_>>>()?;
     Ok(match rows.len() {
         0 => "no task is under way".to_owned(),
         here if i64::try_from(here).is_ok_and(|here| here < found.total) => {
@@ -80,14 +80,15 @@ pub(super) fn status(call: &Call, mut given: Arguments) -> Result<String> {
     })
 }
 
-pub(super) fn result(call: &Call, mut given: Arguments) -> Result<String> {
-    let id = given.needed("task_id")?;
-    let wait = Duration::from_secs(given.number("wait")?.unwrap_or(0).into()).min(WAIT_MAX);
-    let offset = given.number("offset")?.unwrap_or(0);
-    given.done("claude_code_result")?;
-    let store = call.app.reader()?;
+pub(super) fn task_result(call: &Call, mut given: Arguments) -> Result<String> {
+    let id = given.required_text("task_id")?;
+    let wait =
+        Duration::from_secs(given.optional_number("wait")?.unwrap_or(0).into()).min(WAIT_MAX);
+    let offset = given.optional_number("offset")?.unwrap_or(0);
+    given.ensure_all_used("claude_code_result")?;
+    let store = call.app.open_for_reading()?;
     let task = wait_for_end(call, &store, &id, wait)?;
-    let mut text = row(call, &store, &task)?;
+    let mut text = task_row(call, &store, &task)?;
     text.push('\n');
     if task.status.is_under_way() {
         text.push_str("It has not ended yet.\n");
@@ -95,7 +96,7 @@ pub(super) fn result(call: &Call, mut given: Arguments) -> Result<String> {
     if let Some(check) = &task.verify {
         text.push_str(&format!(
             "Check {}: {}\n",
-            sanitize::line(&words::join_command(&check.command)),
+            sanitize::one_line(&words::join_command(&check.command)),
             check.status
         ));
     }
@@ -110,9 +111,9 @@ pub(super) fn result(call: &Call, mut given: Arguments) -> Result<String> {
         ("Errors", task.error_lines.as_deref()),
         ("Last output", task.output.as_deref()),
     ] {
-        text.push_str(&rows::part(heading, part));
+        text.push_str(&rows::text_section(heading, part));
     }
-    Ok(rows::window(&text, usize::try_from(offset).unwrap_or(usize::MAX)))
+    Ok(rows::text_window(&text, usize::try_from(offset).unwrap_or(usize::MAX)))
 }
 
 /// Waits until the task has ended, the time is up, or waiting has become pointless. Holds no
@@ -133,17 +134,21 @@ fn wait_for_end(call: &Call, store: &Store, id: &str, wait: Duration) -> Result<
             task = ops::get_task(store, id)?;
             run::keep_served(&call.app, store, &task)?;
             let now = call.app.now();
-            call.tell(|| rows::task(&task, None, now));
+            call.report_progress(|| rows::task_row(&task, None, now));
         }
     }
     Ok(task)
 }
 
-pub(super) fn cancel(call: &Call, mut given: Arguments) -> Result<String> {
-    let (id, reason) = (given.needed("task_id")?, given.text("reason")?);
-    given.done("claude_code_cancel")?;
-    let cancelled =
-        ops::cancel_task(&mut call.app.writer()?, &call.app.ctx(), &id, reason.as_deref())?;
+pub(super) fn cancel_task(call: &Call, mut given: Arguments) -> Result<String> {
+    let (id, reason) = (given.required_text("task_id")?, given.optional_text("reason")?);
+    given.ensure_all_used("claude_code_cancel")?;
+    let cancelled = ops::cancel_task(
+        &mut call.app.open_for_writing()?,
+        &call.app.ctx(),
+        &id,
+        reason.as_deref(),
+    )?;
     let task = &cancelled.task;
     let then = match cancelled.was {
         TaskStatus::Running => "its agent is being ended, and it is held then",

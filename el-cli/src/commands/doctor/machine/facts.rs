@@ -19,19 +19,19 @@ pub(in crate::commands) struct Fact {
     value: String,
 }
 
-pub(in crate::commands) fn print(page: &mut Page, facts: &[Fact]) {
+pub(in crate::commands) fn print_facts(page: &mut Page, facts: &[Fact]) {
     let mut table =
         Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
     for fact in facts {
-        table.row([Cell::styled(style::DIM, fact.name), Cell::new(&fact.value)]);
+        table.push_row([Cell::styled(style::DIM, fact.name), Cell::new(&fact.value)]);
     }
-    table.print(page);
-    page.blank();
+    table.print_table(page);
+    page.push_blank();
 }
 
-pub(super) fn of(settings: &Settings) -> Vec<Fact> {
-    let first = settings.work().ok().and_then(|work| work.agents.into_iter().next());
-    let agent = first.and_then(|name| settings.agent(&name).ok());
+pub(super) fn collect_facts(settings: &Settings) -> Vec<Fact> {
+    let first = settings.work_settings().ok().and_then(|work| work.agents.into_iter().next());
+    let agent = first.and_then(|name| settings.agent_settings(&name).ok());
     let folder = agent.as_ref().map(|agent| agent.working_directory.clone()).unwrap_or_default();
     let missing = || "not found".to_owned();
     let mut facts = vec![
@@ -46,7 +46,7 @@ pub(super) fn of(settings: &Settings) -> Vec<Fact> {
     if let Some(agent) = &agent {
         facts.extend(of_agent(agent));
     }
-    facts.push(Fact { name: "git identity", value: identity(&folder) });
+    facts.push(Fact { name: "git identity", value: git_identity(&folder) });
     facts.extend(left_behind(&folder));
     facts
 }
@@ -60,7 +60,7 @@ fn of_agent(agent: &AgentSettings) -> Vec<Fact> {
         Fact { name: "client", value: version.unwrap_or_else(|| "not found".to_owned()) },
         Fact { name: "log-in", value: log_in() },
         Fact { name: "permission mode", value: agent.permission_mode.clone() },
-        Fact { name: "commits by agents", value: commits(agent).to_owned() },
+        Fact { name: "commits by agents", value: commit_policy(agent).to_owned() },
     ]
 }
 
@@ -79,7 +79,7 @@ fn log_in() -> String {
     }
 }
 
-fn commits(agent: &AgentSettings) -> &'static str {
+fn commit_policy(agent: &AgentSettings) -> &'static str {
     let is_denied = agent.disallowed_tools.iter().any(|rule| rule.starts_with("Bash(git"));
     let is_named = agent.allowed_tools.iter().any(|rule| {
         rule == "Bash" || rule.starts_with("Bash(git *") || rule.starts_with("Bash(git commit")
@@ -92,7 +92,7 @@ fn commits(agent: &AgentSettings) -> &'static str {
     }
 }
 
-fn identity(folder: &Path) -> String {
+fn git_identity(folder: &Path) -> String {
     let ask = |key: &str| first_line("git", &["config", "--get", key], folder);
     match (ask("user.name"), ask("user.email")) {
         (Some(name), Some(email)) => format!("{name} <{email}>"),

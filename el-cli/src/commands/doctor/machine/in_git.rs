@@ -38,7 +38,7 @@ pub(super) fn find_tracked(project: &Project) -> Option<Finding> {
     if files.len() > NAMED {
         named.push_str(&format!(" and {} more", files.len() - NAMED));
     }
-    let folder = sanitize::path(&project.root);
+    let folder = sanitize::path_line(&project.root);
     Some(Finding {
         code: "in_git",
         serious: files.iter().any(|file| file.starts_with("el.db")),

@@ -5,17 +5,17 @@ use std::ffi::{OsStr, OsString};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
+use crate::command_list::COMMAND_LIST;
 use crate::commands::Command;
 use crate::error::CommandError;
 use crate::globals::Globals;
 use crate::output::terminal::ColorWhen;
 
 mod refusal;
-pub(crate) mod values;
 
 /// An issue tracker for coding agents, with the workers built in
 #[derive(Debug, Parser)]
-#[command(name = "el", version, max_term_width = 100, help_template = HELP, after_help = AFTER_HELP,
+#[command(name = "el", version, max_term_width = 100, help_template = HELP, after_help = COMMAND_LIST,
     disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -32,15 +32,6 @@ const HELP: &str = "\
 Options:
 {options}
 ";
-
-/// The commands, grouped by purpose. A test keeps the list complete.
-const AFTER_HELP: &str = include_str!("args/commands.txt");
-
-/// The names of all commands that people see.
-pub(crate) fn command_names() -> Vec<&'static str> {
-    let commands = AFTER_HELP.lines().filter(|line| line.starts_with("  "));
-    commands.filter_map(|line| line.split_whitespace().next()).collect()
-}
 
 /// A parsed command line.
 #[derive(Debug)]

@@ -138,10 +138,18 @@ pub(crate) enum Command {
     Hook(hook::Command),
 }
 
+/// Functions of higher modules that some commands call. Passed down, so that no command imports a
+/// module that is made of commands.
+pub(crate) struct Upper {
+    /// Builds the whole command line, for commands that explain the command line.
+    pub(crate) grammar: fn() -> clap::Command,
+    /// Serves the tools of `el mcp`.
+    pub(crate) serve_mcp: fn(&App) -> Result<Exit>,
+}
+
 impl Command {
-    /// Runs the command. `grammar` builds the whole command line, for commands that explain the
-    /// command line.
-    pub(crate) fn run(self, app: &App, grammar: fn() -> clap::Command) -> Result<Exit> {
+    /// Runs the command.
+    pub(crate) fn run(self, app: &App, upper: &Upper) -> Result<Exit> {
         // A hook never fails, and a supervisor has no caller.
         if !matches!(self, Command::Hook(_) | Command::Supervise(_)) {
             actor::ensure_valid_name(app.globals().actor.as_deref())?;
@@ -199,9 +207,9 @@ impl Command {
             Command::MergeDriver(args) => merge_driver::run(&args, app),
             Command::Prime(args) => prime::run(&args, app),
             Command::Schema(args) => schema::run(&args, app),
-            Command::Man(args) => man::run(&args, app, grammar()),
-            Command::Mcp(args) => mcp::run(&args, app),
-            Command::Help(args) => help::run(&args, app, grammar()),
+            Command::Man(args) => man::run(&args, app, (upper.grammar)()),
+            Command::Mcp(args) => mcp::run(&args, app, upper.serve_mcp),
+            Command::Help(args) => help::run(&args, app, (upper.grammar)()),
             Command::Work(args) => work::run(&args, app),
             Command::Supervise(args) => supervise::run(&args, app),
             Command::Hook(command) => hook::run(&command, app),

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 mod actor;
 mod app;
 mod args;
+mod command_list;
 mod commands;
 mod complete;
 mod editor;
@@ -24,11 +25,15 @@ mod settings;
 mod setup;
 mod strict_json;
 mod trust;
+mod values;
 
 use args::Parsed;
 use clap::CommandFactory as _;
+use commands::Upper;
 use exit::Exit;
 use output::printer::{Format, Printer};
+
+const UPPER: Upper = Upper { grammar: args::Cli::command, serve_mcp: mcp::serve };
 
 fn main() -> ExitCode {
     complete::answer_the_shell(args::Cli::command);
@@ -43,7 +48,7 @@ fn run(argv: &[std::ffi::OsString]) -> Exit {
                 Printer::new(cli.globals.output_format(), cli.globals.color, cli.globals.quiet);
             output::panic::install_hook(printer.is_robot(), cli.globals.debug);
             let app = app::App::new(cli.globals, printer);
-            report_result(&app.printer, cli.command.run(&app, args::Cli::command))
+            report_result(&app.printer, cli.command.run(&app, &UPPER))
         }
         Parsed::Text { text, color } => {
             let printer = Printer::new(Format::Human, color, false);

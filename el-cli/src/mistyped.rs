@@ -5,7 +5,7 @@ use el_core::ops;
 use strsim::osa_distance;
 
 use crate::app::App;
-use crate::args;
+use crate::command_list::command_names;
 
 /// Verbs of other programs, with `el`'s own word.
 const SYNONYMS: &[(&str, &str)] = &[
@@ -35,7 +35,7 @@ pub(crate) fn nearest_verb<'a>(word: &str, verbs: &[&'a str]) -> Option<&'a str>
 
 /// The command of `el` that a word is, or nearly is.
 pub(crate) fn command_of_el(word: &str) -> Option<&'static str> {
-    nearest_verb(word, &args::command_names())
+    nearest_verb(word, &command_names())
 }
 
 /// The id of the atom or run that a word names in full. A mere beginning does not count: `the` may

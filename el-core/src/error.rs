@@ -128,20 +128,18 @@ pub enum Error {
         source: rusqlite::Error,
     },
     /// The file is damaged: SQLite found contents that SQLite did not write.
-    #[error("the database file is damaged; found while it was to {doing}")]
+    #[error("cannot {doing}: the database file is damaged")]
     Damaged {
-        /// The step.
+        /// The step, as a verb with its object.
         doing: &'static str,
         /// SQLite's own error.
         #[source]
         source: rusqlite::Error,
     },
     /// The disk is full or does not work.
-    #[error(
-        "the disk is full, or does not work, so nothing was changed; the database was to {doing}"
-    )]
+    #[error("cannot {doing}: the disk is full or failing, and nothing was changed")]
     Disk {
-        /// The step.
+        /// The step, as a verb with its object.
         doing: &'static str,
         /// SQLite's own error.
         #[source]
@@ -156,9 +154,9 @@ pub enum Error {
         why: String,
     },
     /// SQLite failed.
-    #[error("the database failed while it was to {doing}")]
+    #[error("cannot {doing}: the database failed")]
     Sqlite {
-        /// The step.
+        /// The step, as a verb with its object.
         doing: &'static str,
         /// SQLite's own error.
         #[source]

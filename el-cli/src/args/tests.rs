@@ -1,6 +1,7 @@
 use clap::CommandFactory as _;
 
 use super::*;
+use crate::command_list::command_names;
 
 fn wrong(line: &str) -> (CommandError, bool) {
     let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
@@ -27,14 +28,14 @@ fn every_visible_command_stands_in_the_overview() {
     {
         assert!(
             listed.contains(&sub.get_name()),
-            "{} is missing in args/commands.txt",
+            "{} is missing in command_list.txt",
             sub.get_name()
         );
     }
     for name in listed {
         assert!(
             command.find_subcommand(name).is_some(),
-            "{name} in args/commands.txt is no command"
+            "{name} in command_list.txt is no command"
         );
     }
 }

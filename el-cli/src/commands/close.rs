@@ -6,11 +6,11 @@ use el_core::protocol::words;
 
 use super::freed::Waiting;
 use crate::app::App;
-use crate::args::values::word_parser;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::atoms;
 use crate::output::list::OneOrMany;
+use crate::values::word_parser;
 use crate::{complete, input};
 
 mod worktree;

@@ -5,12 +5,12 @@ use el_core::model::{IssueType, Priority};
 use el_core::ops::{self, NewAtom};
 
 use crate::app::App;
-use crate::args::values::word_parser;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::list::{List, OneOrMany};
 use crate::output::time::{self, Towards};
 use crate::output::{atoms, count};
+use crate::values::word_parser;
 use crate::{complete, input, strict_json};
 
 mod batch;

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::list::FilterArgs;
 use crate::app::App;
-use crate::args::values::word_parser;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{count, sanitize, style};
+use crate::values::word_parser;
 
 /// Export the project, or a part of the project
 #[derive(Debug, clap::Args)]

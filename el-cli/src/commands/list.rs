@@ -8,13 +8,13 @@ use serde::Serialize;
 
 use super::freed;
 use crate::app::App;
-use crate::args::values::{SortArg, word_parser};
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::{List, Window, stream_list};
 use crate::output::time::{self, Towards};
 use crate::output::{atoms, holds, style};
+use crate::values::{SortArg, word_parser};
 
 mod tree;
 

@@ -1,7 +1,6 @@
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::mcp;
 
 /// Serve the tracker to an agent as tools (Model Context Protocol)
 #[derive(Debug, clap::Args)]
@@ -16,6 +15,6 @@ Changes are recorded as by --actor, EL_ACTOR, or else the name that the client g
 rules are those of the command line; an agent in a session of el work stays bound to its run.")]
 pub(crate) struct Args {}
 
-pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
-    mcp::serve(app)
+pub(super) fn run(_args: &Args, app: &App, serve: fn(&App) -> Result<Exit>) -> Result<Exit> {
+    serve(app)
 }

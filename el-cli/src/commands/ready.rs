@@ -2,11 +2,11 @@ use el_core::ops;
 
 use super::list::FilterArgs;
 use crate::app::App;
-use crate::args::values::SortArg;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::{List, Window};
 use crate::output::{atoms, style};
+use crate::values::SortArg;
 
 /// List the atoms that can be worked on now, best first
 #[derive(Debug, clap::Args)]

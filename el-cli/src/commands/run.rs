@@ -14,13 +14,13 @@ use serde::Serialize;
 
 use super::work::{Started, folders};
 use crate::app::App;
-use crate::args::values::word_parser;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style, tasks};
 use crate::project::{current_folder, linked_worktree};
 use crate::settings::{Settings, WorkSettings, duration};
+use crate::values::word_parser;
 use crate::{complete, input, mistyped};
 
 mod start;

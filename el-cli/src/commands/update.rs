@@ -9,13 +9,13 @@ use super::close::{self, GuardArgs, Ids};
 use super::create;
 use super::freed::Waiting;
 use crate::app::App;
-use crate::args::values::word_parser;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::list::OneOrMany;
 use crate::output::page::Page;
 use crate::output::time::{self, Towards};
 use crate::output::{atoms, sanitize, style};
+use crate::values::word_parser;
 use crate::{complete, input};
 
 /// Change atoms

@@ -28,7 +28,7 @@ pub(crate) fn find(tx: &Tx<'_>, source: &str, alias: &str) -> Result<Option<Impo
         })
         .optional()
     })
-    .doing("look an imported atom up")
+    .doing("find an imported atom")
 }
 
 /// Records the imported state under the name.
@@ -45,7 +45,7 @@ pub(crate) fn put_import(
     .and_then(|mut s| {
         s.execute(params![source, alias, imported.atom_id, imported.fields, imported.bonds])
     })
-    .doing("keep what was imported")?;
+    .doing("store the imported records")?;
     Ok(())
 }
 
@@ -93,11 +93,11 @@ fn matching_names(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(Strin
          WHERE {condition} ORDER BY a.seq LIMIT ?2"
     );
     let limit = i64::try_from(crate::model::MAX_CANDIDATES).expect("a small constant");
-    let mut statement = tx.prepare_cached(&sql).doing("look a name up")?;
+    let mut statement = tx.prepare_cached(&sql).doing("find a name")?;
     let rows = statement
         .query_map(params![name, limit], |row| Ok((row.get(0)?, row.get(1)?)))
-        .doing("look a name up")?;
-    rows.collect::<rusqlite::Result<_>>().doing("look a name up")
+        .doing("find a name")?;
+    rows.collect::<rusqlite::Result<_>>().doing("find a name")
 }
 
 /// Returns the atom's names in other trackers. A name from an export of `el` is included only if

@@ -78,5 +78,5 @@ pub(crate) fn last_run_with_any(tx: &Tx<'_>, atom: &str) -> Result<Option<String
          WHERE x.run_id = r.id) ORDER BY r.seq DESC LIMIT 1",
     )
     .and_then(|mut s| s.query_row([atom], |row| row.get(0)).optional())
-    .doing("look for artifacts")
+    .doing("find artifacts")
 }

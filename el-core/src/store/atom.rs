@@ -117,9 +117,9 @@ pub(crate) fn with_unknown_words(tx: &Tx<'_>) -> Result<Vec<String>> {
         "SELECT id FROM atoms WHERE status NOT IN ({statuses}) OR issue_type NOT IN ({types})
          OR priority NOT BETWEEN 0 AND 5 ORDER BY seq"
     );
-    let mut statement = tx.prepare(&sql).doing("look for damaged records")?;
-    let rows = statement.query_map([], |row| row.get(0)).doing("look for damaged records")?;
-    rows.collect::<rusqlite::Result<_>>().doing("look for damaged records")
+    let mut statement = tx.prepare(&sql).doing("find damaged records")?;
+    let rows = statement.query_map([], |row| row.get(0)).doing("find damaged records")?;
+    rows.collect::<rusqlite::Result<_>>().doing("find damaged records")
 }
 
 /// Inserts an atom unchanged, with labels.
@@ -297,7 +297,7 @@ pub(crate) fn retry_from(tx: &Tx<'_>, id: &str) -> Result<Option<Timestamp>> {
     let micros: Option<Option<i64>> = tx
         .prepare_cached("SELECT retry_from FROM atoms WHERE id = ?1")
         .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
-        .doing("read when a back-off began")?;
+        .doing("read the start of a back-off")?;
     Ok(micros.flatten().map(Timestamp::from_micros))
 }
 
@@ -313,9 +313,9 @@ pub(crate) fn parent_of(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
 pub(crate) fn abstract_ids(tx: &Tx<'_>) -> Result<HashSet<String>> {
     let mut statement = tx
         .prepare("SELECT id FROM atoms WHERE issue_type IN ('epic','formula')")
-        .doing("look for epics")?;
-    let rows = statement.query_map([], |row| row.get(0)).doing("look for epics")?;
-    rows.collect::<rusqlite::Result<_>>().doing("look for epics")
+        .doing("find epics")?;
+    let rows = statement.query_map([], |row| row.get(0)).doing("find epics")?;
+    rows.collect::<rusqlite::Result<_>>().doing("find epics")
 }
 
 /// Id and parent of every atom.
@@ -338,9 +338,10 @@ pub(crate) fn open_below(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
              SELECT a.id FROM down JOIN atoms a ON a.id = down.id
              WHERE a.id <> ?1 AND a.status NOT IN ('closed', 'wont_do', 'discard') ORDER BY a.seq",
         )
-        .doing("look below an atom")?;
-    let rows = statement.query_map([id], |row| row.get(0)).doing("look below an atom")?;
-    rows.collect::<rusqlite::Result<_>>().doing("look below an atom")
+        .doing("read the descendants of an atom")?;
+    let rows =
+        statement.query_map([id], |row| row.get(0)).doing("read the descendants of an atom")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read the descendants of an atom")
 }
 
 pub(crate) fn touch(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
@@ -361,7 +362,7 @@ pub(crate) fn fresh_since(tx: &Tx<'_>, id: &str) -> Result<Timestamp> {
     let micros: Option<i64> = tx
         .prepare_cached("SELECT fresh_since FROM atoms WHERE id = ?1")
         .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
-        .doing("read when attempts began to count")?;
+        .doing("read the first attempt that counts")?;
     Ok(Timestamp::from_micros(micros.unwrap_or(0)))
 }
 
@@ -393,7 +394,7 @@ pub(crate) fn assignees_of_tasks(tx: &Tx<'_>) -> Result<Vec<String>> {
              WHERE delegated_by IS NOT NULL AND assignee IS NOT NULL
              AND status NOT IN ('closed','wont_do','discard') ORDER BY assignee",
         )
-        .doing("read whose tasks there are")?;
-    let rows = statement.query_map([], |row| row.get(0)).doing("read whose tasks there are")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read whose tasks there are")
+        .doing("read the agents of tasks")?;
+    let rows = statement.query_map([], |row| row.get(0)).doing("read the agents of tasks")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read the agents of tasks")
 }

@@ -19,14 +19,14 @@ pub(crate) fn add_spent(tx: &Tx<'_>, day: i64, micros: i64) -> Result<()> {
          SET cost_micros = cost_micros + ?2",
     )
     .and_then(|mut s| s.execute(params![day, micros]))
-    .doing("count what was spent")?;
+    .doing("count the costs")?;
     Ok(())
 }
 
 pub(crate) fn spent_on(tx: &Tx<'_>, day: i64) -> Result<i64> {
     tx.prepare_cached("SELECT cost_micros FROM spend WHERE day = ?1")
         .and_then(|mut s| s.query_row([day], |row| row.get(0)).optional())
-        .doing("read what was spent")
+        .doing("read the costs")
         .map(Option::unwrap_or_default)
 }
 
@@ -75,5 +75,5 @@ pub(crate) fn spent_below(tx: &Tx<'_>, root: &str) -> Result<i64> {
          SELECT coalesce(sum(r.cost_micros), 0) FROM down JOIN runs r ON r.atom_id = down.id",
     )
     .and_then(|mut s| s.query_row([root], |row| row.get(0)))
-    .doing("add up what was spent")
+    .doing("add up the costs")
 }

@@ -58,7 +58,7 @@ pub(crate) fn before_latest(tx: &Tx<'_>, atom: Option<&str>, count: i64) -> Resu
     let sql = format!("SELECT seq FROM events WHERE {of_atom} ORDER BY seq DESC LIMIT 1 OFFSET ?2");
     tx.prepare_cached(&sql)
         .and_then(|mut s| s.query_row(params![atom, count], |row| row.get(0)).optional())
-        .doing("look for the latest events")
+        .doing("find the latest events")
         .map(Option::unwrap_or_default)
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn tasks_above(tx: &Tx<'_>, atom: &str, at_most: i64) -> Result<i64> 
          WHERE a.delegated_by IS NOT NULL",
     )
     .and_then(|mut s| s.query_row(params![atom, at_most], |row| row.get(0)))
-    .doing("count the tasks that a task is within")
+    .doing("count the levels of a task")
 }
 
 /// Returns the latest atom that the conversation claimed last, that is still in progress without a
@@ -118,7 +118,7 @@ pub(crate) fn claimed_by(tx: &Tx<'_>, conversation: &str) -> Result<Option<Strin
          ORDER BY e.seq DESC LIMIT 1",
     )
     .and_then(|mut s| s.query_row([conversation], |row| row.get(0)).optional())
-    .doing("look for what a conversation has claimed")
+    .doing("find a conversation's claims")
 }
 
 /// Returns true if `by` already reminded the run.
@@ -128,7 +128,7 @@ pub(crate) fn was_nudged(tx: &Tx<'_>, atom: &str, run: &str, by: &str) -> Result
              AND kind = 'nudged' AND json_valid(data) AND data ->> '$.by' = ?3)",
     )
     .and_then(|mut s| s.query_row([atom, run, by], |row| row.get(0)))
-    .doing("look whether a run was reminded")
+    .doing("tell if a run was reminded")
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Event>> {

@@ -306,7 +306,7 @@ impl Query {
         let micros: Option<i64> = tx
             .prepare_cached(&sql)
             .and_then(|mut s| s.query_row(&*self.bound_params(), |row| row.get(0)))
-            .doing("look for the next retry")?;
+            .doing("find the next retry")?;
         Ok(micros.map(Timestamp::from_micros))
     }
 

@@ -21,14 +21,14 @@ fn from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Task> {
 pub(crate) fn find_task(tx: &Tx<'_>, task_id: &str) -> Result<Option<Task>> {
     tx.prepare_cached("SELECT task_id, atom_id, told FROM mailbox_tasks WHERE task_id = ?1")
         .and_then(|mut s| s.query_row([task_id], from_row).optional())
-        .doing("look a task up")
+        .doing("find a task")
 }
 
 /// The task that an atom is.
 pub(crate) fn task_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Task>> {
     tx.prepare_cached("SELECT task_id, atom_id, told FROM mailbox_tasks WHERE atom_id = ?1")
         .and_then(|mut s| s.query_row([atom], from_row).optional())
-        .doing("look a task up")
+        .doing("find a task")
 }
 
 /// Returns the tasks, oldest atom first. Excluded are tasks reported as over that have not changed

@@ -48,7 +48,7 @@ pub(crate) fn insert(tx: &Tx<'_>, new: NewRow<'_>, now: Timestamp) -> Result<Mes
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![id, new.channel, new.author, new.content, new.atom_id, new.run_id, now.as_micros()],
     )
-    .doing("say something")?;
+    .doing("post a message")?;
     let seq = tx.last_insert_rowid();
     for reader in &new.mentions {
         tx.execute("INSERT INTO mentions (reader, message) VALUES (?1, ?2)", params![reader, seq])

@@ -32,7 +32,7 @@ pub(crate) fn set(tx: &Tx<'_>, key: &str, value: &str) -> Result<()> {
         "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
     )
     .and_then(|mut s| s.execute([key, value]))
-    .doing("keep a setting")?;
+    .doing("store a setting")?;
     Ok(())
 }
 

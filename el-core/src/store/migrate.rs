@@ -17,7 +17,7 @@ pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 pub(super) const APPLICATION_ID: i64 = 0x656c_7431;
 
 pub(super) fn read_version(conn: &Connection) -> Result<i64> {
-    conn.query_row("PRAGMA user_version", [], |row| row.get(0)).doing("read its version")
+    conn.query_row("PRAGMA user_version", [], |row| row.get(0)).doing("read the database's version")
 }
 
 /// Migrates a database to [`SCHEMA_VERSION`] in one immediate transaction. The version is read
@@ -48,7 +48,7 @@ pub(super) fn create_schema(
     }
     let has_tables: bool = tx
         .query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
-        .doing("look for tables")?;
+        .doing("find tables")?;
     if has_tables {
         let why = "it belongs to another program".to_owned();
         return Err(Error::NotADatabase { path: path.to_owned(), why });
@@ -61,10 +61,10 @@ pub(super) fn create_schema(
 
 fn apply_missing(tx: &Tx<'_>, found: i64) -> Result<()> {
     for step in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
-        tx.execute_batch(step).doing("migrate")?;
+        tx.execute_batch(step).doing("migrate the database")?;
     }
-    tx.pragma_update(None, "application_id", APPLICATION_ID).doing("mark the file")?;
-    tx.pragma_update(None, "user_version", SCHEMA_VERSION).doing("set its version")
+    tx.pragma_update(None, "application_id", APPLICATION_ID).doing("mark the database file")?;
+    tx.pragma_update(None, "user_version", SCHEMA_VERSION).doing("set the database's version")
 }
 
 #[cfg(test)]

@@ -59,8 +59,9 @@ impl Store {
         let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, durability)?;
         let found = migrate::read_version(&conn).map_err(|error| not_ours(path, error))?;
         // Another program's version may be the same number.
-        let application_id: i64 =
-            conn.query_row("PRAGMA application_id", [], |row| row.get(0)).doing("read its mark")?;
+        let application_id: i64 = conn
+            .query_row("PRAGMA application_id", [], |row| row.get(0))
+            .doing("read the database's mark")?;
         if application_id != migrate::APPLICATION_ID {
             let why = if found == 0 {
                 "it has no schema; `el init` was never finished here"
@@ -118,7 +119,7 @@ impl Store {
         self.conn
             .prepare_cached("PRAGMA data_version")
             .and_then(|mut s| s.query_row([], |row| row.get(0)))
-            .doing("look for changes")
+            .doing("find changes")
     }
 
     /// Moves the write-ahead log into the database, as far as no reader is in the way. For the idle
@@ -128,7 +129,9 @@ impl Store {
     ///
     /// If SQLite fails.
     pub fn checkpoint(&self) -> Result<()> {
-        self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).doing("checkpoint")
+        self.conn
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+            .doing("checkpoint the database")
     }
 
     /// Runs SQLite's check of the file and of the references. Returns no lines if the file is
@@ -152,11 +155,11 @@ impl Store {
             })?;
             rows.collect()
         };
-        let mut found = collect("PRAGMA integrity_check").doing("check the file")?;
+        let mut found = collect("PRAGMA integrity_check").doing("check the database file")?;
         found.retain(|line| line != "ok");
         found.extend(
             collect("PRAGMA foreign_key_check")
-                .doing("check its references")?
+                .doing("check the database's references")?
                 .into_iter()
                 .map(|row| format!("dangling reference: {row}")),
         );
@@ -218,7 +221,7 @@ impl Store {
 
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
         let tx = Transaction::new_unchecked(&self.conn, TransactionBehavior::Deferred)
-            .doing("begin to read")?;
+            .doing("begin to read the database")?;
         work(&tx)
     }
 }
@@ -227,15 +230,15 @@ impl Store {
 const BULK_CACHE_KIB: i64 = 64 * 1024;
 
 fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Connection> {
-    let mut conn =
-        Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).doing("open")?;
-    conn.busy_handler(Some(busy::wait_and_retry)).doing("set its busy handler")?;
+    let mut conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .doing("open the database")?;
+    conn.busy_handler(Some(busy::wait_and_retry)).doing("set the database's busy handler")?;
     // A checkpoint at every close would cost each call four waits for the disk, and hold an
     // exclusive lock: a process that is stopped just then would block all others. Commits still
     // checkpoint, each time that the log has grown, and so does the end of a process that leaves a
     // large log.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
-        .doing("keep its log at the end")?;
+        .doing("keep the database's log")?;
     let synchronous = match durability {
         Durability::Normal => "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
         Durability::Full => "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",

@@ -135,7 +135,7 @@ pub(crate) fn put_settings(
 /// Records the worker that shares the plan's tasks with other workers.
 pub(crate) fn set_driver(tx: &Tx<'_>, epic: &str, worker: &str) -> Result<()> {
     tx.execute("UPDATE orchestrations SET driver = ?2 WHERE epic_id = ?1", params![epic, worker])
-        .doing("say who drives an orchestration")?;
+        .doing("record the driver of an orchestration")?;
     Ok(())
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn is_resting(tx: &Tx<'_>, epic: &str) -> Result<bool> {
     let sql = concat!("SELECT ?1 IN (", resting_plans!(), ")");
     tx.prepare_cached(sql)
         .and_then(|mut s| s.query_row([epic], |row| row.get(0)))
-        .doing("look whether a plan is driven")
+        .doing("tell if a plan is driven")
 }
 
 /// Adds driven time.
@@ -242,7 +242,7 @@ pub(crate) fn record_answer(
             now.as_micros()
         ],
     )
-    .doing("keep an answer")?;
+    .doing("store an answer")?;
     Ok(())
 }
 
@@ -252,7 +252,7 @@ pub(crate) fn set_fault(tx: &Tx<'_>, epic: &str, name: &str, fault: &str) -> Res
         "UPDATE questions SET fault = ?3 WHERE epic_id = ?1 AND name = ?2",
         [epic, name, fault],
     )
-    .doing("keep what was wrong with an answer")?;
+    .doing("store the faults of an answer")?;
     Ok(())
 }
 
@@ -269,13 +269,13 @@ pub(crate) fn list_faults(
              WHERE atom_id = ?1 AND kind = 'answered' AND data ->> '$.question' = ?2
              AND data ->> '$.came' = 'faulty' ORDER BY seq DESC LIMIT ?3",
         )
-        .doing("read what was wrong with answers")?;
+        .doing("read the faults of answers")?;
     let rows = statement
         .query_map(params![epic, name, limit], |row| {
             Ok((Timestamp::from_micros(row.get(0)?), row.get(1)?, row.get(2)?))
         })
-        .doing("read what was wrong with answers")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read what was wrong with answers")
+        .doing("read the faults of answers")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read the faults of answers")
 }
 
 /// Records that every task of the list has had an atom.
@@ -337,7 +337,7 @@ pub(crate) fn put_check(tx: &Tx<'_>, epic: &str, check: &WholeCheck) -> Result<(
             check.at.as_micros()
         ],
     )
-    .doing("keep a check")?;
+    .doing("store a check")?;
     Ok(())
 }
 
@@ -367,7 +367,7 @@ pub(crate) fn is_part(tx: &Tx<'_>, atom: &str) -> Result<bool> {
          UNION ALL SELECT 1 FROM questions WHERE atom_id = ?1",
     )
     .and_then(|mut s| s.exists([atom]))
-    .doing("read whether an atom is part of a plan")
+    .doing("tell if an atom is part of a plan")
 }
 
 /// Returns true if an atom asks a question, of any orchestration.

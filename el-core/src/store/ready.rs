@@ -150,7 +150,7 @@ impl<'t> Parents<'t> {
                     let params = (&id, self.now.as_micros(), !self.driven.contains(&id));
                     s.query_row(params, |row| Ok((row.get(0)?, row.get(1)?))).optional()
                 })
-                .doing("look at a parent")?;
+                .doing("read a parent")?;
             // For a damaged database whose parents go round in a circle.
             self.holding.insert(id.clone(), false);
             path.push(id);

@@ -169,9 +169,9 @@ pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
         .prepare_cached(
             "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || '{' ORDER BY id LIMIT 10",
         )
-        .doing("look a run up")?;
-    let rows = statement.query_map([&from], |row| row.get(0)).doing("look a run up")?;
-    let mut found: Vec<String> = rows.collect::<rusqlite::Result<_>>().doing("look a run up")?;
+        .doing("find a run")?;
+    let rows = statement.query_map([&from], |row| row.get(0)).doing("find a run")?;
+    let mut found: Vec<String> = rows.collect::<rusqlite::Result<_>>().doing("find a run")?;
     match found.len() {
         0 => Err(Error::not_found("run", text)),
         1 => Ok(found.remove(0)),

@@ -24,11 +24,12 @@ pub(crate) fn search_atoms(
         "SELECT search.rowid, bm25(search, 4.0, 1.0, 1.0) FROM search
          CROSS JOIN atoms a ON a.seq = search.rowid WHERE search MATCH ?1{over}"
     );
-    let mut statement = tx.prepare_cached(&sql).doing("search")?;
+    let mut statement = tx.prepare_cached(&sql).doing("search the database")?;
     let rows = statement
         .query_map([&query], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, f64>(1)?)))
-        .doing("search")?;
-    let mut found: Vec<(i64, f64)> = rows.collect::<rusqlite::Result<_>>().doing("search")?;
+        .doing("search the database")?;
+    let mut found: Vec<(i64, f64)> =
+        rows.collect::<rusqlite::Result<_>>().doing("search the database")?;
     let total = i64::try_from(found.len()).unwrap_or(i64::MAX);
     let best_first = |a: &(i64, f64), b: &(i64, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
     let wanted = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
@@ -38,8 +39,10 @@ pub(crate) fn search_atoms(
     }
     found.sort_unstable_by(best_first);
     let sql = format!("SELECT {} FROM atoms a WHERE a.seq = ?1", atom::COLUMNS);
-    let mut statement = tx.prepare_cached(&sql).doing("search")?;
-    let read = |(seq, _): (i64, f64)| statement.query_row([seq], atom::from_row).doing("search")?;
+    let mut statement = tx.prepare_cached(&sql).doing("search the database")?;
+    let read = |(seq, _): (i64, f64)| {
+        statement.query_row([seq], atom::from_row).doing("search the database")?
+    };
     Ok((found.into_iter().map(read).collect::<Result<_>>()?, total))
 }
 
@@ -76,15 +79,15 @@ fn find_signs(
     let params = || rusqlite::params_from_iter(&values);
     let total = tx
         .query_row(&format!("SELECT count(*) {from}"), params(), |row| row.get(0))
-        .doing("search")?;
+        .doing("search the database")?;
     let most = limit.unwrap_or(-1);
     let sql =
         format!("SELECT {} {from} ORDER BY a.updated_at DESC, a.seq LIMIT {most}", atom::COLUMNS);
-    let mut statement = tx.prepare(&sql).doing("search")?;
-    let rows = statement.query_map(params(), atom::from_row).doing("search")?;
+    let mut statement = tx.prepare(&sql).doing("search the database")?;
+    let rows = statement.query_map(params(), atom::from_row).doing("search the database")?;
     let atoms = rows
         .collect::<rusqlite::Result<Vec<_>>>()
-        .doing("search")?
+        .doing("search the database")?
         .into_iter()
         .collect::<Result<_>>()?;
     Ok((atoms, total))

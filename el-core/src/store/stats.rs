@@ -58,9 +58,9 @@ pub(crate) fn count_runs(tx: &Tx<'_>) -> Result<RunStats> {
 }
 
 fn query_counts(tx: &Tx<'_>, sql: &str) -> Result<Counts> {
-    let mut statement = tx.prepare(sql).doing("count")?;
+    let mut statement = tx.prepare(sql).doing("count records")?;
     let rows = statement
         .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))
-        .doing("count")?;
-    rows.collect::<rusqlite::Result<_>>().doing("count")
+        .doing("count records")?;
+    rows.collect::<rusqlite::Result<_>>().doing("count records")
 }

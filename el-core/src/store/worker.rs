@@ -36,7 +36,7 @@ pub(crate) fn heartbeat(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
 /// Records the atoms that the worker can be relied on to take.
 pub(crate) fn set_takes(tx: &Tx<'_>, id: &str, takes: Takes) -> Result<()> {
     tx.execute("UPDATE workers SET takes = ?2 WHERE id = ?1", params![id, takes.as_str()])
-        .doing("say what a worker takes")?;
+        .doing("record a worker's filter")?;
     Ok(())
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn request_stop(tx: &Tx<'_>) -> Result<usize> {
 pub(crate) fn is_stopping(tx: &Tx<'_>, id: &str) -> Result<bool> {
     tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM workers WHERE id = ?1 AND stop_requested)")
         .and_then(|mut s| s.query_row([id], |row| row.get(0)))
-        .doing("look whether a worker is to stop")
+        .doing("tell if a worker should stop")
 }
 
 pub(crate) fn list_workers(tx: &Tx<'_>) -> Result<Vec<Worker>> {

@@ -2,12 +2,12 @@ use el_core::model::{Bond, BondKind};
 use el_core::ops;
 
 use crate::app::App;
-use crate::args::values::word_parser;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::style;
+use crate::values::word_parser;
 
 /// Bind a source to a target: the target waits for the source
 #[derive(Debug, clap::Args)]

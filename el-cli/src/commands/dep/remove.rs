@@ -3,11 +3,11 @@ use el_core::ops;
 
 use super::add::print_bond;
 use crate::app::App;
-use crate::args::values::word_parser;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::List;
+use crate::values::word_parser;
 
 /// Remove the bonds from a source to a target
 #[derive(Debug, clap::Args)]

@@ -2,12 +2,12 @@ use el_core::model::Outcome;
 use el_core::ops::{self, RunFilter};
 
 use crate::app::App;
-use crate::args::values::word_parser;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::{List, stream_list};
 use crate::output::{runs, style};
+use crate::values::word_parser;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {

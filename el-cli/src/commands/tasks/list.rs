@@ -3,11 +3,11 @@ use el_core::model::TaskStatus;
 use el_core::ops::{self, TaskFilter};
 
 use crate::app::App;
-use crate::args::values::word_parser;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{style, tasks};
+use crate::values::word_parser;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {

@@ -19,7 +19,7 @@ pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
     let exact: Option<String> = tx
         .prepare_cached("SELECT id FROM atoms WHERE id = ?1")
         .and_then(|mut s| s.query_row([&lower], |row| row.get(0)).optional())
-        .doing("look an id up")?;
+        .doing("find an id")?;
     if let Some(id) = exact {
         return Ok(id);
     }
@@ -58,13 +58,13 @@ fn resolve_short(tx: &Tx<'_>, wanted: &str, lower: &str) -> Result<String> {
             "SELECT id, title, short FROM atoms WHERE short >= ?1 AND short < ?1 || '{'
             ORDER BY short LIMIT ?2",
         )
-        .doing("look an id up")?;
+        .doing("find an id")?;
     let limit = i64::try_from(model::MAX_CANDIDATES).expect("a small constant");
     let rows = statement
         .query_map(params![short, limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        .doing("look an id up")?;
+        .doing("find an id")?;
     let mut candidates: Vec<(String, String, String)> =
-        rows.collect::<rusqlite::Result<_>>().doing("look an id up")?;
+        rows.collect::<rusqlite::Result<_>>().doing("find an id")?;
     match candidates.len() {
         0 => Err(Error::not_found("atom", wanted)),
         1 => Ok(candidates.remove(0).0),

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::process::{Handle, ProcessId};
+use crate::process::{Handle, Liveness, ProcessId};
 
 const LONG: Duration = Duration::from_secs(60);
 

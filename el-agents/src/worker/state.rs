@@ -230,9 +230,7 @@ impl<'a> State<'a> {
     }
 
     fn read_view(&mut self, now: Timestamp) -> Result<WorkerView, Error> {
-        let view =
-            ops::worker_view(&self.store, &self.id, &self.agents, &self.options.filter, now)?;
-        Ok(view)
+        ops::worker_view(&self.store, &self.id, &self.agents, &self.options.filter, now)
     }
 
     fn plan_actions(&self, view: &WorkerView, now: Timestamp) -> Vec<Action> {

@@ -1,0 +1,26 @@
+use super::*;
+
+#[test]
+fn the_list_of_worktrees_is_read_whatever_their_names() {
+    let text = "worktree /\0HEAD 12\0branch refs/heads/main\0\0\
+                worktree /a b\nc\0HEAD 12\0branch refs/heads/el/t-1\0locked\0\0\
+                worktree /d\0bare\0\0";
+    let found = parse_worktrees(text);
+    assert_eq!(found.len(), 3);
+    assert_eq!((found[0].branch.as_deref(), found[0].is_missing), (Some("main"), false));
+    assert_eq!(
+        (found[1].path.to_str(), found[1].branch.as_deref(), found[1].is_missing),
+        (Some("/a b\nc"), Some("el/t-1"), true)
+    );
+    assert!(found[2].is_bare);
+}
+
+#[test]
+fn what_el_put_there_is_no_change() {
+    assert!(
+        is_below(".env", ".env")
+            && is_below("node_modules/x", "node_modules/")
+            && is_below("node_modules", "node_modules")
+    );
+    assert!(!is_below(".env2", ".env"));
+}

@@ -196,12 +196,14 @@ impl Watcher {
                             "! the process table cannot be read ({error}); trying again"
                         )),
                     }
-                    ending = Some((kind, self.start_ending(&agent, kind, Duration::ZERO, END_AGAIN)));
+                    let again = self.start_ending(&agent, kind, Duration::ZERO, END_AGAIN);
+                    ending = Some((kind, again));
                 },
                 () = tokio::time::sleep_until(self.look_at.into()) => {
                     let order = self.look_once(&agent);
                     if let (Some(EndNow { kind, grace }), None) = (order, &ending) {
-                        ending = Some((kind, self.start_ending(&agent, kind, grace, Duration::ZERO)));
+                        let now = self.start_ending(&agent, kind, grace, Duration::ZERO);
+                        ending = Some((kind, now));
                     }
                     self.look_at = Instant::now() + self.pace.next_wait();
                 },

@@ -74,7 +74,8 @@ pub(crate) struct Args {
     #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::complete_atoms())]
     blocked_by: Vec<String>,
     /// An atom that waits for the new atom
-    #[arg(long = "blocking", value_delimiter = ',', value_name = "ATOM", add = complete::complete_atoms())]
+    #[arg(long = "blocking", value_delimiter = ',', value_name = "ATOM",
+        add = complete::complete_atoms())]
     blocking: Vec<String>,
     /// The atom during whose work the new atom was found
     #[arg(long, value_name = "ATOM", add = complete::all_atoms())]

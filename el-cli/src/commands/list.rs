@@ -66,7 +66,8 @@ pub(crate) struct FilterArgs {
         value_delimiter = ',', value_name = "TYPE")]
     types: Vec<IssueType>,
     /// None of these types
-    #[arg(long, value_parser = word_parser::<IssueType>(), value_delimiter = ',', value_name = "TYPE")]
+    #[arg(long, value_parser = word_parser::<IssueType>(),
+        value_delimiter = ',', value_name = "TYPE")]
     exclude_type: Vec<IssueType>,
     /// Only these priorities, as numbers or words
     #[arg(short, long, value_parser = word_parser::<Priority>(),

@@ -27,7 +27,7 @@ impl Page {
         self.quiet
     }
 
-    /// Adds a line. The caller has sanitized every foreign text ([`sanitize::line`]).
+    /// Adds a line. The caller has sanitized every foreign text ([`sanitize::one_line`]).
     pub(crate) fn push_line(&mut self, text: impl AsRef<str>) {
         self.text.push_str(text.as_ref());
         self.text.push('\n');

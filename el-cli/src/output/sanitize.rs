@@ -33,7 +33,7 @@ pub(crate) fn path_line(path: &std::path::Path) -> String {
     one_line(&path.display().to_string()).into_owned()
 }
 
-/// Cuts the text to `columns`, with `…` at the end. The text must come from [`line()`].
+/// Cuts the text to `columns`, with `…` at the end. The text must come from [`one_line`].
 pub(crate) fn truncate_to(text: &str, columns: usize) -> Cow<'_, str> {
     if text.width() <= columns {
         return Cow::Borrowed(text);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Largest unit first, in the order of [`format()`]. `w` is only read.
+/// Largest unit first, in the order of [`format_duration`]. `w` is only read.
 const UNITS: [(&str, u64); 6] = [
     ("w", 604_800_000),
     ("d", 86_400_000),
@@ -54,7 +54,7 @@ fn unit_millis(word: &str) -> Option<u64> {
     UNITS.iter().find(|(unit, _)| *unit == short).map(|(_, millis)| *millis)
 }
 
-/// Writes a length of time so that [`parse`] reads the same: `1h30m`, `45s`, `0s`.
+/// Writes a length of time so that [`parse_duration`] reads the same: `1h30m`, `45s`, `0s`.
 pub(crate) fn format_duration(duration: Duration) -> String {
     let mut millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let mut text = String::new();

@@ -18,7 +18,8 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     live: bool,
     /// Only runs with this outcome
-    #[arg(long, value_parser = word_parser::<Outcome>(), value_name = "OUTCOME", conflicts_with = "live")]
+    #[arg(long, value_parser = word_parser::<Outcome>(), value_name = "OUTCOME",
+        conflicts_with = "live")]
     outcome: Option<Outcome>,
     /// At most this many; 0 means all [default: all]
     #[arg(long, value_name = "N")]

@@ -15,8 +15,8 @@ mod refusal;
 
 /// An issue tracker for coding agents, with the workers built in
 #[derive(Debug, Parser)]
-#[command(name = "el", version, max_term_width = 100, help_template = HELP, after_help = COMMAND_LIST,
-    disable_help_subcommand = true)]
+#[command(name = "el", version, max_term_width = 100, help_template = HELP,
+    after_help = COMMAND_LIST, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) globals: Globals,

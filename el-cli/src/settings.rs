@@ -17,7 +17,9 @@ use serde::Serialize;
 use crate::error::{CommandError, Result};
 use crate::trust::{Claims, Trust};
 
+mod agents;
 pub(crate) mod duration;
+mod faults;
 mod file;
 mod inert;
 pub(crate) mod keys;
@@ -28,8 +30,10 @@ pub(crate) mod served;
 pub(crate) mod value;
 pub(crate) mod write;
 
+use faults::{bad_entry, bad_given};
 pub(crate) use file::Problem;
 use file::{ConfigFile, Entry};
+pub(crate) use inert::claims;
 use keys::Key;
 use value::Value;
 
@@ -164,118 +168,6 @@ impl Settings {
     /// Faults of the files that stop no command.
     pub(crate) fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.project.problems.iter().chain(&self.user.problems)
-    }
-
-    /// Settings of the project's file that have no effect before `el trust`.
-    pub(crate) fn inert(&self) -> &[Entry] {
-        &self.inert
-    }
-
-    /// The names of settings without effect, each once, in order.
-    pub(crate) fn inert_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.inert.iter().map(Entry::name).collect();
-        names.sort_unstable();
-        names
-    }
-
-    /// A sentence about the settings without effect, if any.
-    pub(crate) fn inert_sentence(&self) -> Option<String> {
-        let names = self.inert_names();
-        let (these, count) = match names.len() {
-            0 => return None,
-            1 => ("this setting", "counts"),
-            _ => ("these settings", "count"),
-        };
-        let path = self.project.path.display();
-        Some(format!(
-            "until you run el trust, {these} of {path} {count} for nothing: {}",
-            names.join(", ")
-        ))
-    }
-
-    /// Refuses settings that must not start agents: an unreadable file or line may hold the agents'
-    /// limits.
-    ///
-    /// # Errors
-    ///
-    /// The first fault, with its file and line; the others are listed.
-    pub(crate) fn reliable(self) -> Result<Settings> {
-        let wrong: Vec<CommandError> =
-            [&self.project, &self.user].into_iter().flat_map(file_faults).collect();
-        let listed: Vec<String> =
-            wrong.iter().skip(1).map(|error| error.message().to_owned()).collect();
-        match wrong.into_iter().next() {
-            None => Ok(self),
-            Some(first) => Err(first.with_listing(listed).with_hint(
-                "put that right first: no agent is started while a setting that was made \
-                     does not hold",
-            )),
-        }
-    }
-
-    /// Every unusable value, also values that another layer overrides.
-    pub(crate) fn bad_values(&self) -> Vec<CommandError> {
-        let files = [&self.project, &self.user].into_iter().flat_map(|file| {
-            file.entries
-                .iter()
-                .filter_map(|entry| Some(bad_entry(file, entry, entry.value.as_ref().err()?)))
-        });
-        let given = self
-            .given
-            .iter()
-            .filter_map(|given| Some(bad_given(given, given.value.as_ref().err()?)));
-        given.chain(files).collect()
-    }
-
-    /// The agents with a table of their own.
-    pub(crate) fn agents(&self) -> Vec<&str> {
-        let mut names: Vec<&str> =
-            self.project.agents.iter().chain(&self.user.agents).map(String::as_str).collect();
-        names.sort_unstable();
-        names.dedup();
-        names
-    }
-
-    /// The existing agents: agents with a table, and agents that the setting `agent` names. A
-    /// flag's value does not count, since a flag may be mistyped.
-    pub(crate) fn known_agents(&self) -> Vec<String> {
-        let is_agent = |key: &Key| key.name == "agent";
-        let given = self
-            .given
-            .iter()
-            .filter(|given| is_agent(given.key) && !matches!(given.origin, Origin::Flag { .. }));
-        let files = [&self.project, &self.user]
-            .into_iter()
-            .flat_map(|file| &file.entries)
-            .filter(|entry| is_agent(entry.key));
-        let values = given.map(|given| &given.value).chain(files.map(|entry| &entry.value));
-        let texts = values.filter_map(|value| match value {
-            Ok(Value::Text(text)) => Some(text.as_str()),
-            _ => None,
-        });
-        let default = Key::find_key("agent").and_then(|key| key.default);
-        let named = texts.chain(default).flat_map(comma_list);
-        let mut names: Vec<String> = named.chain(self.agents()).map(str::to_owned).collect();
-        names.sort_unstable();
-        names.dedup();
-        names
-    }
-
-    /// `gendry`, or `gendry,ada`: at least a single agent, each once.
-    fn agent_names_to_serve(&self) -> Result<Vec<String>> {
-        let Resolved { value, origin } =
-            self.get(Key::find_key("agent").expect("it is among the keys"), None)?;
-        let text = if let Value::Text(text) = value { text } else { String::new() };
-        let mut names: Vec<String> = Vec::new();
-        for name in comma_list(&text) {
-            if !names.iter().any(|known| known == name) {
-                names.push(name.to_owned());
-            }
-        }
-        if names.is_empty() {
-            return Err(origin.refusal_error("agent", "agent: the name of an agent is needed"));
-        }
-        Ok(names)
     }
 
     /// The value and the origin of a setting, for an agent or in general.
@@ -449,52 +341,9 @@ pub(crate) struct WorkSettings {
     pub(crate) summaries_directory: PathBuf,
 }
 
-/// `gendry`, or `gendry,ada`.
-fn comma_list(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',').map(str::trim).filter(|name| !name.is_empty())
-}
-
 /// The user's configuration file, by the XDG rules. `None` without a home.
 pub(crate) fn user_config_path() -> Option<PathBuf> {
     Some(etcetera::choose_base_strategy().ok()?.config_dir().join("el").join("config.toml"))
-}
-
-/// The settings of a project's file that need a person's trust.
-pub(crate) fn claims(config: &Path) -> Claims {
-    ConfigFile::read(config).of_project().claims()
-}
-
-/// The faults that make this file unreliable, by line.
-fn file_faults(file: &ConfigFile) -> Vec<CommandError> {
-    let of_lines = file.problems.iter().filter(|problem| problem.is_serious).map(|problem| {
-        let error = CommandError::config_error("config.toml", problem.to_string());
-        (
-            problem.line,
-            error
-                .with_detail("path", problem.path.display().to_string())
-                .with_detail("line", problem.line),
-        )
-    });
-    let of_values = file.entries.iter().filter_map(|entry| {
-        Some((entry.line, bad_entry(file, entry, entry.value.as_ref().err()?)))
-    });
-    let mut found: Vec<_> = of_lines.chain(of_values).collect();
-    found.sort_by_key(|(line, _)| *line);
-    found.into_iter().map(|(_, error)| error).collect()
-}
-
-fn bad_entry(file: &ConfigFile, entry: &Entry, message: &str) -> CommandError {
-    let name = entry.name();
-    CommandError::config_error(
-        &name,
-        format!("{}:{}: {name}: {message}", file.path.display(), entry.line),
-    )
-    .with_detail("path", file.path.display().to_string())
-    .with_detail("line", entry.line)
-}
-
-fn bad_given(given: &Given, message: &str) -> CommandError {
-    given.origin.refusal_error(given.key.name, &format!("{}: {message}", given.origin))
 }
 
 /// A path with the home folder in the place of a leading `~`.

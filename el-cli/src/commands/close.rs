@@ -53,8 +53,8 @@ pub(crate) struct Ids {
 #[derive(Debug, clap::Args)]
 pub(crate) struct GuardArgs {
     /// Change nothing, with exit code 4, unless the status is in this list
-    #[arg(long, value_parser = word_parser::<Status>(), value_delimiter = ',', value_name = "STATUS",
-        hide_possible_values = true)]
+    #[arg(long, value_parser = word_parser::<Status>(), value_delimiter = ',',
+        value_name = "STATUS", hide_possible_values = true)]
     if_status: Vec<Status>,
 }
 

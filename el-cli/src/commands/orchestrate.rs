@@ -22,6 +22,7 @@ mod graph;
 mod layers;
 mod lock;
 mod place;
+mod state;
 pub(super) mod status;
 mod tell;
 mod words;

@@ -2,8 +2,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use el_agents::settings::Places;
-use el_agents::worker::{self, Served, Summary, WorkError, WorkOptions};
-use el_core::model::{Pause, PauseKind};
+use el_agents::worker::{self, Served, WorkOptions};
 use el_core::ops::{self, AtomFilter};
 
 use super::freed;
@@ -11,15 +10,16 @@ use super::list::FilterArgs;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::time;
 use crate::settings::{Settings, WorkSettings};
 use crate::{complete, mistyped};
 
 mod background;
 mod dry_run;
+mod failures;
 pub(super) mod folders;
 pub(super) mod live;
 pub(super) mod preflight;
+mod remarks;
 mod resume;
 mod signed_on;
 mod status;
@@ -27,6 +27,10 @@ mod stop;
 mod to_land;
 mod words;
 
+use failures::ensure_all_is_done;
+pub(super) use failures::{pause_error, work_failure};
+pub(super) use remarks::{tell_of_folders, tell_of_inert};
+use remarks::{tell_of_others, tell_what_waits};
 pub(crate) use signed_on::{Started, signed_on};
 
 /// Claim ready atoms and run an agent on each, in a tmux session
@@ -267,49 +271,6 @@ fn offer_epics(app: &App, listener: &mut live::Listener<'_>) {
     listener.print_above(|page| epics.iter().for_each(|epic| page.push_line(freed::offer(epic))));
 }
 
-/// The error for an action that a pause prevents, with the exit code of the pause.
-pub(super) fn pause_error(pause: &Pause) -> CommandError {
-    let (exit, code, hint) = match pause.kind {
-        PauseKind::Account => {
-            (Exit::Configuration, "account", "el work --resume --drain goes on after that")
-        }
-        PauseKind::Budget => (
-            Exit::Paused,
-            "budget_spent",
-            "el work --resume goes on today all the same; el config set budget_per_day USD sets \
-             another bound",
-        ),
-        PauseKind::UsageLimit | PauseKind::Outage => (
-            Exit::Paused,
-            "paused",
-            "el work --once --wait waits for it; el work --resume goes on at once",
-        ),
-    };
-    CommandError::new(exit, code, format!("not all is done: {}", pause.reason))
-        .with_retryable(exit == Exit::Paused)
-        .with_detail("pause", serde_json::to_value(pause).unwrap_or_default())
-        .with_hint(hint)
-}
-
-fn ensure_all_is_done(summary: &Summary) -> Result<()> {
-    if let Some(pause) = &summary.pause {
-        return Err(pause_error(pause));
-    }
-    let unfinished = summary.unfinished_atoms();
-    if unfinished.is_empty() {
-        return Ok(());
-    }
-    let message = format!(
-        "{} of {} failed or blocked: {}",
-        unfinished.len(),
-        el_core::count_noun(summary.atoms.len(), "atom"),
-        unfinished.join(", ")
-    );
-    Err(CommandError::new(Exit::Unfinished, "unfinished", message)
-        .with_detail("atoms", unfinished.clone())
-        .with_hint(format!("el why {} says how each attempt ended", unfinished[0])))
-}
-
 fn resolve_agents(args: &Args, app: &App) -> Result<Resolved> {
     let settings = args.overrides.apply_to(app.settings_for_agents()?);
     app.warn_of_inert(&settings);
@@ -337,17 +298,6 @@ fn ensure_no_command(word: &str, app: &App) -> Result<()> {
     }
     Err(CommandError::usage_error(format!("'{word}' is no atom"))
         .with_hint(format!("el work --{flag}")))
-}
-
-/// Names the requested atoms that cannot begin now.
-fn tell_what_waits(app: &App, options: &WorkOptions) -> Result<()> {
-    let store = app.open_for_reading()?;
-    for id in &options.filter.ids {
-        if !ops::explain(&store, id, app.now())?.ready {
-            app.printer.note(&format!("{id} is not ready: el why {id} says what holds it"));
-        }
-    }
-    Ok(())
 }
 
 /// The folders of this project, and the path of this `el`.
@@ -396,70 +346,5 @@ fn work_options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOption
     })
 }
 
-/// Tells the caller of other workers. Beside another worker, a worker may idle while an agent is
-/// busy there.
-fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
-    for other in
-        ops::list_workers(&app.open_for_reading()?)?.iter().filter(|other| worker::is_there(other))
-    {
-        let since = time::relative_time(app.now(), other.started_at);
-        app.printer.note(&format!(
-            "another worker is at it: pid {}, for {}, started {since}; el work --stop ends it",
-            other.process.pid,
-            other.agents.join(", ")
-        ));
-        for served in
-            options.agents.iter().filter(|served| other.agents.contains(&served.agent.name))
-        {
-            let name = &served.agent.name;
-            let most = match served.at_most {
-                1 => "one thing".to_owned(),
-                most => format!("{most} things"),
-            };
-            app.printer.note(&format!(
-                "  {name} does {most} at a time, over all workers: this one waits while {name} \
-                 is busy, and takes what comes after"
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Reports settings that have no effect before `el trust`, for programs that read the events.
-pub(super) fn tell_of_inert(app: &App) -> Result<()> {
-    let settings = app.settings()?;
-    let keys = settings.inert_names();
-    let Some(message) = settings.inert_sentence().filter(|_| app.printer.is_robot()) else {
-        return Ok(());
-    };
-    app.printer.json_line(&serde_json::json!({
-        "at": app.now(), "event": "untrusted_settings", "keys": keys, "message": message,
-    }))
-}
-
-/// Warns, before agents start, of shared folders and uncommitted files.
-pub(super) fn tell_of_folders(app: &App, options: &WorkOptions) {
-    for remark in folders::folder_remarks(&options.agents, options.concurrency) {
-        app.printer.note(&remark);
-    }
-}
-
 /// The longest wait of `--stop`: an agent has five seconds to end by itself, and is then killed.
 const STOP_LIMIT: Duration = Duration::from_secs(90);
-
-pub(super) fn work_failure(error: WorkError) -> CommandError {
-    match error {
-        WorkError::Configuration(error) => error.into(),
-        WorkError::Store(error) => error.into(),
-        WorkError::DatabaseGone { .. } => CommandError::config_error("database", error.to_string())
-            .with_hint("all sessions were ended, since nothing of their work could be kept")
-            .with_hint("put the database back, or el init makes a new one; el doctor looks at it"),
-        WorkError::CannotLaunch { .. } => CommandError::config_error("tmux", error.to_string())
-            .with_hint(
-                "el doctor looks at what is needed; the atoms are open again and were not lost",
-            ),
-        WorkError::System { .. } => {
-            CommandError::internal_error("the worker could not go on").with_source(error)
-        }
-    }
-}

@@ -46,8 +46,8 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// A batch of `messages` messages. Each message must call [`Reply::send_answer`] exactly once, with
-    /// `None` for no answer.
+    /// A batch of `messages` messages. Each message must call [`Reply::send_answer`] exactly once,
+    /// with `None` for no answer.
     pub(super) fn new(out: Arc<AnswerSink>, messages: usize) -> Arc<Batch> {
         Arc::new(Batch { out, state: Mutex::new((messages, Vec::new())) })
     }

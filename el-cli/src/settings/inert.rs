@@ -1,6 +1,9 @@
 //! The part of a repository's file that has an effect before a person trusts the file. A repository
 //! is cloned, and its file could name any program.
 
+use std::path::Path;
+
+use super::Settings;
 use super::file::{ConfigFile, Entry};
 use super::keys::{Class, Key, Narrower};
 use super::value::Value;
@@ -84,6 +87,40 @@ fn is_no_wider(narrower: Narrower, value: &Value, other: &Value) -> bool {
             _ => false,
         },
     }
+}
+
+impl Settings {
+    /// Settings of the project's file that have no effect before `el trust`.
+    pub(crate) fn inert(&self) -> &[Entry] {
+        &self.inert
+    }
+
+    /// The names of settings without effect, each once, in order.
+    pub(crate) fn inert_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.inert.iter().map(Entry::name).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// A sentence about the settings without effect, if any.
+    pub(crate) fn inert_sentence(&self) -> Option<String> {
+        let names = self.inert_names();
+        let (these, count) = match names.len() {
+            0 => return None,
+            1 => ("this setting", "counts"),
+            _ => ("these settings", "count"),
+        };
+        let path = self.project.path.display();
+        Some(format!(
+            "until you run el trust, {these} of {path} {count} for nothing: {}",
+            names.join(", ")
+        ))
+    }
+}
+
+/// The settings of a project's file that need a person's trust.
+pub(crate) fn claims(config: &Path) -> Claims {
+    ConfigFile::read(config).of_project().claims()
 }
 
 #[cfg(test)]

@@ -122,7 +122,7 @@ pub(crate) fn replace(
 ) -> Result<Vec<String>> {
     let parsed = ConfigFile::parse(path, after);
     let parsed = if trust.is_some() { parsed.of_project() } else { parsed };
-    let mut faults = super::file_faults(&parsed).into_iter();
+    let mut faults = super::faults::file_faults(&parsed).into_iter();
     if let Some(first) = faults.next() {
         return Err(first.with_listing(faults.map(|error| error.message().to_owned())));
     }

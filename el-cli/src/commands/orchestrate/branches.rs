@@ -6,7 +6,8 @@ use el_agents::git::Repository;
 use el_agents::land::{PlanBranches, plan_branches};
 use el_core::ops::Overview;
 
-use super::ending::{Ending, State};
+use super::ending::Ending;
+use super::state::State;
 use crate::error::Result;
 
 /// Adds the branches that are not landed, and the results that the last run left out, to the ending

@@ -1,0 +1,67 @@
+//! Errors of a worker, and of work that is not all done.
+
+use el_agents::worker::{Summary, WorkError};
+use el_core::model::{Pause, PauseKind};
+
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+
+/// The error for an action that a pause prevents, with the exit code of the pause.
+pub(in crate::commands) fn pause_error(pause: &Pause) -> CommandError {
+    let (exit, code, hint) = match pause.kind {
+        PauseKind::Account => {
+            (Exit::Configuration, "account", "el work --resume --drain goes on after that")
+        }
+        PauseKind::Budget => (
+            Exit::Paused,
+            "budget_spent",
+            "el work --resume goes on today all the same; el config set budget_per_day USD sets \
+             another bound",
+        ),
+        PauseKind::UsageLimit | PauseKind::Outage => (
+            Exit::Paused,
+            "paused",
+            "el work --once --wait waits for it; el work --resume goes on at once",
+        ),
+    };
+    CommandError::new(exit, code, format!("not all is done: {}", pause.reason))
+        .with_retryable(exit == Exit::Paused)
+        .with_detail("pause", serde_json::to_value(pause).unwrap_or_default())
+        .with_hint(hint)
+}
+
+pub(super) fn ensure_all_is_done(summary: &Summary) -> Result<()> {
+    if let Some(pause) = &summary.pause {
+        return Err(pause_error(pause));
+    }
+    let unfinished = summary.unfinished_atoms();
+    if unfinished.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} of {} failed or blocked: {}",
+        unfinished.len(),
+        el_core::count_noun(summary.atoms.len(), "atom"),
+        unfinished.join(", ")
+    );
+    Err(CommandError::new(Exit::Unfinished, "unfinished", message)
+        .with_detail("atoms", unfinished.clone())
+        .with_hint(format!("el why {} says how each attempt ended", unfinished[0])))
+}
+
+pub(in crate::commands) fn work_failure(error: WorkError) -> CommandError {
+    match error {
+        WorkError::Configuration(error) => error.into(),
+        WorkError::Store(error) => error.into(),
+        WorkError::DatabaseGone { .. } => CommandError::config_error("database", error.to_string())
+            .with_hint("all sessions were ended, since nothing of their work could be kept")
+            .with_hint("put the database back, or el init makes a new one; el doctor looks at it"),
+        WorkError::CannotLaunch { .. } => CommandError::config_error("tmux", error.to_string())
+            .with_hint(
+                "el doctor looks at what is needed; the atoms are open again and were not lost",
+            ),
+        WorkError::System { .. } => {
+            CommandError::internal_error("the worker could not go on").with_source(error)
+        }
+    }
+}

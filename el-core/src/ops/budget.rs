@@ -3,10 +3,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::change::{ChangeDetails, set_status};
+use super::comment::insert_comment;
 use crate::model::{Atom, CancelMode, EventKind, Progress, Run, Status, Timestamp};
 use crate::model::{Pause, PauseKind};
 use crate::rules::budget::{cap_of, day_number, format_usd, is_over, is_spent, next_day};
-use crate::store::{Store, Tx, atom, budget, comment, event, meta, run};
+use crate::store::{Store, Tx, atom, budget, event, meta, run};
 use crate::{Ctx, Result};
 
 /// The budgets of a claim, in millionths of a US dollar; `None`: no bound.
@@ -203,8 +204,7 @@ fn way_out(epic: &str, is_held: bool, wanted: &str) -> String {
 }
 
 fn add_comment(tx: &Tx<'_>, ctx: &Ctx<'_>, about: &str, text: &str) -> Result<()> {
-    let added = comment::insert(tx, ctx, about, text)?;
-    event::insert(tx, ctx, EventKind::Commented, Some(about), None, &json!({ "comment": added.id }))
+    insert_comment(tx, ctx, about, None, text).map(drop)
 }
 
 /// Returns the budget that holds an atom. Epics without a budget have the default of the last

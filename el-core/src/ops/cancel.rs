@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::change::may_open;
+use super::change::ensure_may_open;
 use crate::model::{CancelMode, EventKind, Run};
 use crate::store::{Store, Tx, comment, event, run};
 use crate::{Ctx, Error, Result};
@@ -33,7 +33,7 @@ pub fn cancel(
         let session = run::fence(tx, ctx)?;
         let found = super::runs::resolve_target(tx, target)?;
         if let Some(session) = session.filter(|_| mode == CancelMode::Requeue) {
-            may_open(&session, &found.atom_id)?;
+            ensure_may_open(&session, &found.atom_id)?;
             return Err(Error::Refused(format!(
                 "a session does not put a cancelled atom back into the queue: `el cancel {0}` \
                  holds it, and a person decides",

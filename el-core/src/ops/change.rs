@@ -31,7 +31,7 @@ pub(super) fn resolved_all<S: AsRef<str>>(tx: &Tx<'_>, ids: &[S]) -> Result<Vec<
 /// Refuses changes of status that a session may not make. A session may change its own atom and
 /// atoms that nobody works on, but not the atom of another run. A session may end or report its own
 /// atom but not put the atom back into the queue: the atom would be started again, for ever.
-pub(super) fn may_set_status(
+pub(super) fn ensure_may_set_status(
     tx: &Tx<'_>,
     session: Option<&Run>,
     atom: &Atom,
@@ -39,10 +39,10 @@ pub(super) fn may_set_status(
 ) -> Result<()> {
     let Some(session) = session else { return Ok(()) };
     if to == Status::Open {
-        may_open(session, &atom.id)?;
+        ensure_may_open(session, &atom.id)?;
     }
     if session.atom_id != atom.id {
-        leave_alone(tx, session, atom)?;
+        ensure_not_of_own_plan(tx, session, atom)?;
     }
     match run::live_of(tx, &atom.id)? {
         Some(live) if live.id != session.id => Err(Error::conflict(
@@ -90,7 +90,7 @@ const NAMED_CHILDREN: usize = 5;
 
 /// Refuses to close an epic with open contents, unless a person insists. Called after the change,
 /// whose rollback undoes the change: the same call may have closed a child.
-pub(super) fn refuse_open_children(
+pub(super) fn ensure_children_over(
     tx: &Tx<'_>,
     session: Option<&Run>,
     atom: &Atom,
@@ -124,7 +124,7 @@ pub(super) fn refuse_open_children(
 }
 
 /// Refused of the session's own atom.
-pub(super) fn may_open(session: &Run, atom: &str) -> Result<()> {
+pub(super) fn ensure_may_open(session: &Run, atom: &str) -> Result<()> {
     if session.atom_id != atom {
         return Ok(());
     }
@@ -138,7 +138,7 @@ pub(super) fn may_open(session: &Run, atom: &str) -> Result<()> {
 /// Refuses to let a session close work that is to be reviewed, or a question that the session has
 /// to answer. A review counts if asked for at the start of the run or now. `by_setting`: the
 /// project reviews every run.
-pub(super) fn may_close(
+pub(super) fn ensure_may_close(
     tx: &Tx<'_>,
     session: Option<&Run>,
     atom: &Atom,
@@ -164,7 +164,11 @@ pub(super) fn may_close(
 }
 
 /// Refuses to let a session remove the request for a review of its own work. Only a person may.
-pub(super) fn may_lift_review(session: Option<&Run>, before: &Atom, after: &Atom) -> Result<()> {
+pub(super) fn ensure_may_lift_review(
+    session: Option<&Run>,
+    before: &Atom,
+    after: &Atom,
+) -> Result<()> {
     if session.is_none() || !before.asks_for_review() || after.asks_for_review() {
         return Ok(());
     }
@@ -177,7 +181,7 @@ pub(super) fn may_lift_review(session: Option<&Run>, before: &Atom, after: &Atom
 
 /// Refuses to let a session end or release parts of a plan, or an ancestor of its own work: the
 /// plan would record work that nobody did, and a budget would bound nothing.
-fn leave_alone(tx: &Tx<'_>, session: &Run, atom: &Atom) -> Result<()> {
+fn ensure_not_of_own_plan(tx: &Tx<'_>, session: &Run, atom: &Atom) -> Result<()> {
     if orchestration::is_part(tx, &atom.id)? {
         return Err(Error::Refused(format!(
             "{} belongs to a plan: its own run, or a person, changes its status",
@@ -195,7 +199,11 @@ fn leave_alone(tx: &Tx<'_>, session: &Run, atom: &Atom) -> Result<()> {
 }
 
 /// Refuses to let a session change a budget, or the epic that pays for an atom. Only a person may.
-pub(super) fn may_change_bounds(session: Option<&Run>, before: &Atom, after: &Atom) -> Result<()> {
+pub(super) fn ensure_may_change_bounds(
+    session: Option<&Run>,
+    before: &Atom,
+    after: &Atom,
+) -> Result<()> {
     let Some(session) = session else { return Ok(()) };
     if before.metadata.get(EPIC_KEY) != after.metadata.get(EPIC_KEY) {
         return Err(Error::Refused(format!(
@@ -215,7 +223,7 @@ pub(super) fn may_change_bounds(session: Option<&Run>, before: &Atom, after: &At
 /// Refuses to let a session close an atom before a required check has passed. `el close` runs the
 /// check. A plain change of the status does not, and an older pass proves nothing about the work as
 /// it is now, so such a change is always refused.
-pub(super) fn may_close_unverified(
+pub(super) fn ensure_check_passed(
     session: Option<&Run>,
     atom: &Atom,
     was_checked_now: bool,

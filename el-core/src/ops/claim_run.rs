@@ -4,13 +4,14 @@ use serde_json::json;
 
 use super::budget::{self, Caps};
 use super::change::{ChangeDetails, set_status};
+use super::comment::insert_comment;
 use super::list::with_parent;
 use super::pause::{account_pause, begin_probe, is_being_probed, paused_for};
 use super::{AssigneeFilter, AtomFilter};
 use crate::model::{Atom, EventKind, Progress, Run, Status, Verify, validate};
 use crate::rules::retry::{NextStart, RetryPolicy};
 use crate::store::filter::Query;
-use crate::store::{Store, Tx, atom, comment, event, ready, run, worker};
+use crate::store::{Store, Tx, atom, event, ready, run, worker};
 use crate::{Ctx, Error, Result, count_noun};
 
 /// A worker's request for an atom. The worker makes id and token before the request. If the call
@@ -149,15 +150,7 @@ fn is_held_back(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, policy: &RetryPolicy) 
                  at once; the last ended as {last}. `el retry` gives it fresh attempts.",
                 count_noun(usize::try_from(attempts).unwrap_or(usize::MAX), "attempt")
             );
-            let said = comment::insert(tx, ctx, &found.id, &text)?;
-            event::insert(
-                tx,
-                ctx,
-                EventKind::Commented,
-                Some(&found.id),
-                None,
-                &json!({ "comment": said.id }),
-            )?;
+            insert_comment(tx, ctx, &found.id, None, &text)?;
         }
     }
     Ok(true)

@@ -1,11 +1,12 @@
 use serde_json::json;
 
 use super::change::{
-    ChangeDetails, may_close, may_close_unverified, may_set_status, refuse_open_children,
-    resolved_all, set_status, taken_claim,
+    ChangeDetails, ensure_check_passed, ensure_children_over, ensure_may_close,
+    ensure_may_set_status, resolved_all, set_status, taken_claim,
 };
+use super::comment::insert_comment;
 use crate::model::{Atom, EventKind, Status, validate};
-use crate::store::{Store, atom, comment, event, run};
+use crate::store::{Store, atom, event, run};
 use crate::{Ctx, Error, Result};
 
 /// The conditions of a change.
@@ -63,9 +64,9 @@ pub fn close<S: AsRef<str>>(
                 continue;
             }
             guard.ensure_status(atom)?;
-            may_set_status(tx, session.as_ref(), atom, Status::Closed)?;
-            may_close(tx, session.as_ref(), atom, guard.review)?;
-            may_close_unverified(session.as_ref(), atom, true)?;
+            ensure_may_set_status(tx, session.as_ref(), atom, Status::Closed)?;
+            ensure_may_close(tx, session.as_ref(), atom, guard.review)?;
+            ensure_check_passed(session.as_ref(), atom, true)?;
             if let Some(owner) = taken_claim(ctx, session.as_ref(), atom, guard.force)? {
                 event::insert(
                     tx,
@@ -81,15 +82,7 @@ pub fn close<S: AsRef<str>>(
                     if let Some(reason) =
                         reason.as_deref().filter(|r| atom.close_reason.as_deref() != Some(r))
                     {
-                        let added = comment::insert(tx, ctx, &atom.id, reason)?;
-                        event::insert(
-                            tx,
-                            ctx,
-                            EventKind::Commented,
-                            Some(&atom.id),
-                            None,
-                            &json!({ "comment": added.id }),
-                        )?;
+                        insert_comment(tx, ctx, &atom.id, None, reason)?;
                     }
                 }
                 Status::WontDo | Status::Discard => {
@@ -111,7 +104,7 @@ pub fn close<S: AsRef<str>>(
             }
         }
         for atom in atoms.iter().filter(|atom| !atom.status.is_over()) {
-            refuse_open_children(tx, session.as_ref(), atom, guard.force)?;
+            ensure_children_over(tx, session.as_ref(), atom, guard.force)?;
         }
         atoms.iter().map(|a| atom::get(tx, &a.id)).collect()
     })

@@ -1,4 +1,6 @@
-use super::change::{ChangeDetails, may_close, may_close_unverified, may_set_status, set_status};
+use super::change::{
+    ChangeDetails, ensure_check_passed, ensure_may_close, ensure_may_set_status, set_status,
+};
 use crate::model::{Status, Summary, SummaryStatus};
 use crate::protocol::summary::parse_summary;
 use crate::store::{Store, atom, run};
@@ -29,9 +31,9 @@ pub fn close_by_summary(
         if atom.status != Status::InProgress {
             return Ok(());
         }
-        may_set_status(tx, session.as_ref(), &atom, Status::Closed)?;
-        may_close(tx, session.as_ref(), &atom, review)?;
-        may_close_unverified(session.as_ref(), &atom, false)?;
+        ensure_may_set_status(tx, session.as_ref(), &atom, Status::Closed)?;
+        ensure_may_close(tx, session.as_ref(), &atom, review)?;
+        ensure_check_passed(session.as_ref(), &atom, false)?;
         set_status(
             tx,
             ctx,

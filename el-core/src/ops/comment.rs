@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use crate::model::{Comment, EventKind, validate};
-use crate::store::{self, Store, atom, event, run};
+use crate::store::{self, Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result};
 
 /// Adds a comment.
@@ -18,18 +18,25 @@ pub fn add_comment(store: &mut Store, ctx: &Ctx<'_>, id: &str, content: &str) ->
     store.write(|tx| {
         run::fence(tx, ctx)?;
         let id = atom::resolve(tx, id)?;
-        let comment = store::comment::insert(tx, ctx, &id, &content)?;
+        let comment = insert_comment(tx, ctx, &id, None, &content)?;
         atom::touch(tx, &id, ctx.now)?;
-        event::insert(
-            tx,
-            ctx,
-            EventKind::Commented,
-            Some(&id),
-            None,
-            &json!({ "comment": comment.id }),
-        )?;
         Ok(comment)
     })
+}
+
+/// Adds a comment with the event, in the name of the actor. `run`: the run that the comment is
+/// about.
+pub(super) fn insert_comment(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    atom: &str,
+    run: Option<&str>,
+    content: &str,
+) -> Result<Comment> {
+    let added = store::comment::insert(tx, ctx, atom, content)?;
+    let data = json!({ "comment": added.id });
+    event::insert(tx, ctx, EventKind::Commented, Some(atom), run, &data)?;
+    Ok(added)
 }
 
 /// Returns the comments of an atom, oldest first, with the whole id of the atom.

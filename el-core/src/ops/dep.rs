@@ -3,7 +3,9 @@ use std::collections::{HashMap, HashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::change::{add_bond, ensure_parent_fits, may_change_bounds, resolve_atom, tell_of_bond};
+use super::change::{
+    add_bond, ensure_may_change_bounds, ensure_parent_fits, resolve_atom, tell_of_bond,
+};
 use crate::model::{Atom, Bond, BondKind, EventKind, Status};
 use crate::rules::waits::{self, Edge, Wait};
 use crate::store::{Store, Tx, atom, bond, run};
@@ -27,7 +29,7 @@ pub fn dep_add(
         let session = run::fence(tx, ctx)?;
         let (source, target) = (resolve_atom(tx, source)?, resolve_atom(tx, target)?);
         if kind == BondKind::ParentChild {
-            may_change_bounds(
+            ensure_may_change_bounds(
                 session.as_ref(),
                 &target,
                 &Atom { parent_id: Some(source.id.clone()), ..target.clone() },
@@ -78,7 +80,7 @@ pub fn dep_remove(
         if kind.is_none_or(|k| k == BondKind::ParentChild)
             && target.parent_id.as_deref() == Some(&source.id)
         {
-            may_change_bounds(
+            ensure_may_change_bounds(
                 session.as_ref(),
                 &target,
                 &Atom { parent_id: None, ..target.clone() },

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::change::{ChangeDetails, may_set_status, resolved_all, set_status, taken_claim};
+use super::change::{ChangeDetails, ensure_may_set_status, resolved_all, set_status, taken_claim};
 use super::{AtomFilter, Sort};
 use crate::model::{Atom, EventKind, Status, validate};
 use crate::store::filter::Query;
@@ -27,7 +27,7 @@ pub fn discard<S: AsRef<str>>(
         let session = run::fence(tx, ctx)?;
         let atoms = resolved_all(tx, ids)?;
         for atom in atoms.iter().filter(|a| a.status != Status::Discard) {
-            may_set_status(tx, session.as_ref(), atom, Status::Discard)?;
+            ensure_may_set_status(tx, session.as_ref(), atom, Status::Discard)?;
             taken_claim(ctx, session.as_ref(), atom, true)?;
             set_status(
                 tx,
@@ -51,7 +51,7 @@ pub fn restore(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let before = super::change::resolve_atom(tx, id)?;
-        may_set_status(tx, session.as_ref(), &before, Status::Open)?;
+        ensure_may_set_status(tx, session.as_ref(), &before, Status::Open)?;
         if before.status != Status::Discard {
             return Err(Error::conflict(
                 "guard",

@@ -16,6 +16,7 @@ use crate::store::{Store, Tx, alias, atom, comment, event, meta, run, search};
 use crate::{Ctx, Error, Result};
 
 mod comments;
+mod cycles;
 mod edges;
 mod fields;
 mod identify;
@@ -234,7 +235,7 @@ fn update_atom(
     }
     let sets_status = after.status != before.status;
     if sets_status {
-        super::change::may_set_status(tx, session, before, after.status)?;
+        super::change::ensure_may_set_status(tx, session, before, after.status)?;
         // How a session ends its own atom has rules (a review, a check) that a file does not go by.
         if session.is_some_and(|own| own.atom_id == before.id) {
             return Err(Error::Refused(format!(
@@ -243,7 +244,7 @@ fn update_atom(
             )));
         }
     }
-    super::change::may_lift_review(session, before, &after)?;
+    super::change::ensure_may_lift_review(session, before, &after)?;
     let after = Atom {
         updated_at: before.updated_at.max(plan.record.updated_at.unwrap_or(ctx.now)),
         ..after

@@ -48,7 +48,7 @@ pub fn mailbox_receive(
     messages: &[Value],
 ) -> Result<Received> {
     store.write(|tx| {
-        refuse_session(tx, ctx)?;
+        ensure_no_session(tx, ctx)?;
         let mut received = Received::default();
         for (message, (hash, nth)) in messages.iter().zip(number_messages(messages)) {
             if !mailbox::mark_seen(tx, file.store_name(), &hash, nth, ctx.now)? {
@@ -91,7 +91,7 @@ pub fn mailbox_receive(
 /// As for [`mailbox_receive`].
 pub fn mailbox_decide(store: &mut Store, ctx: &Ctx<'_>, queue: &Document) -> Result<Received> {
     store.write(|tx| {
-        refuse_session(tx, ctx)?;
+        ensure_no_session(tx, ctx)?;
         let (wanted, problems) = read_decisions(queue, &task_states(tx, ctx.now)?);
         let mut received = Received { arrived: wanted.len(), problems, ..Received::default() };
         let ctx = Ctx { actor: TEAM_LEAD, ..*ctx };
@@ -222,7 +222,7 @@ const DEVELOPER: &str = "developer";
 
 /// Refuses sessions: an agent's session reads and writes its own atom; the mailbox is for programs
 /// outside.
-fn refuse_session(tx: &Tx<'_>, ctx: &Ctx<'_>) -> Result<()> {
+fn ensure_no_session(tx: &Tx<'_>, ctx: &Ctx<'_>) -> Result<()> {
     match run::fence(tx, ctx)? {
         None => Ok(()),
         Some(own) => Err(Error::conflict(

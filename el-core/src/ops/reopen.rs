@@ -1,4 +1,4 @@
-use super::change::{ChangeDetails, may_set_status, resolved_all, set_status};
+use super::change::{ChangeDetails, ensure_may_set_status, resolved_all, set_status};
 use crate::model::{Atom, Status};
 use crate::store::{Store, atom, run};
 use crate::{Ctx, Error, Result};
@@ -15,7 +15,7 @@ pub fn reopen<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S]) -> Res
         let session = run::fence(tx, ctx)?;
         let atoms = resolved_all(tx, ids)?;
         for atom in &atoms {
-            may_set_status(tx, session.as_ref(), atom, Status::Open)?;
+            ensure_may_set_status(tx, session.as_ref(), atom, Status::Open)?;
             match atom.status {
                 Status::Open => {}
                 Status::InProgress => {

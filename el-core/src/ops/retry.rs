@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::change::{ChangeDetails, may_set_status, resolved_all, set_status};
+use super::change::{ChangeDetails, ensure_may_set_status, resolved_all, set_status};
 use crate::model::{Atom, EventKind, Run, Status};
 use crate::store::{Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result};
@@ -32,7 +32,7 @@ pub fn retry_all<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S]) -> 
 }
 
 fn retry_one(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom) -> Result<()> {
-    may_set_status(tx, session, before, Status::Open)?;
+    ensure_may_set_status(tx, session, before, Status::Open)?;
     if let Some(live) = &before.run_id {
         return Err(Error::conflict(
             "claimed",

@@ -2,6 +2,7 @@ use serde_json::json;
 
 use super::budget;
 use super::change::{ChangeDetails, set_status};
+use super::comment::insert_comment;
 use super::pause::{known_in, note_answer, pause_in};
 use super::supervise::{RunSignal, run_signal};
 use crate::model::{
@@ -12,7 +13,7 @@ use crate::protocol::{notice, report, summary};
 use crate::rules::orchestrate::find_contradiction;
 use crate::rules::retry::RetryPolicy;
 use crate::rules::verdict::{AtomChange, Facts, Verdict, decide_verdict};
-use crate::store::{Store, Tx, artifact, atom, comment, event, review, run};
+use crate::store::{Store, Tx, artifact, atom, event, review, run};
 use crate::{Ctx, Error, Result};
 
 /// Lines of a summary that are told where a run's end is told.
@@ -214,9 +215,7 @@ fn change_atom(
 
 /// A comment that tells of a run's end.
 fn comment_on_end(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, run: &str, text: &str) -> Result<()> {
-    let added = comment::insert(tx, ctx, atom, text)?;
-    let data = json!({ "comment": added.id });
-    event::insert(tx, ctx, EventKind::Commented, Some(atom), Some(run), &data)
+    insert_comment(tx, ctx, atom, Some(run), text).map(drop)
 }
 
 /// Comments on an atom if the agent's completion report contradicts the status. The status counts,

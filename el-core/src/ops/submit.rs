@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::change::{ChangeDetails, may_set_status, resolve_atom, set_status};
+use super::change::{ChangeDetails, ensure_may_set_status, resolve_atom, set_status};
 use crate::model::{Atom, EventKind, Review, Status};
 use crate::protocol::report::{CompletionReport, FieldProblem};
 use crate::store::{Store, Tx, atom, event, mailbox, review, run};
@@ -28,7 +28,7 @@ pub fn submit(store: &mut Store, ctx: &Ctx<'_>, id: &str, report: &str) -> Resul
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let before = resolve_atom(tx, id)?;
-        may_set_status(tx, session.as_ref(), &before, Status::Review)?;
+        ensure_may_set_status(tx, session.as_ref(), &before, Status::Review)?;
         if !is_about(tx, &report, &before)? {
             let message =
                 format!("the report is about '{}', and this is {}", report.task_id, before.id);

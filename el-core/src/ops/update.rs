@@ -5,9 +5,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::change::{
-    ChangeDetails, add_bond, ensure_epic_waits_for_nothing_of_its_own, ensure_parent_fits,
-    may_change_bounds, may_close, may_close_unverified, may_lift_review, may_set_status,
-    refuse_open_children, resolved_all, set_status, taken_claim, tell_of_bond,
+    ChangeDetails, add_bond, ensure_check_passed, ensure_children_over,
+    ensure_epic_waits_for_nothing_of_its_own, ensure_may_change_bounds, ensure_may_close,
+    ensure_may_lift_review, ensure_may_set_status, ensure_parent_fits, resolved_all, set_status,
+    taken_claim, tell_of_bond,
 };
 use super::close::Guard;
 use crate::model::{
@@ -77,80 +78,92 @@ pub fn update<S: AsRef<str>>(
             validate::date(date, ctx.now)?;
         }
         let atoms = resolved_all(tx, ids)?;
-        let mut done = Vec::with_capacity(atoms.len());
-        for found in &atoms {
-            // Read again, since earlier ids of this call may have changed the atom.
-            let before = &atom::get(tx, &found.id)?;
-            guard.ensure_status(before)?;
-            let ended_by_this_call = before.status.is_over() && !found.status.is_over();
-            let change = status_change(before, patch, reason.as_deref())
-                .filter(|(status, _)| !(ended_by_this_call && status.is_over()));
-            let reassigned = patch.assignee.as_ref().is_some_and(|to| *to != before.assignee);
-            if (reassigned || change.is_some())
-                && let Some(owner) = taken_claim(ctx, session.as_ref(), before, guard.force)?
-            {
-                event::insert(
-                    tx,
-                    ctx,
-                    EventKind::Released,
-                    Some(&before.id),
-                    None,
-                    &json!({ "was": owner }),
-                )?;
-            }
-            let changes = apply_fields(tx, ctx, session.as_ref(), before, patch)?;
-            if !changes.is_empty() {
-                event::insert(
-                    tx,
-                    ctx,
-                    EventKind::Updated,
-                    Some(&before.id),
-                    None,
-                    &Value::Object(changes),
-                )?;
-            }
-            if let Some((status, mut to)) = change {
-                if status == Status::InProgress
-                    && session.is_none()
-                    && let Some(run) = &before.run_id
-                {
-                    return Err(Error::conflict(
-                        "claimed",
-                        format!(
-                            "{0} is being worked on by {run}, whose end decides its status; \
-                             `el cancel {0}` ends the run first",
-                            before.id
-                        ),
-                    ));
-                }
-                may_put_off(ctx, session.as_ref(), before, to.defer_until)?;
-                may_set_status(tx, session.as_ref(), before, status)?;
-                if status == Status::Closed {
-                    may_close(tx, session.as_ref(), before, guard.review)?;
-                    may_close_unverified(session.as_ref(), before, false)?;
-                }
-                if status == Status::InProgress
-                    && before.assignee.is_none()
-                    && patch.assignee.is_none()
-                {
-                    to.assignee = Some(ctx.actor);
-                }
-                set_status(tx, ctx, before, status, to)?;
-            }
-            let blockers = change_blockers(tx, ctx, &before.id, patch)?;
-            let atom = atom::get(tx, &before.id)?;
-            let mut changes = changed_fields(before, &atom);
-            changes.extend(blockers.map(|change| ("blocked_by".to_owned(), change)));
-            done.push(Updated { atom, changes });
-        }
+        let change = Change { tx, ctx, session: session.as_ref(), patch, guard };
+        let done = atoms
+            .iter()
+            .map(|found| change.update_atom(found, reason.as_deref()))
+            .collect::<Result<Vec<_>>>()?;
         for atom in atoms
             .iter()
             .filter(|atom| patch.status == Some(Status::Closed) && atom.status != Status::Closed)
         {
-            refuse_open_children(tx, session.as_ref(), atom, guard.force)?;
+            ensure_children_over(tx, session.as_ref(), atom, guard.force)?;
         }
         Ok(done)
     })
+}
+
+/// A call of [`update`], inside the transaction.
+struct Change<'a> {
+    tx: &'a Tx<'a>,
+    ctx: &'a Ctx<'a>,
+    session: Option<&'a Run>,
+    patch: &'a AtomPatch,
+    guard: &'a Guard,
+}
+
+impl Change<'_> {
+    fn update_atom(&self, found: &Atom, reason: Option<&str>) -> Result<Updated> {
+        let (tx, ctx, patch) = (self.tx, self.ctx, self.patch);
+        // Read again, since earlier ids of this call may have changed the atom.
+        let before = &atom::get(tx, &found.id)?;
+        self.guard.ensure_status(before)?;
+        let ended_by_this_call = before.status.is_over() && !found.status.is_over();
+        let change = status_change(before, patch, reason)
+            .filter(|(status, _)| !(ended_by_this_call && status.is_over()));
+        let reassigned = patch.assignee.as_ref().is_some_and(|to| *to != before.assignee);
+        if (reassigned || change.is_some())
+            && let Some(owner) = taken_claim(ctx, self.session, before, self.guard.force)?
+        {
+            let data = json!({ "was": owner });
+            event::insert(tx, ctx, EventKind::Released, Some(&before.id), None, &data)?;
+        }
+        let changes = apply_fields(tx, ctx, self.session, before, patch)?;
+        if !changes.is_empty() {
+            let data = Value::Object(changes);
+            event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &data)?;
+        }
+        if let Some((status, to)) = change {
+            self.change_status(before, status, to)?;
+        }
+        let blockers = change_blockers(tx, ctx, &before.id, patch)?;
+        let atom = atom::get(tx, &before.id)?;
+        let mut changes = changed_fields(before, &atom);
+        changes.extend(blockers.map(|change| ("blocked_by".to_owned(), change)));
+        Ok(Updated { atom, changes })
+    }
+
+    fn change_status<'c>(
+        &'c self,
+        before: &Atom,
+        status: Status,
+        mut to: ChangeDetails<'c>,
+    ) -> Result<()> {
+        let begins = status == Status::InProgress;
+        if begins
+            && self.session.is_none()
+            && let Some(run) = &before.run_id
+        {
+            return Err(Error::conflict(
+                "claimed",
+                format!(
+                    "{0} is being worked on by {run}, whose end decides its status; \
+                     `el cancel {0}` ends the run first",
+                    before.id
+                ),
+            ));
+        }
+        ensure_may_put_off(self.ctx, self.session, before, to.defer_until)?;
+        ensure_may_set_status(self.tx, self.session, before, status)?;
+        if status == Status::Closed {
+            ensure_may_close(self.tx, self.session, before, self.guard.review)?;
+            ensure_check_passed(self.session, before, false)?;
+        }
+        if begins && before.assignee.is_none() && self.patch.assignee.is_none() {
+            to.assignee = Some(self.ctx.actor);
+        }
+        set_status(self.tx, self.ctx, before, status, to)
+    }
 }
 
 /// Adds and removes what has to be over first. Returns what was and what is, if that differs.
@@ -188,7 +201,7 @@ fn blockers(tx: &Tx<'_>, target: &str) -> Result<Vec<String>> {
 const PUT_OFF: Duration = Duration::from_secs(60);
 
 /// Refuses to let a run defer its own atom for a moment: the atom would be started again and again.
-fn may_put_off(
+fn ensure_may_put_off(
     ctx: &Ctx<'_>,
     session: Option<&Run>,
     before: &Atom,
@@ -287,8 +300,8 @@ fn apply_fields(
         after.labels.retain(|l| l != text.trim());
     }
     after.labels.sort();
-    may_lift_review(session, before, &after)?;
-    may_change_bounds(session, before, &after)?;
+    ensure_may_lift_review(session, before, &after)?;
+    ensure_may_change_bounds(session, before, &after)?;
     if before.metadata != after.metadata {
         budget::ensure_valid_budget(&after.metadata)?;
     }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::cycles::leave_cycles_out;
 use super::*;
-use crate::rules::waits::{self, Edge, Wait};
 use crate::store::bond;
 
 /// A bond between two atoms here.
@@ -63,12 +63,12 @@ pub(super) fn plan_edges(
 }
 
 /// A bond of the file with resolved ends.
-struct NewBond {
-    owner: Option<usize>,
-    ends: Ends,
+pub(super) struct NewBond {
+    pub(super) owner: Option<usize>,
+    pub(super) ends: Ends,
     created_at: Option<Timestamp>,
     /// In the file's own words, for the report.
-    told: RecordBond,
+    pub(super) told: RecordBond,
 }
 
 fn find_parents(lookup: &Lookup<'_>, planned: &mut [Planned], notes: &mut Notes) -> Result<()> {
@@ -138,7 +138,7 @@ fn find_bonds(
 }
 
 /// Notes an impossible bond, and keeps the bond in the metadata of the record.
-fn leave_out(
+pub(super) fn leave_out(
     plan: &mut Planned,
     (source, target, kind): (&str, &str, BondKind),
     why: &str,
@@ -209,133 +209,6 @@ fn parents_to_be(
         }
     }
     Ok(parents)
-}
-
-/// Leaves out edges that would make an atom wait for itself.
-fn leave_cycles_out(
-    planned: &mut [Planned],
-    new: &mut Vec<NewBond>,
-    present: &HashSet<Ends>,
-    remove: &[(usize, Ends)],
-    parents: &HashMap<String, (String, Option<usize>)>,
-    mut epics: HashSet<String>,
-    notes: &mut Notes,
-) {
-    // A new epic waits for all contents, so the bonds of a new epic are checked as new bonds.
-    let becoming: HashMap<String, usize> = planned
-        .iter()
-        .enumerate()
-        .filter(|(_, plan)| plan.record.issue_type.is_abstract() && !epics.contains(&plan.atom_id))
-        .map(|(at, plan)| (plan.atom_id.clone(), at))
-        .collect();
-    epics.extend(becoming.keys().cloned());
-    let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut number = |id: &str| match numbers.get(id) {
-        Some(number) => *number,
-        None => {
-            let next = numbers.len();
-            numbers.insert(id.to_owned(), next);
-            next
-        }
-    };
-    let mut edge = |source: &str, target: &str, kind: BondKind| {
-        let wait = Wait::of_bond(kind, epics.contains(source))?;
-        Some(Edge { source: number(source), target: number(target), wait })
-    };
-    let gone: HashSet<&Ends> = remove.iter().map(|(_, ends)| ends).collect();
-    let mut held: Vec<Edge> = Vec::new();
-    let mut of_new_epics: Vec<(usize, &Ends, Edge)> = Vec::new();
-    for ends in present.iter().filter(|e| e.kind != BondKind::ParentChild && !gone.contains(e)) {
-        let Some(edge) = edge(&ends.source, &ends.target, ends.kind) else { continue };
-        match becoming.get(&ends.source) {
-            Some(at) => of_new_epics.push((*at, ends, edge)),
-            None => held.push(edge),
-        }
-    }
-    of_new_epics.sort_by_key(|(at, ends, _)| (*at, ends.target.clone()));
-    // Families first: a bond that contradicts them gives way. In the order of the file, so that the
-    // result is always the same.
-    let mut fresh: Vec<Edge> = Vec::new();
-    let mut whose = Vec::new();
-    let mut by_place: Vec<_> = parents.iter().collect();
-    by_place.sort_by_key(|(child, (_, at))| (*at, (*child).clone()));
-    for (child, (parent, at)) in by_place {
-        let Some(edge) = edge(parent, child, BondKind::ParentChild) else { continue };
-        match at {
-            None => held.push(edge),
-            Some(at) => {
-                fresh.push(edge);
-                whose.push(BondOwner::Parent(*at));
-            }
-        }
-    }
-    for (at, bond) in new.iter().enumerate() {
-        if let Some(edge) = edge(&bond.ends.source, &bond.ends.target, bond.ends.kind) {
-            fresh.push(edge);
-            whose.push(BondOwner::Bond(at));
-        }
-    }
-    for (at, _, edge) in of_new_epics {
-        fresh.push(edge);
-        whose.push(BondOwner::Epic(at));
-    }
-    let atoms = numbers.len();
-    let mut out = HashSet::new();
-    for refused in waits::refused_edges(atoms, &held, &fresh) {
-        match whose[refused] {
-            BondOwner::Parent(at) => {
-                let (parent, own) = (
-                    planned[at].record.parent.clone().unwrap_or_default(),
-                    planned[at].record.id.clone(),
-                );
-                planned[at].parent =
-                    planned[at].before.as_ref().and_then(|before| before.parent_id.clone());
-                leave_out(&mut planned[at], (&parent, &own, BondKind::ParentChild), CYCLE, notes);
-            }
-            BondOwner::Epic(at) => {
-                let plan = &mut planned[at];
-                if let Some(before) = &plan.before {
-                    plan.record.issue_type = before.issue_type;
-                }
-                let place = format!("line {} ({})", plan.record.line, plan.record.id);
-                notes.add(NoteKind::LeftOut, format!("a type 'epic' {CYCLE}"), &place);
-            }
-            BondOwner::Bond(at) => {
-                let bond = &new[at];
-                out.insert(at);
-                if let Some(owner) = bond.owner {
-                    planned[owner].bonds.retain(|ends| *ends != bond.ends);
-                    let told = &bond.told;
-                    leave_out(
-                        &mut planned[owner],
-                        (&told.source, &told.target, told.kind),
-                        CYCLE,
-                        notes,
-                    );
-                } else {
-                    notes.add(
-                        NoteKind::LeftOut,
-                        format!("a bond '{}' {CYCLE}", bond.ends.kind),
-                        &format!("line {}", bond.told.line),
-                    );
-                }
-            }
-        }
-    }
-    let mut at = 0;
-    new.retain(|_| {
-        at += 1;
-        !out.contains(&(at - 1))
-    });
-}
-
-const CYCLE: &str = "that would make an atom wait for itself";
-
-enum BondOwner {
-    Parent(usize),
-    Bond(usize),
-    /// A bond of an atom that becomes an epic.
-    Epic(usize),
 }
 
 /// Writes the bonds and the events.

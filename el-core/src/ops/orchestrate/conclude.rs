@@ -1,14 +1,13 @@
 use std::fmt::Write as _;
 
-use serde_json::json;
-
 use super::super::change::{ChangeDetails, set_status};
 use super::super::post;
 use super::flow::LoadedPlan;
-use crate::model::{Atom, CompletionStatus, EventKind, Status, claude_code_channel};
+use crate::model::{Atom, CompletionStatus, Status, claude_code_channel};
+use crate::ops::comment::insert_comment;
 use crate::protocol::response::Aggregation;
 use crate::rules::orchestrate::Question;
-use crate::store::{Tx, atom, comment, event, orchestration};
+use crate::store::{Tx, atom, orchestration};
 use crate::{Ctx, Result};
 
 /// Longest reason that is made of an aggregation, in characters.
@@ -59,15 +58,7 @@ fn send_result(
     text: &str,
     is_missing: bool,
 ) -> Result<()> {
-    let added = comment::insert(tx, ctx, &epic.id, text)?;
-    event::insert(
-        tx,
-        ctx,
-        EventKind::Commented,
-        Some(&epic.id),
-        None,
-        &json!({ "comment": added.id }),
-    )?;
+    insert_comment(tx, ctx, &epic.id, None, text)?;
     let to = &epic.created_by;
     let what = if is_missing {
         "is brought together, and something is missing"

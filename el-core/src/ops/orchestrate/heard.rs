@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 use super::super::change::{ChangeDetails, set_status};
 use super::PlanSettings;
 use crate::model::{Atom, EventKind, Phase, Run, Status, Timestamp};
+use crate::ops::comment::insert_comment;
 use crate::protocol::response::{
     Answer as Told, Completion, FallbackAnswer, Faulty, FieldFault, Good, Payload, Reading,
     ask_again, carried_answer, select_answer,
 };
 use crate::rules::orchestrate::{Question, asks_left, exceeded_limits};
 use crate::store::orchestration::{self, Answer, Asked, State};
-use crate::store::{Store, Tx, atom, comment, event, run};
+use crate::store::{Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result, SessionCredentials, count_noun, count_times};
 
 /// The output of an agent in one call.
@@ -234,16 +235,7 @@ impl QuestionContext<'_> {
             supply_command(&self.asked.epic_id, self.question),
             self.asked.epic_id
         );
-        let added = comment::insert(self.tx, self.ctx, &self.atom.id, &text)?;
-        let data = json!({ "comment": added.id });
-        event::insert(
-            self.tx,
-            self.ctx,
-            EventKind::Commented,
-            Some(&self.atom.id),
-            Some(&self.live.id),
-            &data,
-        )?;
+        insert_comment(self.tx, self.ctx, &self.atom.id, Some(&self.live.id), &text)?;
         Ok(Reply::Stopped { why: words })
     }
 }
@@ -290,10 +282,7 @@ fn record_completion(tx: &Tx<'_>, ctx: &Ctx<'_>, live: &Run, reading: &Reading) 
         Told::Faulty(faulty) => {
             let why = faulty.fault_lines().join(" ");
             let text = format!("The completion block of {} could not be read. {why}", live.id);
-            let added = comment::insert(tx, ctx, &live.atom_id, &text)?;
-            let data = json!({ "comment": added.id });
-            let (atom, run) = (Some(&*live.atom_id), Some(&*live.id));
-            event::insert(tx, ctx, EventKind::Commented, atom, run, &data)?;
+            insert_comment(tx, ctx, &live.atom_id, Some(&live.id), &text)?;
             None
         }
         Told::NotFound => {

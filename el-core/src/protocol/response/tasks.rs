@@ -23,6 +23,7 @@ pub(super) fn tidy_names(list: &mut TaskList) {
     list.execution_order.iter_mut().for_each(trim);
 }
 
+/// Checks a list in full; every fault is added to `check`.
 pub(super) fn check_tasks(list: &TaskList, check: &mut Check) {
     let tasks = &list.tasks;
     if tasks.is_empty() {
@@ -37,15 +38,19 @@ pub(super) fn check_tasks(list: &TaskList, check: &mut Check) {
     }
     if let Some(total) = list.total_tasks.filter(|total| usize::try_from(*total) != Ok(tasks.len()))
     {
-        check.add_fault(
-            "total_tasks",
-            format!(
-                "says {total}, but `tasks` has {}: write all tasks, or the right number",
-                tasks.len()
-            ),
-            true,
+        let message = format!(
+            "says {total}, but `tasks` has {}: write all tasks, or the right number",
+            tasks.len()
         );
+        check.add_fault("total_tasks", message, true);
     }
+    let places = check_ids(tasks, check);
+    check_dependencies(tasks, &places, check);
+    check_hints(list, &places, check);
+}
+
+/// Checks the texts and the ids of tasks. Returns the position of each id.
+fn check_ids<'a>(tasks: &'a [ProposedTask], check: &mut Check) -> HashMap<&'a str, usize> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (n, task) in tasks.iter().enumerate() {
         check_texts(task, n, check);
@@ -60,83 +65,77 @@ pub(super) fn check_tasks(list: &TaskList, check: &mut Check) {
             }
         }
     }
-    let known = |name: &str, field: String, check: &mut Check| {
-        let is_known = places.contains_key(name);
-        if !is_known {
-            check.add_fault(
-                field,
-                format!("\"{}\" is the id of no task in the list", short_text(name)),
-                true,
-            );
-        }
-        is_known
-    };
+    places
+}
+
+/// Checks that a name is the id of a task.
+fn check_known(name: &str, field: &str, places: &HashMap<&str, usize>, check: &mut Check) -> bool {
+    let is_known = places.contains_key(name);
+    if !is_known {
+        let message = format!("\"{}\" is the id of no task in the list", short_text(name));
+        check.add_fault(field, message, true);
+    }
+    is_known
+}
+
+fn check_dependencies(tasks: &[ProposedTask], places: &HashMap<&str, usize>, check: &mut Check) {
     for (n, task) in tasks.iter().enumerate() {
         for (k, name) in task.dependencies.iter().enumerate() {
             let field = format!("tasks[{n}].dependencies[{k}]");
             if *name == task.id {
                 check.add_fault(field, "is the task itself", true);
             } else {
-                known(name, field, check);
+                check_known(name, &field, places, check);
             }
         }
     }
-    if let Some(cycle) = find_cycle(tasks, &places) {
+    if let Some(cycle) = find_cycle(tasks, places) {
         let message = format!(
             "go in a circle: {}; one of them must not wait for the next",
             cycle.join(" waits for ")
         );
         check.add_fault("tasks", message, true);
     }
+}
+
+/// Checks groups and order. Dependencies are binding; a hint against a dependency is reported and
+/// ignored.
+fn check_hints(list: &TaskList, places: &HashMap<&str, usize>, check: &mut Check) {
     let mut group_of: HashMap<&str, usize> = HashMap::new();
     for (g, group) in list.parallelizable_groups.iter().enumerate() {
         for (k, name) in group.iter().enumerate() {
             let field = format!("parallelizable_groups[{g}][{k}]");
-            if known(name, field.clone(), check) && group_of.insert(name, g).is_some() {
-                check.add_fault(
-                    field,
-                    format!("\"{}\" stands in the groups twice", short_text(name)),
-                    true,
-                );
+            if check_known(name, &field, places, check) && group_of.insert(name, g).is_some() {
+                let message = format!("\"{}\" stands in the groups twice", short_text(name));
+                check.add_fault(field, message, true);
             }
         }
     }
     let mut turn_of: HashMap<&str, usize> = HashMap::new();
     for (k, name) in list.execution_order.iter().enumerate() {
         let field = format!("execution_order[{k}]");
-        if known(name, field.clone(), check) && turn_of.insert(name, k).is_some() {
-            check.add_fault(
-                field,
-                format!("\"{}\" stands in the order twice", short_text(name)),
-                true,
-            );
+        if check_known(name, &field, places, check) && turn_of.insert(name, k).is_some() {
+            let message = format!("\"{}\" stands in the order twice", short_text(name));
+            check.add_fault(field, message, true);
         }
     }
-    // Dependencies are binding; a hint against a dependency is reported and ignored.
-    for (n, task) in tasks.iter().enumerate() {
-        for name in &task.dependencies {
+    for (n, task) in list.tasks.iter().enumerate() {
+        for name in task.dependencies.iter().filter(|name| **name != task.id) {
             let field = format!("tasks[{n}].dependencies");
             let (id, name) = (task.id.as_str(), name.as_str());
-            if id != name && group_of.get(id).is_some_and(|group| group_of.get(name) == Some(group))
-            {
-                check.add_fault(
-                    field.clone(),
-                    format!(
-                        "waits for \"{}\", which stands in the same parallelizable group",
-                        short_text(name)
-                    ),
-                    false,
+            if group_of.get(id).is_some_and(|group| group_of.get(name) == Some(group)) {
+                let message = format!(
+                    "waits for \"{}\", which stands in the same parallelizable group",
+                    short_text(name)
                 );
+                check.add_fault(field.clone(), message, false);
             }
-            if turn_of.get(id).zip(turn_of.get(name)).is_some_and(|(mine, theirs)| mine < theirs) {
-                check.add_fault(
-                    field,
-                    format!(
-                        "waits for \"{}\", which comes later in `execution_order`",
-                        short_text(name)
-                    ),
-                    false,
+            if turn_of.get(id).zip(turn_of.get(name)).is_some_and(|(own, other)| own < other) {
+                let message = format!(
+                    "waits for \"{}\", which comes later in `execution_order`",
+                    short_text(name)
                 );
+                check.add_fault(field, message, false);
             }
         }
     }

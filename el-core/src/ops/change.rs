@@ -2,12 +2,10 @@
 
 use serde_json::json;
 
-use super::finished_epics::close_finished_parent;
 use crate::model::{Atom, BondKind, EventKind, ReviewVerdict, Run, Status, Timestamp};
 use crate::rules::budget::EPIC_KEY;
-use crate::rules::graph::{self, Side, Vertex};
 use crate::rules::ready;
-use crate::store::{Tx, atom, bond, budget, event, orchestration, review, run};
+use crate::store::{Tx, atom, bond, budget, epic, event, meta, orchestration, review, run};
 use crate::{Ctx, Error, Result};
 
 /// Resolves an id as a person types ids, and reads the atom.
@@ -323,85 +321,30 @@ pub(super) fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Resul
     Ok(())
 }
 
-/// Binds two atoms by something other than containment, with its event; false if they were bound
-/// so already.
-///
-/// # Errors
-/// If both are one, or everything on a path would wait for itself.
-pub(super) fn add_bond(
-    tx: &Tx<'_>,
-    ctx: &Ctx<'_>,
-    source: &str,
-    target: &str,
-    kind: BondKind,
-) -> Result<bool> {
-    if source == target {
-        return Err(Error::conflict("cycle", format!("{source} cannot be bound to itself")));
-    }
-    let is_new = bond::add(tx, source, target, kind, ctx.now)?;
-    if kind.is_blocking() {
-        ensure_no_cycle(tx, target)?;
-    }
-    if is_new {
-        tell_of_bond(tx, ctx, EventKind::BondAdded, (source, target), kind)?;
-    }
-    Ok(is_new)
+/// The reason of an epic that was closed by the setting.
+const ALL_IS_OVER: &str = "all that it contains is over";
+
+/// Returns true if the project closes epics once all contents are over.
+pub(super) fn closes_epics(tx: &Tx<'_>) -> Result<bool> {
+    Ok(meta::get(tx, meta::EPIC_AUTOCLOSE)?.as_deref() == Some("1"))
 }
 
-/// Writes the event of a bond that came or went.
-pub(super) fn tell_of_bond(
-    tx: &Tx<'_>,
-    ctx: &Ctx<'_>,
-    what: EventKind,
-    (source, target): (&str, &str),
-    kind: BondKind,
-) -> Result<()> {
-    let data = json!({ "source": source, "target": target, "type": kind });
-    event::insert(tx, ctx, what, Some(target), None, &data)
-}
-
-/// Refuses a cycle through a new bond into `target`. Called inside the transaction; the rollback
-/// undoes the bond.
-fn ensure_no_cycle(tx: &Tx<'_>, target: &str) -> Result<()> {
-    ensure_no_cycle_through(tx, &Vertex::itself(target))
-}
-
-/// Refuses a cycle from turning an atom into an epic, since an epic waits for all contents.
-pub(super) fn ensure_epic_waits_for_nothing_of_its_own(tx: &Tx<'_>, epic: &str) -> Result<()> {
-    ensure_no_cycle_through(tx, &Vertex::family(epic))
-}
-
-/// Refuses a parent that makes a cycle of containment or of waiting. Atoms that wait for a whole
-/// family also wait for a new child in the family.
-pub(super) fn ensure_parent_fits(tx: &Tx<'_>, child: &str, parent: &str) -> Result<()> {
-    if child == parent {
-        return Err(Error::conflict("cycle", format!("{child} cannot be its own parent")));
-    }
-    ensure_no_cycle_through(tx, &Vertex::itself(child))?;
-    ensure_no_cycle_through(tx, &Vertex::family(child))
-}
-
-fn ensure_no_cycle_through(tx: &Tx<'_>, start: &Vertex) -> Result<()> {
-    let Some(path) = graph::cycle_through(start, |vertex| waiting_for(tx, vertex))? else {
+/// Closes the parent of an atom that has just ended, if all contents are over and the setting says
+/// so.
+fn close_finished_parent(tx: &Tx<'_>, ctx: &Ctx<'_>, child: &Atom) -> Result<()> {
+    let Some(parent) = child.parent_id.as_deref() else { return Ok(()) };
+    if !closes_epics(tx)? {
         return Ok(());
-    };
-    Err(Error::conflict(
-        "cycle",
-        format!(
-            "that would make a cycle, in which everything waits for itself: {}",
-            graph::cycle_text(&graph::atoms_of(path))
-        ),
-    ))
-}
-
-fn waiting_for(tx: &Tx<'_>, vertex: &Vertex) -> Result<Vec<Vertex>> {
-    let (targets, family) = match vertex.side {
-        Side::Itself => (bond::waiting_for_itself(tx, &vertex.atom)?, Some(vertex.atom.clone())),
-        Side::Family => {
-            (bond::waiting_for_family(tx, &vertex.atom)?, atom::parent_of(tx, &vertex.atom)?)
+    }
+    match epic::finished(tx, parent)? {
+        Some(epic) => {
+            let to = ChangeDetails {
+                reason: Some(ALL_IS_OVER),
+                via: Some("epic_autoclose"),
+                ..ChangeDetails::default()
+            };
+            set_status(tx, ctx, &epic, Status::Closed, to)
         }
-    };
-    let targets = targets.into_iter().map(|atom| Vertex { atom, side: Side::Itself });
-    let family = family.into_iter().map(|atom| Vertex { atom, side: Side::Family });
-    Ok(family.chain(targets).collect())
+        None => Ok(()),
+    }
 }

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use super::change::{add_bond, ensure_parent_fits, tell_of_bond};
+use super::bonds::{add_bond, ensure_parent_fits, tell_of_bond};
 use crate::model::{
     Atom, BondKind, Delegation, EventKind, IssueType, Priority, Status, Timestamp, limits, validate,
 };

@@ -3,9 +3,8 @@ use std::collections::{HashMap, HashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::change::{
-    add_bond, ensure_may_change_bounds, ensure_parent_fits, resolve_atom, tell_of_bond,
-};
+use super::bonds::{add_bond, ensure_parent_fits, tell_of_bond};
+use super::change::{ensure_may_change_bounds, resolve_atom};
 use crate::model::{Atom, Bond, BondKind, EventKind, Status};
 use crate::rules::waits::{self, Edge, Wait};
 use crate::store::{Store, Tx, atom, bond, run};

@@ -1,10 +1,7 @@
-use super::change::{ChangeDetails, set_status};
-use crate::model::{Atom, Status};
-use crate::store::{Store, Tx, epic, meta};
-use crate::{Ctx, Result};
-
-/// The reason of an epic that was closed by the setting.
-const ALL_IS_OVER: &str = "all that it contains is over";
+use super::change::closes_epics;
+use crate::Result;
+use crate::model::Atom;
+use crate::store::{Store, epic, meta};
 
 /// Epics that are not over although all that they contain is.
 ///
@@ -24,28 +21,4 @@ pub fn set_epic_autoclose(store: &mut Store, is_on: bool) -> Result<()> {
         return Ok(());
     }
     store.write(|tx| meta::set(tx, meta::EPIC_AUTOCLOSE, if is_on { "1" } else { "0" }))
-}
-
-fn closes_epics(tx: &Tx<'_>) -> Result<bool> {
-    Ok(meta::get(tx, meta::EPIC_AUTOCLOSE)?.as_deref() == Some("1"))
-}
-
-/// Closes the parent of an atom that has just ended, if that was the last one in it and the
-/// setting says so.
-pub(super) fn close_finished_parent(tx: &Tx<'_>, ctx: &Ctx<'_>, child: &Atom) -> Result<()> {
-    let Some(parent) = child.parent_id.as_deref() else { return Ok(()) };
-    if !closes_epics(tx)? {
-        return Ok(());
-    }
-    match epic::finished(tx, parent)? {
-        Some(epic) => {
-            let to = ChangeDetails {
-                reason: Some(ALL_IS_OVER),
-                via: Some("epic_autoclose"),
-                ..ChangeDetails::default()
-            };
-            set_status(tx, ctx, &epic, Status::Closed, to)
-        }
-        None => Ok(()),
-    }
 }

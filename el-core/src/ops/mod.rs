@@ -6,6 +6,7 @@
 mod adopt;
 mod approve;
 mod artifacts;
+mod bonds;
 mod budget;
 mod builds_on;
 mod cancel;

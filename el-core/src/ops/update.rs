@@ -4,11 +4,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::bonds::{
+    add_bond, ensure_epic_waits_for_nothing_of_its_own, ensure_parent_fits, tell_of_bond,
+};
 use super::change::{
-    ChangeDetails, add_bond, ensure_check_passed, ensure_children_over,
-    ensure_epic_waits_for_nothing_of_its_own, ensure_may_change_bounds, ensure_may_close,
-    ensure_may_lift_review, ensure_may_set_status, ensure_parent_fits, resolved_all, set_status,
-    taken_claim, tell_of_bond,
+    ChangeDetails, ensure_check_passed, ensure_children_over, ensure_may_change_bounds,
+    ensure_may_close, ensure_may_lift_review, ensure_may_set_status, resolved_all, set_status,
+    taken_claim,
 };
 use super::close::Guard;
 use crate::model::{

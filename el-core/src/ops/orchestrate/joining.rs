@@ -3,8 +3,8 @@
 
 use serde_json::json;
 
+use super::super::bonds::add_bond;
 use super::super::builds_on::blocking_sources;
-use super::super::change::add_bond;
 use super::super::create::{NewAtom, create_in};
 use crate::model::{Atom, BondKind, Status, limits};
 use crate::store::orchestration::{self, Planned};

@@ -1,0 +1,31 @@
+//! The atoms that are delegated tasks.
+
+use super::{COLUMNS, from_row};
+use crate::Result;
+use crate::error::Doing;
+use crate::model::Atom;
+use crate::store::Tx;
+
+/// Returns the delegated tasks, newest first, optionally only those of an assignee.
+pub(crate) fn list_delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<Atom>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM atoms a WHERE a.delegated_by IS NOT NULL AND (?1 IS NULL
+         OR a.assignee = ?1) ORDER BY a.seq DESC"
+    );
+    let mut statement = tx.prepare_cached(&sql).doing("read tasks")?;
+    let rows = statement.query_map([assignee], from_row).doing("read tasks")?;
+    rows.collect::<rusqlite::Result<Vec<_>>>().doing("read tasks")?.into_iter().collect()
+}
+
+/// Returns the assignees of all delegated tasks that are not over.
+pub(crate) fn assignees_of_tasks(tx: &Tx<'_>) -> Result<Vec<String>> {
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT DISTINCT assignee FROM atoms
+             WHERE delegated_by IS NOT NULL AND assignee IS NOT NULL
+             AND status NOT IN ('closed','wont_do','discard') ORDER BY assignee",
+        )
+        .doing("read the agents of tasks")?;
+    let rows = statement.query_map([], |row| row.get(0)).doing("read the agents of tasks")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read the agents of tasks")
+}

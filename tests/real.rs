@@ -9,6 +9,7 @@ mod orchestrate;
 mod plugin;
 mod review;
 mod tools;
+mod trust;
 
 use std::os::unix::fs::PermissionsExt;
 

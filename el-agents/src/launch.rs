@@ -110,8 +110,10 @@ impl Launcher {
         let own_prompt = Some(agent.system_prompt.clone()).filter(|text| !text.is_empty());
         let folder = RunDir::new(&self.places.runs, &run.id);
         folder.create()?;
-        write_private(&folder.settings_path(), claude::settings_json(&self.places.el)?.as_bytes())?;
-        folder.write_environment(&self.child_environment(run))?;
+        let environment = self.child_environment(run);
+        let settings = claude::settings_json(&self.places.el, &environment)?;
+        write_private(&folder.settings_path(), settings.as_bytes())?;
+        folder.write_environment(&environment)?;
         folder.write_launch(&LaunchSpec {
             run: run.id.clone(),
             atom: run.atom_id.clone(),
@@ -187,6 +189,8 @@ impl Launcher {
             ("EL_TOKEN", OsString::from(&run.token)),
             ("EL_DB", self.places.database.clone().into()),
             ("EL_ACTOR", OsString::from(&run.agent)),
+            // `CLAUDE.md` is read where the project's settings are not.
+            ("CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD", "1".into()),
         ];
         claude::child_environment(
             self.environment.iter().cloned(),
@@ -233,7 +237,7 @@ pub fn check_agent(
     check::ensure_worktrees_possible(agent)?;
     let program = find_agent_program(agent, environment)?;
     // Values that the agent's command line does not take are found now, not at the first run.
-    drop(claude::settings_json(&places.el)?);
+    drop(claude::settings_json(&places.el, &[])?);
     if matches!(agent.executor, Executor::Claude | Executor::Interactive) {
         check::ensure_permission_mode(Some(&agent.permission_mode), environment)?;
         drop(claude::argv(&claude_options(
@@ -299,6 +303,7 @@ pub(crate) fn claude_options(
         summary_file: None,
         database: None,
         add_dirs: Vec::new(),
+        untrusted_folder: None,
         extra_args: agent.extra_args.clone(),
     }
 }
@@ -326,6 +331,7 @@ impl LaunchSpec {
                 options.summary_file = Some(summary_file::summary_file(&self.places, &self.atom));
                 options.database = Some(self.places.database.clone());
                 options.add_dirs = self.folders_to_add();
+                options.untrusted_folder = self.untrusted_folder();
                 claude::argv(&options)
             }
             Executor::Command(words) => {
@@ -343,6 +349,16 @@ impl LaunchSpec {
             Some(_) => Vec::new(),
             None => vec![summary_file::summaries_folder(&self.places)],
         }
+    }
+
+    /// The working folder, unless a person trusts all that it tells the client to do, as it is now:
+    /// another agent's work may be in it.
+    fn untrusted_folder(&self) -> Option<PathBuf> {
+        let folder = &self.agent.working_directory;
+        let trusted = &self.agent.trusted_files;
+        let is_trusted = !trusted.is_empty()
+            && claude::project_files(folder).is_ok_and(|files| files.is_subset(trusted));
+        (!is_trusted).then(|| folder.clone())
     }
 
     /// Returns the rest of the run's budget in dollars; `None` without a limit. Positive, because

@@ -1,11 +1,13 @@
 //! The settings of agents and workers, resolved by the caller from flags, environment and files.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use el_core::rules::retry::RetryPolicy;
 use serde::{Deserialize, Serialize};
 
+use crate::claude::ProjectFile;
 use crate::git::Isolation;
 
 /// The settings of an agent.
@@ -71,6 +73,10 @@ pub struct AgentSettings {
     /// The same for a handed-over task, since a person works in the folder of such a task.
     #[serde(default)]
     pub task_isolation: Option<Isolation>,
+    /// What a person trusts of what the repository tells Claude Code to do. Anything else there,
+    /// and the client runs with the user's own settings.
+    #[serde(default)]
+    pub trusted_files: BTreeSet<ProjectFile>,
     /// Variables that the agent gets although `env_strip` or el would strip them.
     pub env_pass: Vec<String>,
     /// Variables that the agent does not get, besides the always stripped variables.

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+pub(crate) use el_agents::git::main_worktree;
+
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
@@ -103,21 +105,6 @@ pub(crate) fn find_upwards(start: &Path) -> Option<Project> {
         let there = Project::in_folder(&main);
         there.db.is_file().then_some(there)
     })
-}
-
-/// The main worktree, if `folder` is a linked git worktree: its `.git` is a file that names the
-/// worktree's own folder, and `commondir` in that folder names the repository. A submodule's `.git`
-/// is also a file, but has no `commondir`.
-pub(crate) fn main_worktree(folder: &Path) -> Option<PathBuf> {
-    let link = folder.join(".git");
-    if !link.is_file() {
-        return None;
-    }
-    let text = fs::read_to_string(link).ok()?;
-    let git_dir = folder.join(text.strip_prefix("gitdir:")?.trim());
-    let common = fs::read_to_string(git_dir.join("commondir")).ok()?;
-    let common = fs::canonicalize(git_dir.join(common.trim())).ok()?;
-    (common.file_name()? == ".git").then(|| common.parent().map(Path::to_owned))?
 }
 
 /// The linked git worktree of the project at `root` that contains `folder`, if any.

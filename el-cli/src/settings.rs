@@ -4,6 +4,7 @@
 //!
 //! A bad value stops only the commands that need the setting; an unknown key is a warning.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};
-use crate::trust::{Claims, Trust};
+use crate::trust::Trust;
 
 mod agents;
 pub(crate) mod duration;
@@ -33,7 +34,7 @@ pub(crate) mod write;
 use faults::{bad_entry, bad_given};
 pub(crate) use file::Problem;
 use file::{ConfigFile, Entry};
-pub(crate) use inert::claims;
+pub(crate) use inert::asked;
 use keys::Key;
 use value::Value;
 
@@ -97,6 +98,7 @@ pub(crate) struct Settings {
     /// Settings of the project's file that are not trusted.
     inert: Vec<Entry>,
     user: ConfigFile,
+    trust: Trust,
     /// The project's folder; relative paths start here.
     root: PathBuf,
 }
@@ -106,13 +108,14 @@ impl Settings {
     /// fails: errors show up when a setting is read, or as a [`Problem`].
     pub(crate) fn load(root: &Path, config: &Path) -> Settings {
         let trust = Trust::of(config);
-        Settings::from_layers(
+        let settings = Settings::from_layers(
             root,
             config,
             user_config_path().as_deref(),
-            |claims| trust.holds(claims),
+            |asked| trust.holds(asked),
             |variable| env::var_os(variable).map(|value| value.to_string_lossy().into_owned()),
-        )
+        );
+        Settings { trust, ..settings }
     }
 
     /// The settings of an empty configuration.
@@ -122,6 +125,7 @@ impl Settings {
             project: ConfigFile::default(),
             inert: Vec::new(),
             user: ConfigFile::default(),
+            trust: Trust::default(),
             root: root.to_owned(),
         }
     }
@@ -130,7 +134,7 @@ impl Settings {
         root: &Path,
         config: &Path,
         user: Option<&Path>,
-        is_trusted: impl Fn(&Claims) -> bool,
+        is_trusted: impl Fn(&BTreeMap<String, String>) -> bool,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Settings {
         let given = keys::all_keys()
@@ -147,11 +151,12 @@ impl Settings {
             .collect();
         let user = user.map(ConfigFile::read).unwrap_or_default();
         let mut project = ConfigFile::read(config).of_project();
-        let inert = match is_trusted(&project.claims()) {
+        let inert = match is_trusted(&project.asked()) {
             true => Vec::new(),
             false => project.take_inert(&user),
         };
-        Settings { given, project, inert, user, root: root.to_owned() }
+        let trust = Trust::default();
+        Settings { given, project, inert, user, trust, root: root.to_owned() }
     }
 
     /// Adds a flag's value, which outranks every other layer. `flag` is the flag as typed
@@ -297,6 +302,7 @@ impl Settings {
             task_isolation: None,
             env_pass: self.text_list("env_pass", agent)?,
             env_strip: self.text_list("env_strip", agent)?,
+            trusted_files: self.trust.files(),
         })
     }
 

@@ -2,13 +2,14 @@
 //! trust is stored in the person's own state, for a single project and a single content, as direnv
 //! does: a clone, another folder or a changed line needs new trust.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use el_agents::artifacts::sha256_hex;
+use el_agents::claude::ProjectFile;
 use el_core::model::Timestamp;
 use etcetera::BaseStrategy as _;
 use serde::{Deserialize, Serialize};
@@ -22,13 +23,12 @@ use crate::replace::replace_private;
 pub(crate) struct Claims {
     /// Setting → value, as `el config get` prints values.
     pub(crate) settings: BTreeMap<String, String>,
+    /// What the repository tells Claude Code to do.
+    #[serde(default)]
+    pub(crate) files: BTreeSet<ProjectFile>,
 }
 
 impl Claims {
-    fn is_empty(&self) -> bool {
-        self.settings.is_empty()
-    }
-
     fn digest(&self) -> String {
         let text = serde_json::to_vec(self).expect("maps of texts are JSON");
         sha256_hex(&text)
@@ -48,7 +48,7 @@ pub(crate) struct Word {
 }
 
 /// The file that stores the trust in a project.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Trust {
     /// The tracker's folder, without links.
     project: PathBuf,
@@ -66,6 +66,11 @@ impl Trust {
         Trust { project, file }
     }
 
+    /// Whether there is a project that it is about.
+    pub(crate) fn is_about_a_project(&self) -> bool {
+        self.project.is_absolute()
+    }
+
     /// The stored trust. An unreadable record, a record about another project, and a record that
     /// others may have written count as none.
     pub(crate) fn word(&self) -> Option<Word> {
@@ -78,9 +83,29 @@ impl Trust {
         (word.path == self.project && word.digest == word.claims.digest()).then_some(word)
     }
 
-    /// Returns true if exactly these claims are trusted. Empty claims need no trust.
-    pub(crate) fn holds(&self, claims: &Claims) -> bool {
-        claims.is_empty() || self.word().is_some_and(|word| word.digest == claims.digest())
+    /// Whether these very settings are trusted. None need no word.
+    pub(crate) fn holds(&self, settings: &BTreeMap<String, String>) -> bool {
+        settings.is_empty() || self.word().is_some_and(|word| word.claims.settings == *settings)
+    }
+
+    /// The trusted ones of the files that Claude Code obeys.
+    pub(crate) fn files(&self) -> BTreeSet<ProjectFile> {
+        self.word().map(|word| word.claims.files).unwrap_or_default()
+    }
+
+    /// Trusts these settings, and the files as before.
+    pub(crate) fn give_settings(
+        &self,
+        settings: BTreeMap<String, String>,
+        now: Timestamp,
+    ) -> Result<()> {
+        self.give(Claims { settings, files: self.files() }, now)
+    }
+
+    /// Trusts these files, and the settings as before.
+    pub(crate) fn give_files(&self, files: BTreeSet<ProjectFile>, now: Timestamp) -> Result<()> {
+        let settings = self.word().map(|word| word.claims.settings).unwrap_or_default();
+        self.give(Claims { settings, files }, now)
     }
 
     /// Trusts these claims instead of earlier ones.
@@ -120,7 +145,11 @@ mod tests {
     use super::*;
 
     fn claims(value: &str) -> Claims {
-        Claims { settings: [("notify".to_owned(), value.to_owned())].into() }
+        Claims { settings: settings(value), files: BTreeSet::new() }
+    }
+
+    fn settings(value: &str) -> BTreeMap<String, String> {
+        [("notify".to_owned(), value.to_owned())].into()
     }
 
     fn trust(dir: &Path) -> Trust {
@@ -131,15 +160,15 @@ mod tests {
     fn a_word_is_about_one_content_and_one_project() {
         let dir = tempfile::tempdir().unwrap();
         let trust = trust(dir.path());
-        assert!(trust.holds(&Claims::default()) && !trust.holds(&claims("a")));
+        assert!(trust.holds(&BTreeMap::new()) && !trust.holds(&settings("a")));
         trust.give(claims("a"), Timestamp::from_micros(0)).unwrap();
-        assert!(trust.holds(&claims("a")) && !trust.holds(&claims("b")));
+        assert!(trust.holds(&settings("a")) && !trust.holds(&settings("b")));
         let elsewhere = Trust { project: "/elsewhere".into(), file: trust.file.clone() };
-        assert!(!elsewhere.holds(&claims("a")));
+        assert!(!elsewhere.holds(&settings("a")));
         trust.give(claims("b"), Timestamp::from_micros(0)).unwrap();
-        assert!(!trust.holds(&claims("a")), "the last word counts");
+        assert!(!trust.holds(&settings("a")), "the last word counts");
         assert!(trust.revoke().unwrap() && !trust.revoke().unwrap());
-        assert!(!trust.holds(&claims("b")));
+        assert!(!trust.holds(&settings("b")));
     }
 
     #[test]
@@ -151,11 +180,11 @@ mod tests {
         let mode = |mode| fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
         assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
         mode(0o620);
-        assert!(!trust.holds(&claims("a")));
+        assert!(!trust.holds(&settings("a")));
         mode(0o600);
-        assert!(trust.holds(&claims("a")));
+        assert!(trust.holds(&settings("a")));
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("\"a\"", "\"b\"")).unwrap();
-        assert!(!trust.holds(&claims("b")), "the digest is of what was shown");
+        assert!(!trust.holds(&settings("b")), "the digest is of what was shown");
     }
 }

@@ -26,7 +26,7 @@ const COMMIT_RULES: [&str; 7] = [
 const NEVER: [&str; 3] = ["AskUserQuestion", "ScheduleWakeup", "CronCreate"];
 /// Options reserved for el, or that would disable the event stream, the Stop hook or standard
 /// input.
-const RESERVED: [&str; 13] = [
+const RESERVED: [&str; 14] = [
     "-p",
     "--print",
     "--output-format",
@@ -37,6 +37,7 @@ const RESERVED: [&str; 13] = [
     "-c",
     "--continue",
     "--settings",
+    "--setting-sources",
     "--bare",
     "--safe-mode",
     "--fork-session",
@@ -79,6 +80,9 @@ pub struct ClaudeOptions {
     pub database: Option<PathBuf>,
     /// Further folders in which the agent may work.
     pub add_dirs: Vec<PathBuf>,
+    /// The folder whose settings, hooks and servers are left out, since nobody trusts them. Its
+    /// `CLAUDE.md` is still read as text.
+    pub untrusted_folder: Option<PathBuf>,
     /// Further words from the configuration, put last.
     pub extra_args: Vec<String>,
 }
@@ -103,11 +107,12 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     words.push("--disallowedTools".into());
     words.extend(rule_words("disallowed_tools", &NEVER, &options.disallowed_tools)?);
     words.extend(options.database.as_deref().map(tracker_deny_rules).unwrap_or_default());
-    for folder in &options.add_dirs {
-        let mut word = OsString::from("--add-dir=");
-        word.push(folder);
-        words.push(word);
+    words.extend(options.add_dirs.iter().flat_map(|folder| no_instructions(folder)));
+    if let Some(folder) = &options.untrusted_folder {
+        words.extend(["--setting-sources", "user"].map(OsString::from));
+        words.push(add_dir(folder));
     }
+    words.extend(options.add_dirs.iter().map(|folder| add_dir(folder)));
     words.push(if options.resume { "--resume" } else { "--session-id" }.into());
     words.push(option_value("session_uuid", &options.session_uuid)?);
     if !options.interactive {
@@ -204,6 +209,22 @@ fn tracker_deny_rules(database: &Path) -> Vec<OsString> {
     let own = rule_paths(database).into_iter().map(|path| format!("Edit(/{path}*)")).collect();
     let rules: [Vec<String>; 3] = [beside("config.toml", ""), beside("runs", "/**"), own];
     rules.into_iter().flatten().map(OsString::from).collect()
+}
+
+fn add_dir(folder: &Path) -> OsString {
+    let mut word = OsString::from("--add-dir=");
+    word.push(folder);
+    word
+}
+
+/// Returns rules that forbid the agent to leave instructions for other agents in a shared folder.
+/// The client reads `CLAUDE.md` there as it does in the working folder.
+fn no_instructions(folder: &Path) -> Vec<OsString> {
+    rule_paths(folder)
+        .iter()
+        .flat_map(|path| [format!("Edit(/{path}/CLAUDE.md)"), format!("Edit(/{path}/.claude/**)")])
+        .map(OsString::from)
+        .collect()
 }
 
 /// Returns the path as given and with resolved links, if absolute and safe in a rule.

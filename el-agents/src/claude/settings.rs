@@ -1,9 +1,10 @@
 //! The settings file of a run. The Stop hook sends back an agent that has not ended its atom.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::check::ConfigurationError;
 
@@ -12,11 +13,15 @@ const HOOK_TIMEOUT: u32 = 10;
 
 /// Returns the content of a `--settings` file for this `el` (an absolute path). The hook command
 /// prints its answer as JSON and always exits 0: an exit code of 2, which a shell also uses for its
-/// own errors, would hold the agent back.
+/// own errors, would hold the agent back. el's own variables of the agent's environment outrank the
+/// `env` of all other settings; the token, which opens nothing without them, is in no file.
 ///
 /// # Errors
 /// If the path cannot be written in JSON (not UTF-8), or is not absolute.
-pub fn settings_json(el: &Path) -> Result<String, ConfigurationError> {
+pub fn settings_json(
+    el: &Path,
+    environment: &[(OsString, OsString)],
+) -> Result<String, ConfigurationError> {
     let error = |what: &str| {
         let message = format!("the path of el, {}, {what}", el.display());
         ConfigurationError::new("el", message, "install el in a folder with a plain name")
@@ -27,7 +32,12 @@ pub fn settings_json(el: &Path) -> Result<String, ConfigurationError> {
     let path = el.to_str().ok_or_else(|| error("is not UTF-8"))?;
     let command = format!("{} hook stop", shell_escape::unix::escape(Cow::Borrowed(path)));
     let hook = json!({ "type": "command", "command": command, "timeout": HOOK_TIMEOUT });
-    Ok(format!("{:#}\n", json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } })))
+    let own = environment.iter().filter_map(|(name, value)| {
+        let name = name.to_str().filter(|name| name.starts_with("EL_") && *name != "EL_TOKEN")?;
+        Some((name.to_owned(), Value::from(value.to_str()?)))
+    });
+    let own: Map<String, Value> = own.collect();
+    Ok(format!("{:#}\n", json!({ "hooks": { "Stop": [{ "hooks": [hook] }] }, "env": own })))
 }
 
 #[cfg(test)]
@@ -38,7 +48,7 @@ mod tests {
     use super::*;
 
     fn command(el: &str) -> String {
-        let text = settings_json(Path::new(el)).unwrap();
+        let text = settings_json(Path::new(el), &[]).unwrap();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let hook = &value["hooks"]["Stop"][0]["hooks"][0];
         assert_eq!((hook["type"].as_str(), hook["timeout"].as_u64()), (Some("command"), Some(10)));
@@ -87,9 +97,9 @@ mod tests {
 
     #[test]
     fn a_path_that_cannot_be_told_is_refused() {
-        assert_eq!(settings_json(Path::new("el")).unwrap_err().field, "el");
+        assert_eq!(settings_json(Path::new("el"), &[]).unwrap_err().field, "el");
         assert!(
-            settings_json(Path::new(std::ffi::OsStr::from_bytes(b"/x\xff/el")))
+            settings_json(Path::new(std::ffi::OsStr::from_bytes(b"/x\xff/el")), &[])
                 .unwrap_err()
                 .message
                 .contains("UTF-8")

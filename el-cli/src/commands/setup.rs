@@ -87,7 +87,12 @@ fn carry_out(
     if !print {
         // All can be written, or none is.
         plans.iter().try_for_each(Plan::ensure_writable)?;
+        let trusted = app.settings().ok().filter(|settings| settings.inert_files().is_empty());
         plans.iter().try_for_each(Plan::write_file)?;
+        // The person has just said it: what was trusted stays so.
+        if let Some(settings) = trusted.filter(|settings| !settings.inert_files().is_empty()) {
+            settings.trust_files(app.now())?;
+        }
     }
     let files = plans.iter().map(|plan| Row {
         path: &plan.path,

@@ -1,9 +1,10 @@
 //! Shows the requests of a repository's configuration, and records a person's trust.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::PathBuf;
 
+use el_agents::claude::{ProjectFile, project_files};
 use el_core::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +18,7 @@ use crate::output::{sanitize, style, time};
 use crate::settings;
 use crate::trust::{Claims, Trust};
 
-/// Trust what the project's configuration says of programs and permissions
+/// Trust what the repository says of programs and permissions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,6 +29,7 @@ Examples:
 
 A cloned repository's .eluent/config.toml may name programs, and widen what agents may do.
 Such settings count for nothing until you trust them; names and narrower limits count at once.
+So it is with .claude and .mcp.json: until then, Claude Code runs with your own settings alone.
 The word holds for this folder and for these values, and is kept in your own state folder.
 el config set keeps a trusted file trusted; a change by anything else does not.
 
@@ -63,7 +65,7 @@ enum Change {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Row {
-    /// The name, as `el config get` takes it: `notify`, `agents.gendry.command`.
+    /// The name, as `el config get` takes it: `notify`, `agents.gendry.command`; or a file's path.
     key: String,
     value: Option<String>,
     /// The value that was trusted.
@@ -81,6 +83,8 @@ pub(super) struct Asked {
     /// The time of the last trust.
     trusted_at: Option<Timestamp>,
     settings: Vec<Row>,
+    /// What the repository tells Claude Code to do: the path below its top, and the SHA-256.
+    files: Vec<Row>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -105,16 +109,27 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 
 fn asked(app: &App, trust: &Trust) -> Result<(Claims, Asked)> {
     let path = app.project()?.config_path();
-    let claims = settings::claims(&path);
+    let root = &app.project()?.root;
+    let files = project_files(root).map_err(|source| {
+        CommandError::config_error("trust", "what Claude Code finds here cannot be read")
+            .with_source(source)
+            .with_hint("el trust shows all of .claude and .mcp.json; take away what is not needed")
+    })?;
+    let claims = Claims { settings: settings::asked(&path), files };
     let word = trust.word();
-    let before = word.as_ref().map(|word| &word.claims.settings);
+    let before = word.as_ref().map(|word| word.claims.clone()).unwrap_or_default();
     let asked = Asked {
-        is_trusted: trust.holds(&claims),
+        is_trusted: trust.holds(&claims.settings) && claims.files.is_subset(&before.files),
         trusted_at: word.as_ref().map(|word| word.trusted_at),
-        settings: rows(&claims.settings, before.unwrap_or(&BTreeMap::new())),
+        settings: rows(&claims.settings, &before.settings),
+        files: rows(&by_path(&claims.files), &by_path(&before.files)),
         path,
     };
     Ok((claims, asked))
+}
+
+fn by_path(files: &BTreeSet<ProjectFile>) -> BTreeMap<String, String> {
+    files.iter().map(|file| (file.path.clone(), file.sha256.clone())).collect()
 }
 
 fn rows(now: &BTreeMap<String, String>, before: &BTreeMap<String, String>) -> Vec<Row> {
@@ -163,7 +178,8 @@ fn tell(app: &App, asked: &Asked, done: &str) -> Result<Exit> {
             return;
         }
         let path = sanitize::path_line(&asked.path);
-        let line = match (done, asked.is_trusted, asked.settings.is_empty()) {
+        let is_empty = asked.settings.is_empty() && asked.files.is_empty();
+        let line = match (done, asked.is_trusted, is_empty) {
             ("", _, true) => format!("{path} asks for nothing that needs to be trusted"),
             ("", true, _) => {
                 let when = asked.trusted_at.map(|at| time::relative_time(app.now(), at));
@@ -201,7 +217,22 @@ fn view(page: &mut Page, asked: &Asked) {
             Cell::styled(style::DIM, before),
         ]);
     }
-    table.print_table(page);
+    if !asked.settings.is_empty() {
+        table.print_table(page);
+    }
+    if asked.files.is_empty() {
+        return;
+    }
+    page.push_line("What Claude Code finds here, and would obey:");
+    for row in &asked.files {
+        let (style, change) = match row.change {
+            Change::Same => (style::PLAIN, ""),
+            Change::New => (style::WARNING, "  (new)"),
+            Change::Changed => (style::WARNING, "  (changed)"),
+            Change::Gone => (style::DIM, "  (gone)"),
+        };
+        page.push_line(page.paint(style, &format!("  {}{change}", sanitize::one_line(&row.key))));
+    }
 }
 
 #[cfg(test)]

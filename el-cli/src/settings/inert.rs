@@ -1,13 +1,17 @@
 //! The part of a repository's file that has an effect before a person trusts the file. A repository
 //! is cloned, and its file could name any program.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+
+use el_agents::claude::project_files;
+use el_core::model::Timestamp;
 
 use super::Settings;
 use super::file::{ConfigFile, Entry};
 use super::keys::{Class, Key, Narrower};
 use super::value::Value;
-use crate::trust::Claims;
+use crate::error::{CommandError, Result};
 
 impl Entry {
     /// The name as `el config set` takes names: `model`, `agents.gendry.model`.
@@ -21,10 +25,10 @@ impl Entry {
 
 impl ConfigFile {
     /// The settings of this file that need a person's trust: all but names and habits.
-    pub(crate) fn claims(&self) -> Claims {
+    pub(crate) fn asked(&self) -> BTreeMap<String, String> {
         let asks = |entry: &&Entry| entry.key.class != Class::Free;
         let said = |entry: &Entry| Some((entry.name(), entry.value.as_ref().ok()?.to_text()));
-        Claims { settings: self.entries.iter().filter(asks).filter_map(said).collect() }
+        self.entries.iter().filter(asks).filter_map(said).collect()
     }
 
     /// Removes the settings that have no effect in an untrusted file. An unusable value stays, and
@@ -102,25 +106,50 @@ impl Settings {
         names
     }
 
+    /// The files that Claude Code would obey and nobody has trusted: its agents do without all such
+    /// files then.
+    pub(crate) fn inert_files(&self) -> Vec<String> {
+        if !self.trust.is_about_a_project() {
+            return Vec::new();
+        }
+        let Ok(found) = project_files(&self.root) else { return vec![".claude".to_owned()] };
+        let trusted = self.trust.files();
+        found.into_iter().filter(|file| !trusted.contains(file)).map(|file| file.path).collect()
+    }
+
+    /// Trusts the files that Claude Code would obey, as they are now.
+    pub(crate) fn trust_files(&self, now: Timestamp) -> Result<()> {
+        let files = project_files(&self.root).map_err(|source| {
+            CommandError::file_error("read", &self.root.join(".claude"), source)
+        })?;
+        self.trust.give_files(files, now)
+    }
+
     /// A sentence about the settings without effect, if any.
     pub(crate) fn inert_sentence(&self) -> Option<String> {
-        let names = self.inert_names();
-        let (these, count) = match names.len() {
-            0 => return None,
-            1 => ("this setting", "counts"),
-            _ => ("these settings", "count"),
+        let (names, files) = (self.inert_names(), self.inert_files());
+        let these = match names.as_slice() {
+            [_] => "this setting",
+            _ => "these settings",
         };
-        let path = self.project.path.display();
-        Some(format!(
-            "until you run el trust, {these} of {path} {count} for nothing: {}",
-            names.join(", ")
-        ))
+        let settings = (!names.is_empty()).then(|| {
+            let path = self.project.path.display();
+            format!("{these} of {path}: {}", names.join(", "))
+        });
+        let client = files.split_first().map(|(first, more)| match more.len() {
+            0 => format!("what Claude Code finds here: {first}"),
+            more => format!("what Claude Code finds here: {first} and {more} more"),
+        });
+        let parts: Vec<String> = settings.into_iter().chain(client).collect();
+        (!parts.is_empty()).then(|| {
+            format!("until you run el trust, nothing counts of {}", parts.join("; or of "))
+        })
     }
 }
 
 /// The settings of a project's file that need a person's trust.
-pub(crate) fn claims(config: &Path) -> Claims {
-    ConfigFile::read(config).of_project().claims()
+pub(crate) fn asked(config: &Path) -> BTreeMap<String, String> {
+    ConfigFile::read(config).of_project().asked()
 }
 
 #[cfg(test)]

@@ -193,10 +193,10 @@ fn write_and_trust(
     replace_file(target, after.as_bytes())
         .map_err(|source| CommandError::file_error("write", target, source))?;
     let Some(trust) = trust else { return Ok(()) };
-    let claims = |text: &str| ConfigFile::parse(path, text).of_project().claims();
-    let (before, after) = (claims(before), claims(after));
+    let asked = |text: &str| ConfigFile::parse(path, text).of_project().asked();
+    let (before, after) = (asked(before), asked(after));
     if before != after && trust.holds(&before) {
-        trust.give(after, Timestamp::from(SystemTime::now()))?;
+        trust.give_settings(after, Timestamp::from(SystemTime::now()))?;
     }
     Ok(())
 }

@@ -43,6 +43,8 @@ pub(in crate::commands) struct Shown {
     agents: Vec<String>,
     /// Settings of the project's file that have no effect before `el trust`.
     inert: Vec<Inert>,
+    /// What Claude Code would obey in the project, and nobody has trusted.
+    inert_files: Vec<String>,
     problems: Vec<String>,
 }
 
@@ -112,6 +114,7 @@ fn shown_settings(
                 line: entry.line,
             })
             .collect(),
+        inert_files: settings.inert_files(),
         agents: settings.agents().into_iter().map(str::to_owned).collect(),
         problems: problems.chain(bad).collect(),
     }

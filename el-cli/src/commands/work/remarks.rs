@@ -56,7 +56,8 @@ pub(in crate::commands) fn tell_of_inert(app: &App) -> Result<()> {
         return Ok(());
     };
     app.printer.json_line(&serde_json::json!({
-        "at": app.now(), "event": "untrusted_settings", "keys": keys, "message": message,
+        "at": app.now(), "event": "untrusted_settings", "keys": keys,
+        "files": settings.inert_files(), "message": message,
     }))
 }
 

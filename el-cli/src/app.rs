@@ -85,10 +85,10 @@ impl App {
         if project::named_database(self.globals.db.as_deref()).is_some() {
             return Ok(None);
         }
-        match ForeignTracker::find_foreign(self.project()?) {
-            Some(found) if !found.is_trusted(&self.settings()?) => Ok(Some(found)),
-            _ => Ok(None),
-        }
+        let Some(found) = ForeignTracker::find_foreign(self.project()?) else { return Ok(None) };
+        // An unreadable list trusts no folder.
+        let safe = self.settings()?.safe_directories().unwrap_or_default();
+        Ok((!found.is_trusted(&safe)).then_some(found))
     }
 
     /// Refuses a foreign tracker before any agent is started or ended.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
+use crate::strict_json;
 
 /// More than any text that the tracker takes; a guard against a stream that never ends.
 const LIMIT: u64 = 64 << 20;
@@ -78,4 +79,16 @@ fn decode_utf8(field: &str, from: &str, bytes: Vec<u8>) -> Result<String> {
     })?;
     // The newline that ends a file is not part of the text.
     Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+/// A JSON object from the command line.
+pub(crate) fn parse_metadata(text: &str) -> Result<serde_json::Value> {
+    match strict_json::parse_strict(text) {
+        Ok(value @ serde_json::Value::Object(_)) => Ok(value),
+        Ok(_) => Err(CommandError::invalid_value(
+            "metadata",
+            "metadata: a JSON object is needed, such as {\"key\":\"value\"}",
+        )),
+        Err(source) => Err(CommandError::invalid_value("metadata", format!("metadata: {source}"))),
+    }
 }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::project::Project;
-use crate::settings::Settings;
 
 /// The part of a tracker that belongs to another user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,10 +30,10 @@ impl ForeignTracker {
         Some(ForeignTracker { path, owner, root: project.root.clone() })
     }
 
-    /// Returns true if the user trusts the project's folder, whoever owns the folder. An unreadable
-    /// list trusts no folder.
-    pub(crate) fn is_trusted(&self, settings: &Settings) -> bool {
-        settings.safe_directories().unwrap_or_default().iter().any(|safe| is_in(&self.root, safe))
+    /// Returns true if the project's folder is among the user's `safe_directories`, whoever owns
+    /// the folder.
+    pub(crate) fn is_trusted(&self, safe_directories: &[PathBuf]) -> bool {
+        safe_directories.iter().any(|safe| is_in(&self.root, safe))
     }
 
     /// The error that explains why no agent is started.

@@ -11,7 +11,7 @@ use crate::output::list::{List, OneOrMany};
 use crate::output::time::{self, Towards};
 use crate::output::{atoms, count};
 use crate::values::word_parser;
-use crate::{complete, input, strict_json};
+use crate::{complete, input};
 
 mod batch;
 mod edit;
@@ -188,19 +188,7 @@ fn atom_defaults(args: &Args, app: &App) -> Result<NewAtom> {
         blocks: args.blocking.clone(),
         discovered_from: args.discovered_from.clone(),
         defer_until: defer.transpose()?,
-        metadata: args.metadata.as_deref().map(parse_metadata).transpose()?,
+        metadata: args.metadata.as_deref().map(input::parse_metadata).transpose()?,
         ..NewAtom::default()
     })
-}
-
-/// A JSON object from the command line.
-pub(super) fn parse_metadata(text: &str) -> Result<serde_json::Value> {
-    match strict_json::parse_strict(text) {
-        Ok(value @ serde_json::Value::Object(_)) => Ok(value),
-        Ok(_) => Err(CommandError::invalid_value(
-            "metadata",
-            "metadata: a JSON object is needed, such as {\"key\":\"value\"}",
-        )),
-        Err(source) => Err(CommandError::invalid_value("metadata", format!("metadata: {source}"))),
-    }
 }

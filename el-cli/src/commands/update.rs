@@ -6,7 +6,6 @@ use el_core::ops::{self, AtomPatch, Updated};
 use serde_json::Value;
 
 use super::close::{self, GuardArgs, Ids};
-use super::create;
 use super::freed::Waiting;
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -147,7 +146,7 @@ fn atom_patch(args: &Args, app: &App) -> Result<AtomPatch> {
         .as_deref()
         .map(|text| time::parse_time("defer-until", text, app.now(), Towards::Future))
         .transpose()?;
-    let metadata = match args.metadata.as_deref().map(create::parse_metadata).transpose()? {
+    let metadata = match args.metadata.as_deref().map(input::parse_metadata).transpose()? {
         Some(Value::Object(map)) => map,
         _ => serde_json::Map::new(),
     };

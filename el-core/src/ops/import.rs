@@ -16,7 +16,6 @@ use crate::store::{Store, Tx, alias, atom, comment, event, meta, run, search};
 use crate::{Ctx, Error, Result};
 
 mod comments;
-mod cycles;
 mod edges;
 mod fields;
 mod identify;

@@ -4,9 +4,12 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::cycles::leave_cycles_out;
 use super::*;
 use crate::store::bond;
+
+mod cycles;
+
+use cycles::leave_cycles_out;
 
 /// A bond between two atoms here.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

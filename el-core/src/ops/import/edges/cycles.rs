@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Planned;
-use super::edges::{Ends, NewBond, leave_out};
+use super::{Ends, NewBond, leave_out};
 use crate::exchange::{NoteKind, Notes};
 use crate::model::BondKind;
+use crate::ops::import::Planned;
 use crate::rules::waits::{self, Edge, Wait};
 
 const CYCLE: &str = "that would make an atom wait for itself";

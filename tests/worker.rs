@@ -20,6 +20,7 @@ mod policy;
 mod processes;
 mod resources;
 mod rounds;
+mod run_options;
 mod sessions;
 mod signals;
 mod trust;

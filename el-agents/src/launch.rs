@@ -110,7 +110,7 @@ impl Launcher {
         let own_prompt = Some(agent.system_prompt.clone()).filter(|text| !text.is_empty());
         let folder = RunDir::new(&self.places.runs, &run.id);
         folder.create()?;
-        let environment = self.child_environment(run);
+        let environment = self.child_environment(run, &agent);
         let settings = claude::settings_json(&self.places.el, &environment)?;
         write_private(&folder.settings_path(), settings.as_bytes())?;
         folder.write_environment(&environment)?;
@@ -160,6 +160,15 @@ impl Launcher {
                     .map_err(LaunchError::Folder)?;
             }
         }
+        if let Some(options) = claimed.atom.run_options.clone() {
+            agent.model = options.model.or(agent.model);
+            agent.effort = options.effort.or(agent.effort);
+            agent.env.extend(options.env);
+            if let Some(isolation) = agent.isolation.as_mut().filter(|_| options.base.is_some()) {
+                isolation.base = options.base;
+                isolation.is_own_base = true;
+            }
+        }
         Ok(agent)
     }
 
@@ -181,7 +190,7 @@ impl Launcher {
             .collect()
     }
 
-    fn child_environment(&self, run: &Run) -> Vec<(OsString, OsString)> {
+    fn child_environment(&self, run: &Run, agent: &AgentSettings) -> Vec<(OsString, OsString)> {
         let el_folder = self.places.el.parent().map(Path::to_owned).unwrap_or_default();
         let set = [
             ("EL_ATOM", OsString::from(&run.atom_id)),
@@ -195,8 +204,9 @@ impl Launcher {
         claude::child_environment(
             self.environment.iter().cloned(),
             &ChildEnvironment {
-                strip: self.agent.env_strip.clone(),
-                pass: self.agent.env_pass.clone(),
+                own: agent.env.clone(),
+                strip: agent.env_strip.clone(),
+                pass: agent.env_pass.clone(),
                 set: set
                     .into_iter()
                     .chain(self.tool_timeouts(run))
@@ -296,6 +306,7 @@ pub(crate) fn claude_options(
         may_commit: agent.isolation.is_some(),
         disallowed_tools: agent.disallowed_tools.clone(),
         model: agent.model.clone(),
+        effort: agent.effort.clone(),
         max_turns: agent.max_turns,
         max_budget_usd: agent.max_budget_usd,
         settings_file: Some(settings_file.to_owned()),

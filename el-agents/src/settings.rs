@@ -19,6 +19,9 @@ pub struct AgentSettings {
     pub claude_code_path: String,
     /// `None` leaves the model to Claude Code.
     pub model: Option<String>,
+    /// How much the model is to think. `None` leaves the effort to Claude Code.
+    #[serde(default)]
+    pub effort: Option<String>,
     pub permission_mode: String,
     /// In addition to `Bash(el *)`, which every agent has.
     pub allowed_tools: Vec<String>,
@@ -77,6 +80,9 @@ pub struct AgentSettings {
     /// and the client runs with the user's own settings.
     #[serde(default)]
     pub trusted_files: BTreeSet<ProjectFile>,
+    /// Variables that the agent gets, whatever the caller's environment has.
+    #[serde(default)]
+    pub env: Vec<(String, String)>,
     /// Variables that the agent gets although `env_strip` or el would strip them.
     pub env_pass: Vec<String>,
     /// Variables that the agent does not get, besides the always stripped variables.

@@ -10,6 +10,7 @@ use crate::exit::Exit;
 
 mod approve;
 mod artifacts;
+mod atom_form;
 mod attach;
 mod cancel;
 mod chat;
@@ -53,6 +54,7 @@ mod reopen;
 mod retry;
 mod review;
 pub(crate) mod run;
+mod run_options;
 mod runs;
 mod schema;
 mod search;

@@ -268,6 +268,7 @@ impl Settings {
                 &self.optional_text("claude_code_path", agent)?.unwrap_or_default(),
             ),
             model: self.optional_text("model", agent)?,
+            effort: self.optional_text("effort", agent)?,
             permission_mode: self.optional_text("permission_mode", agent)?.unwrap_or_default(),
             allowed_tools: self.text_list("allowed_tools", agent)?,
             disallowed_tools: self.text_list("disallowed_tools", agent)?,
@@ -300,6 +301,12 @@ impl Settings {
             verify_timeout: self.optional_time("verify_timeout", agent)?.unwrap_or_default(),
             isolation: None,
             task_isolation: None,
+            env: self
+                .text_list("env", agent)?
+                .iter()
+                .filter_map(|text| text.split_once('='))
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
             env_pass: self.text_list("env_pass", agent)?,
             env_strip: self.text_list("env_strip", agent)?,
             trusted_files: self.trust.files(),

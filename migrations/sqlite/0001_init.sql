@@ -46,7 +46,10 @@ CREATE TABLE atoms (
   timeout_ms    INTEGER,
   -- The words of the check's command, as a JSON list.
   verify        TEXT,
-  require_verify INTEGER NOT NULL DEFAULT 0 CHECK (require_verify IN (0, 1))
+  require_verify INTEGER NOT NULL DEFAULT 0 CHECK (require_verify IN (0, 1)),
+  -- The settings of its runs that outrank the agent's (model, effort, base, env), as JSON; NULL:
+  -- none.
+  run_options   TEXT
 ) STRICT;
 
 -- Each list reads one of these and never touches what is over. The queue's index holds all that

@@ -66,6 +66,7 @@ pub struct ClaudeOptions {
     pub disallowed_tools: Vec<String>,
     /// An alias or a model's id, passed on unchecked.
     pub model: Option<String>,
+    pub effort: Option<String>,
     pub max_turns: Option<u32>,
     /// In dollars. The client checks the budget after each answer, so a single answer may exceed
     /// the budget.
@@ -121,6 +122,7 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     for (name, field, given) in [
         ("--permission-mode", "permission_mode", &options.permission_mode),
         ("--model", "model", &options.model),
+        ("--effort", "effort", &options.effort),
     ] {
         if let Some(given) = given {
             words.extend([name.into(), option_value(field, given)?]);

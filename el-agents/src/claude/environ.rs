@@ -39,6 +39,9 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// How an agent's environment is made of the caller's.
 #[derive(Debug, Clone, Default)]
 pub struct ChildEnvironment {
+    /// Variables of the agent and its atom; the last of a name counts. Those of other sessions, and
+    /// those that bind git, are left out.
+    pub own: Vec<(String, String)>,
     /// Names that the configuration takes out; `NAME*` takes out all that begin so.
     pub strip: Vec<String>,
     /// Names that stay in spite of `strip` and of the built-in list.
@@ -75,6 +78,13 @@ pub fn child_environment(
             passed(&name) || !stripped(&name)
         })
         .collect();
+
+    for (name, value) in &rules.own {
+        let is_foreign = FOREIGN.contains(&name.as_str()) || is_local_variable(OsStr::new(name));
+        if !is_foreign && is_settable(OsStr::new(name), OsStr::new(value)) {
+            environment.insert(name.into(), value.into());
+        }
+    }
 
     let path = path_with(&rules.el_folder, environment.get(OsStr::new("PATH")));
     environment.insert("PATH".into(), path);

@@ -11,6 +11,9 @@ pub struct Isolation {
     pub folder: PathBuf,
     /// The commit or branch at which branches begin; `None`: the checked-out commit.
     pub base: Option<String>,
+    /// The base is the atom's own, and outranks the branch of its parent.
+    #[serde(default)]
+    pub is_own_base: bool,
     /// Untracked files and folders of the main checkout that each worktree gets a copy of.
     pub copy: Vec<String>,
     /// The same, as links.

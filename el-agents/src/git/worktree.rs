@@ -132,11 +132,11 @@ fn add_worktree(
             None => None,
         };
         let base = match (of_parent, &isolation.base) {
-            (Some(tip), _) => tip,
-            (None, Some(name)) => repository
+            (Some(tip), base) if base.is_none() || !isolation.is_own_base => tip,
+            (_, Some(name)) => repository
                 .resolve_commit(name)?
                 .ok_or_else(|| GitError::NoRevision(name.clone()))?,
-            (None, None) => head.to_owned(),
+            (_, None) => head.to_owned(),
         };
         let base = foundation::merge_dependencies(repository, &base, wanted)?;
         // Creates both references or neither.

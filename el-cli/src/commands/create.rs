@@ -4,6 +4,7 @@ use clap::builder::NonEmptyStringValueParser;
 use el_core::model::{IssueType, Priority};
 use el_core::ops::{self, NewAtom};
 
+use super::run_options::RunOptionArgs;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -25,6 +26,7 @@ Examples:
   el create \"Fix the parser of dates\" --type bug --priority high
   el create -t \"Write the docs\" -d - --blocked-by q5e6 < notes.md
   el create \"Split the module\" --parent x2 -l refactoring
+  el create \"Prove it\" --model opus --effort max --base release-2
   el create --edit                   Write it in your editor
   el create --file plan.md
   jq -c '.[]' plan.json | el create --file -
@@ -83,6 +85,8 @@ pub(crate) struct Args {
     /// Not before this time (a date, 3d, tomorrow)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     defer_until: Option<String>,
+    #[command(flatten)]
+    run_options: RunOptionArgs,
     /// Further facts, as a JSON object
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
@@ -189,6 +193,7 @@ fn atom_defaults(args: &Args, app: &App) -> Result<NewAtom> {
         discovered_from: args.discovered_from.clone(),
         defer_until: defer.transpose()?,
         metadata: args.metadata.as_deref().map(input::parse_metadata).transpose()?,
+        run_options: args.run_options.patch()?,
         ..NewAtom::default()
     })
 }

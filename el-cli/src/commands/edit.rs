@@ -1,6 +1,7 @@
 use el_core::model::Atom;
 use el_core::ops::{self, AtomPatch, Updated};
 
+use super::atom_form::{Fields, Form};
 use super::close::guard_for_caller;
 use super::update;
 use crate::app::App;
@@ -8,10 +9,6 @@ use crate::complete;
 use crate::editor::Draft;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-
-pub(super) mod form;
-
-use form::{Fields, Form};
 
 /// Change an atom in your editor
 #[derive(Debug, clap::Args)]

@@ -1,6 +1,7 @@
 use el_core::model::{Atom, BondKind, Timestamp};
 use el_core::ops::{self, AtomFilter, Shown, Sort};
 
+use super::run_options;
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
@@ -178,6 +179,7 @@ fn print_facts(page: &mut Page, shown: &Shown, now: Timestamp, exact: bool) {
     ];
     let mut table =
         Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
+    let rows = rows.into_iter().chain(run_options::told(atom.run_options.as_ref()));
     for (name, value) in rows {
         if let Some(value) = value {
             table.push_row([Cell::styled(style::DIM, name), Cell::new(value)]);

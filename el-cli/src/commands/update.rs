@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::close::{self, GuardArgs, Ids};
 use super::freed::Waiting;
+use super::run_options::RunOptionArgs;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -26,6 +27,7 @@ Examples:
   el update q5e6 --status wont_do --reason \"superseded by x2\"
   el update q5e6 x2 --assignee gendry --if-status open
   el update q5e6 --blocked-by x2     q5e6 now waits for x2, too
+  el update q5e6 --model opus --env RUST_LOG=debug
 
 Several ids are changed together or not at all. In a session of el work, the statuses closed,
 deferred, wont_do, discard and review end the session's work; blocked and testing only report;
@@ -88,6 +90,8 @@ pub(crate) struct Args {
     /// No date any more
     #[arg(long, conflicts_with = "defer_until")]
     clear_defer: bool,
+    #[command(flatten)]
+    run_options: RunOptionArgs,
     /// Keys to set, as a JSON object; null removes a key
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
@@ -161,6 +165,7 @@ fn atom_patch(args: &Args, app: &App) -> Result<AtomPatch> {
         parent: args.parent.clone().map(Some).or(args.clear_parent.then_some(None)),
         add_labels: args.label.clone(),
         remove_labels: args.remove_label.clone(),
+        run_options: args.run_options.patch()?,
         add_blockers: args.blocked_by.clone(),
         remove_blockers: args.remove_blocked_by.clone(),
         status: args.status,

@@ -92,6 +92,7 @@ impl Settings {
         Ok(Some(Isolation {
             folder: self.worktrees_folder()?,
             base: self.optional_text("worktree_base", name)?,
+            is_own_base: false,
             copy: self.text_list("worktree_copy", name)?,
             link: self.text_list("worktree_link", name)?,
             setup: self.command_words("worktree_setup", name)?,

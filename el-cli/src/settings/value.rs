@@ -3,6 +3,7 @@
 use std::path::{Component, Path};
 use std::time::Duration;
 
+use el_core::model::ensure_variable;
 use serde::Serialize;
 use toml::de::DeValue;
 
@@ -51,7 +52,7 @@ impl Value {
             Kind::Time { .. } => bounded_time(key, duration::parse_duration(trimmed)?),
             Kind::Choice(_) => parse_choice(key, trimmed),
             Kind::Text | Kind::Path => parse_words(trimmed),
-            Kind::List => require_below_repository(key, parse_list(trimmed)?),
+            Kind::List => checked_items(key, parse_list(trimmed)?),
             Kind::Command if trimmed.starts_with('[') => parse_list(trimmed),
             Kind::Command => {
                 let words = el_core::protocol::words::split_command(trimmed)
@@ -102,7 +103,7 @@ impl Value {
                     )),
                 })
                 .collect::<Result<_, _>>()
-                .and_then(|items| require_below_repository(key, Value::List(items))),
+                .and_then(|items| checked_items(key, Value::List(items))),
             (kind, other) => {
                 Err(format!("{} is needed, not {}", kind_name(kind), type_name(other)))
             }
@@ -245,12 +246,26 @@ fn parse_list(text: &str) -> Result<Value, String> {
     ))
 }
 
-/// Paths for worktrees are below the repository's folder, and belong neither to git nor to `el`.
-fn require_below_repository(key: &Key, value: Value) -> Result<Value, String> {
+/// Checks the items of a list where they have a form of their own.
+fn checked_items(key: &Key, value: Value) -> Result<Value, String> {
     let Value::List(items) = &value else { return Ok(value) };
-    if !matches!(key.name, "worktree_copy" | "worktree_link") {
-        return Ok(value);
+    match key.name {
+        "worktree_copy" | "worktree_link" => ensure_below_repository(items)?,
+        "env" => {
+            for item in items {
+                let (name, text) = item
+                    .split_once('=')
+                    .ok_or_else(|| format!("'{item}' is not of the form NAME=VALUE"))?;
+                ensure_variable(name, text).map_err(|error| error.to_string())?;
+            }
+        }
+        _ => {}
     }
+    Ok(value)
+}
+
+/// Paths for worktrees are below the repository's folder, and belong neither to git nor to `el`.
+fn ensure_below_repository(items: &[String]) -> Result<(), String> {
     for item in items {
         let parts = Path::new(item).components().filter(|part| *part != Component::CurDir);
         match parts.clone().next() {
@@ -266,7 +281,7 @@ fn require_below_repository(key: &Key, value: Value) -> Result<Value, String> {
             }
         }
     }
-    Ok(value)
+    Ok(())
 }
 
 fn read_integer(value: &DeValue<'_>) -> Result<i64, String> {

@@ -97,6 +97,7 @@ fn read_parts(draft: &mut Draft<'_>) -> Result<RecordParts, String> {
     let parent = parent.or(draft.take_text("parent")).inspect(|_| drop(draft.take_field("parent")));
     let comments = read_comments(draft)?;
     let record = Record {
+        run_options: None,
         line: draft.line,
         id: draft.id.clone(),
         names,

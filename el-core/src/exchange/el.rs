@@ -9,7 +9,7 @@ use super::lines::{Progress, each_object};
 use super::record::{Batch, Record, RecordBond, RecordComment};
 use super::record_index::RecordIndex;
 use super::{NoteKind, Tracker};
-use crate::model::{BondKind, Name};
+use crate::model::{BondKind, Name, RunOptions, RunOptionsPatch};
 
 pub(super) fn read_export(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     let mut batch = Batch::new(Tracker::El);
@@ -80,6 +80,7 @@ fn read_atom(
     let created_by = draft.take_name("created_by");
     let names = draft.take_list("aliases").iter().filter_map(parse_name).collect();
     let metadata = draft.own_metadata();
+    let run_options = read_run_options(&mut draft);
     let parent = draft.take_text("parent_id").map(|id| id.to_ascii_lowercase());
     let defer_until = draft.take_time("defer_until");
     let close_reason = draft.take_reason("close_reason")?;
@@ -111,6 +112,19 @@ fn read_atom(
         updated_at,
         closed_at,
         metadata,
+        run_options,
+    })
+}
+
+/// The settings of runs that a file may bring in. What cannot be used is left out and told.
+fn read_run_options(draft: &mut Draft<'_>) -> Option<RunOptions> {
+    let value = draft.take_field("run_options")?;
+    let text = |key: &str| value.get(key).and_then(Value::as_str).map(|text| Some(text.to_owned()));
+    let (model, effort, base) = (text("model"), text("effort"), text("base"));
+    let patch = RunOptionsPatch { model, effort, base, ..RunOptionsPatch::default() };
+    RunOptions::patched(None, &patch).unwrap_or_else(|error| {
+        draft.add_note(NoteKind::LeftOut, format!("run_options that cannot be used: {error}"));
+        None
     })
 }
 

@@ -88,6 +88,7 @@ fn read_atom(
     let close_reason = draft.take_reason("close_reason")?;
     let updated_at = draft.take_time("updated_at");
     Ok(Record {
+        run_options: None,
         line,
         id: draft.id.clone(),
         names: Vec::new(),

@@ -116,6 +116,7 @@ fn read_issue(draft: &mut Draft<'_>, number: i64) -> Result<RecordParts, String>
     let updated_at = draft.take_time("updatedAt").or_else(|| draft.take_time("updated_at"));
     let closed_at = draft.take_time("closedAt").or_else(|| draft.take_time("closed_at"));
     let record = Record {
+        run_options: None,
         line: draft.line,
         id: draft.id.clone(),
         names,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Exported, Piece};
-use crate::model::{Atom, IssueType, Name, Priority, Status, Timestamp};
+use crate::model::{Atom, IssueType, Name, Priority, RunOptions, Status, Timestamp};
 
 /// The version of the export format that `el` writes. docs/export-format.md describes each version.
 pub const FORMAT_VERSION: i64 = 1;
@@ -60,6 +60,24 @@ struct Line<'a> {
     closed_at: &'a Option<Timestamp>,
     metadata: &'a serde_json::Value,
     aliases: &'a [Name],
+    run_options: Option<Portable<'a>>,
+}
+
+/// What of [`RunOptions`] an export may bring in.
+#[derive(Serialize)]
+struct Portable<'a> {
+    model: &'a Option<String>,
+    effort: &'a Option<String>,
+    base: &'a Option<String>,
+}
+
+impl<'a> Portable<'a> {
+    fn of(options: &'a RunOptions) -> Option<Portable<'a>> {
+        // A variable can name programs, and can be a secret.
+        let RunOptions { model, effort, base, env: _ } = options;
+        let is_any = model.is_some() || effort.is_some() || base.is_some();
+        is_any.then_some(Portable { model, effort, base })
+    }
 }
 
 impl<'a> Line<'a> {
@@ -88,6 +106,7 @@ impl<'a> Line<'a> {
             closed_at,
             run_id: _,
             delegation: _,
+            run_options,
             metadata,
         } = atom;
         Line {
@@ -110,6 +129,7 @@ impl<'a> Line<'a> {
             closed_at,
             metadata,
             aliases: names,
+            run_options: run_options.as_ref().and_then(Portable::of),
         }
     }
 }

@@ -250,6 +250,7 @@ fn read_record(draft: &mut Draft<'_>, plan: &Plan<'_>, at: usize) -> Result<Reco
     let acceptance = draft.long_text("acceptance")?;
     let said = draft.issue_type("issue_type", |_| None);
     Ok(Record {
+        run_options: None,
         line: draft.line,
         id: draft.id.clone(),
         names: Vec::new(),

@@ -3,7 +3,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Notes;
-use crate::model::{Atom, Bond, BondKind, Comment, IssueType, Name, Priority, Status, Timestamp};
+use crate::model::{
+    Atom, Bond, BondKind, Comment, IssueType, Name, Priority, RunOptions, Status, Timestamp,
+};
 
 /// The tracker that wrote the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
@@ -64,6 +66,8 @@ pub struct Record {
     pub updated_at: Option<Timestamp>,
     pub closed_at: Option<Timestamp>,
     pub metadata: Map<String, Value>,
+    /// Only in an export of `el`, and without variables.
+    pub run_options: Option<RunOptions>,
 }
 
 /// An edge from another tracker. Ids are the other tracker's.

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::text_enum::text_enum;
-use super::{Delegation, Timestamp};
+use super::{Delegation, RunOptions, Timestamp};
 use crate::{Error, Result};
 
 text_enum! {
@@ -176,6 +176,8 @@ pub struct Atom {
     pub run_id: Option<String>,
     /// How the task is to be run, if delegated with `el run`.
     pub delegation: Option<Delegation>,
+    /// The settings of its runs that outrank the agent's; `null` if there are none.
+    pub run_options: Option<RunOptions>,
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub metadata: serde_json::Value,
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::model::{Atom, BondKind, EventKind, ReviewVerdict, Run, Status, Timestamp};
+use crate::model::{Atom, BondKind, EventKind, ReviewVerdict, Run, RunOptions, Status, Timestamp};
 use crate::rules::budget::EPIC_KEY;
 use crate::rules::ready;
 use crate::store::{Tx, atom, bond, budget, epic, event, meta, orchestration, review, run};
@@ -215,7 +215,31 @@ pub(super) fn ensure_may_change_bounds(
             before.id
         )));
     }
+    let (had, has) = (before.run_options.as_ref(), after.run_options.as_ref());
+    ensure_may_set_environment(true, had, has)?;
+    if before.id == session.atom_id && had != has {
+        return Err(Error::Refused(format!(
+            "the model, the effort and the base of {} are set by a person, not in its own session",
+            before.id
+        )));
+    }
     Ok(())
+}
+
+/// Refuses to let a session set variables for an agent: a variable can name programs.
+pub(super) fn ensure_may_set_environment(
+    is_session: bool,
+    before: Option<&RunOptions>,
+    after: Option<&RunOptions>,
+) -> Result<()> {
+    let env = |options: Option<&RunOptions>| {
+        options.map(|options| options.env.clone()).unwrap_or_default()
+    };
+    if !is_session || env(before) == env(after) {
+        return Ok(());
+    }
+    let message = "the variables of an agent (env) are set by a person, not in an agent's session";
+    Err(Error::Refused(message.to_owned()))
 }
 
 /// Refuses to let a session close an atom before a required check has passed. `el close` runs the

@@ -3,8 +3,10 @@ use std::collections::HashSet;
 use serde_json::json;
 
 use super::bonds::{add_bond, ensure_parent_fits, tell_of_bond};
+use super::change::ensure_may_set_environment;
 use crate::model::{
-    Atom, BondKind, Delegation, EventKind, IssueType, Priority, Status, Timestamp, limits, validate,
+    Atom, BondKind, Delegation, EventKind, IssueType, Priority, RunOptions, RunOptionsPatch,
+    Status, Timestamp, limits, validate,
 };
 use crate::rules::budget;
 use crate::store::{Store, Tx, atom, event, meta, run};
@@ -35,6 +37,8 @@ pub struct NewAtom {
     pub metadata: Option<serde_json::Value>,
     /// Makes the atom a delegated task, with the description as the prompt.
     pub delegation: Option<Delegation>,
+    /// The settings of its runs that outrank the agent's.
+    pub run_options: RunOptionsPatch,
 }
 
 /// Creates an atom.
@@ -120,6 +124,8 @@ fn insert_atom(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Resul
         return Err(Error::invalid("metadata", "metadata is a JSON object"));
     }
     budget::ensure_valid_budget(&metadata)?;
+    let run_options = RunOptions::patched(None, &new.run_options)?;
+    ensure_may_set_environment(ctx.session.is_some(), None, run_options.as_ref())?;
     let atom = Atom {
         record_type: Atom::RECORD_TYPE,
         id: format!("{prefix}-{}", atom::unused_short(tx)?),
@@ -148,6 +154,7 @@ fn insert_atom(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Resul
         closed_at: None,
         run_id: None,
         delegation: new.delegation.clone(),
+        run_options,
         metadata,
     };
     atom::insert(tx, &atom)?;

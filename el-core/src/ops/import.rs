@@ -209,6 +209,7 @@ fn create_atom(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str, plan: &Planned) -> Resu
         run_id: None,
         metadata: serde_json::Value::Object(record.metadata.clone()),
         delegation: None,
+        run_options: record.run_options.clone(),
     };
     atom::insert(tx, &made)?;
     let data = json!({
@@ -244,6 +245,7 @@ fn update_atom(
         }
     }
     super::change::ensure_may_lift_review(session, before, &after)?;
+    super::change::ensure_may_change_bounds(session, before, &after)?;
     let after = Atom {
         updated_at: before.updated_at.max(plan.record.updated_at.unwrap_or(ctx.now)),
         ..after

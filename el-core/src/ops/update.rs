@@ -14,7 +14,8 @@ use super::change::{
 };
 use super::close::Guard;
 use crate::model::{
-    Atom, BondKind, EventKind, IssueType, Priority, Run, Status, Timestamp, limits, validate,
+    Atom, BondKind, EventKind, IssueType, Priority, Run, RunOptions, RunOptionsPatch, Status,
+    Timestamp, limits, validate,
 };
 use crate::rules::budget;
 use crate::store::{Store, Tx, atom, bond, event, label, run};
@@ -36,6 +37,8 @@ pub struct AtomPatch {
     pub add_blockers: Vec<String>,
     /// Atoms that no longer have to be.
     pub remove_blockers: Vec<String>,
+    /// The settings of its runs that outrank the agent's.
+    pub run_options: RunOptionsPatch,
     pub status: Option<Status>,
     /// Goes with `status`.
     pub reason: Option<String>,
@@ -278,6 +281,7 @@ fn apply_fields(
     if patch.defer_until == Some(None) {
         after.defer_until = None;
     }
+    after.run_options = RunOptions::patched(before.run_options.as_ref(), &patch.run_options)?;
     after.issue_type = patch.issue_type.unwrap_or(before.issue_type);
     after.priority = patch.priority.unwrap_or(before.priority);
     for (key, value) in &patch.metadata {

@@ -22,7 +22,7 @@ pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.
      a.close_reason, a.created_by, a.created_at, a.updated_at, a.closed_at, a.metadata, \
      (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL), \
      (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id), \
-     a.delegated_by, a.workdir, a.timeout_ms, a.verify, a.require_verify";
+     a.delegated_by, a.workdir, a.timeout_ms, a.verify, a.require_verify, a.run_options";
 
 /// Where [`COLUMNS`] has the parent.
 pub(crate) const PARENT_COLUMN: usize = 8;
@@ -77,6 +77,10 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
         closed_at: time(15)?,
         run_id: row.get(17)?,
         delegation,
+        run_options: row
+            .get_ref(24)?
+            .as_str_or_null()?
+            .and_then(|text| serde_json::from_str(text).ok()),
         metadata: if metadata == "{}" {
             serde_json::Value::Object(serde_json::Map::new())
         } else {
@@ -131,9 +135,10 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO atoms (id, short, title, description, acceptance, status, issue_type, priority,
             assignee, parent_id, defer_until, close_reason, created_by, created_at, updated_at,
-            closed_at, metadata, delegated_by, workdir, timeout_ms, verify, require_verify)
+            closed_at, metadata, delegated_by, workdir, timeout_ms, verify, require_verify,
+            run_options)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-         ?19, ?20, ?21, ?22)",
+         ?19, ?20, ?21, ?22, ?23)",
     )
     .and_then(|mut s| {
         s.execute(params![
@@ -161,6 +166,7 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
                 .and_then(|d| d.verify.as_ref())
                 .map(|words| serde_json::json!(words).to_string()),
             delegation.is_some_and(|d| d.require_verify),
+            run_options_text(atom),
         ])
     })
     .doing("add an atom")?;
@@ -170,12 +176,18 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
     Ok(())
 }
 
+fn run_options_text(atom: &Atom) -> Option<String> {
+    let options = atom.run_options.as_ref()?;
+    Some(serde_json::to_string(options).expect("texts by name are JSON"))
+}
+
 /// Writes the plain fields that changed, without status and labels. Each written column costs a
 /// page of every index on that column, even if the value stays the same.
 pub(crate) fn update_fields(tx: &Tx<'_>, before: &Atom, after: &Atom) -> Result<()> {
     let defer_until = after.defer_until.map(Timestamp::as_micros);
     let metadata = after.metadata.to_string();
-    let columns: [(&str, bool, &dyn ToSql); 9] = [
+    let run_options = run_options_text(after);
+    let columns: [(&str, bool, &dyn ToSql); 10] = [
         ("title", before.title != after.title, &after.title),
         ("description", before.description != after.description, &after.description),
         ("acceptance", before.acceptance != after.acceptance, &after.acceptance),
@@ -185,6 +197,7 @@ pub(crate) fn update_fields(tx: &Tx<'_>, before: &Atom, after: &Atom) -> Result<
         ("parent_id", before.parent_id != after.parent_id, &after.parent_id),
         ("defer_until", before.defer_until != after.defer_until, &defer_until),
         ("metadata", before.metadata != after.metadata, &metadata),
+        ("run_options", before.run_options != after.run_options, &run_options),
     ];
     let updated_at = after.updated_at.as_micros();
     let mut sql = "UPDATE atoms SET updated_at = ?2".to_owned();
@@ -260,7 +273,7 @@ pub(crate) fn overwrite(
             status_by_run = CASE WHEN ?15 THEN NULL ELSE status_by_run END,
             retry_at = CASE WHEN ?15 THEN NULL ELSE retry_at END,
             retry_from = CASE WHEN ?15 THEN NULL ELSE retry_from END,
-            fresh_since = coalesce(?16, fresh_since) WHERE id = ?1",
+            fresh_since = coalesce(?16, fresh_since), run_options = ?17 WHERE id = ?1",
     )
     .and_then(|mut s| {
         s.execute(params![
@@ -280,6 +293,7 @@ pub(crate) fn overwrite(
             atom.metadata.to_string(),
             sets_status,
             fresh_since.map(Timestamp::as_micros),
+            run_options_text(atom),
         ])
     })
     .doing("change an atom")?;

@@ -23,6 +23,7 @@ INSERT INTO atoms (seq, id, short, title, description, acceptance, status, issue
     NULL, 0, NULL, NULL, 'ann', 1764000000000006, 1764000000000006, 1764000000000006, '{}'),
   (8, 'old-0008', '0008', 'Stuck', '', NULL, 'blocked', 'task', 2, NULL, NULL, NULL, NULL, 0,
     'run-00000001', NULL, 'ann', 1764000000000007, 1764000000000007, NULL, '{}');
+UPDATE atoms SET run_options = '{"model":"opus","env":{"A":"1"}}' WHERE seq = 2;
 INSERT INTO labels (atom_id, label) VALUES
   ('old-0002', 'api'), ('old-0002', 'größe'), ('old-0004', 'api');
 INSERT INTO bonds (target_id, source_id, kind, created_at) VALUES

@@ -76,6 +76,8 @@ fn fill_defaults(new: &mut NewAtom, defaults: &NewAtom) {
     new.discovered_from = new.discovered_from.take().or_else(|| defaults.discovered_from.clone());
     new.defer_until = new.defer_until.or(defaults.defer_until);
     new.metadata = new.metadata.take().or_else(|| defaults.metadata.clone());
+    // A file sets no run options.
+    new.run_options = defaults.run_options.clone();
     new.labels.extend(defaults.labels.iter().cloned());
     new.blocked_by.extend(defaults.blocked_by.iter().cloned());
     new.blocks.extend(defaults.blocks.iter().cloned());

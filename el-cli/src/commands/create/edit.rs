@@ -5,7 +5,7 @@ use el_core::ops::{self, NewAtom};
 
 use super::{Args, atom_from_flags, print_created};
 use crate::app::App;
-use crate::commands::edit::form::{Fields, Form};
+use crate::commands::atom_form::{Fields, Form};
 use crate::editor::Draft;
 use crate::error::Result;
 use crate::exit::Exit;

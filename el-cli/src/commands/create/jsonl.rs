@@ -1,7 +1,7 @@
 //! Atoms from JSON Lines, or from a JSON array. Unknown keys are errors: a misspelt key must not
 //! lose its value.
 
-use el_core::model::{IssueType, Priority, Timestamp};
+use el_core::model::{IssueType, Priority, RunOptionsPatch, Timestamp};
 use el_core::ops::NewAtom;
 use serde::Deserialize;
 use serde_json::Value;
@@ -133,6 +133,7 @@ fn atom_from_record(place: &str, record: Record, now: Timestamp) -> Result<NewAt
         defer_until: defer.transpose().map_err(at_place)?,
         metadata: record.metadata.filter(|value| !value.is_null()),
         delegation: None,
+        run_options: RunOptionsPatch::default(),
     })
 }
 

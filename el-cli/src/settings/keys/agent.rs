@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use el_core::model::EFFORTS;
+
 use super::{Class, Key, Kind, LONGER, LOWER, ON, PERMISSION_MODES, SECOND, Scope, key};
 
 pub(super) static KEYS: &[Key] = &[
@@ -52,6 +54,14 @@ pub(super) static KEYS: &[Key] = &[
         Scope::Agent,
         Class::Trusted,
         "The model; unset leaves it to Claude Code",
+    ),
+    key(
+        "effort",
+        Kind::Choice(&EFFORTS),
+        None,
+        Scope::Agent,
+        Class::Trusted,
+        "How much the model is to think; unset leaves it to Claude Code",
     ),
     key(
         "permission_mode",
@@ -256,6 +266,14 @@ pub(super) static KEYS: &[Key] = &[
         Scope::Agent,
         LOWER,
         "How long the setup may take",
+    ),
+    key(
+        "env",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        Class::Trusted,
+        "Variables that the agent gets, as `NAME=VALUE`; no place for secrets",
     ),
     key(
         "env_pass",

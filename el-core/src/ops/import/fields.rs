@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::*;
+use crate::model::RunOptions;
 
 /// A field, or several fields that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,10 +20,11 @@ enum Field {
     Assignee,
     Parent,
     Metadata,
+    RunOptions,
 }
 
 /// In the order of the hashes that are kept: only ever appended to.
-const FIELDS: [Field; 10] = [
+const FIELDS: [Field; 11] = [
     Field::Title,
     Field::Description,
     Field::Acceptance,
@@ -33,6 +35,7 @@ const FIELDS: [Field; 10] = [
     Field::Assignee,
     Field::Parent,
     Field::Metadata,
+    Field::RunOptions,
 ];
 
 /// The hashes of a record's fields, eight characters each.
@@ -74,6 +77,7 @@ fn value_in_file(plan: &Planned, field: Field) -> String {
         Field::Assignee => record.assignee.clone().unwrap_or_default(),
         Field::Parent => plan.parent.clone().unwrap_or_default(),
         Field::Metadata => canonical_json(&record.metadata),
+        Field::RunOptions => options_text(record.run_options.as_ref()),
     }
 }
 
@@ -102,7 +106,15 @@ fn value_here(atom: &Atom, plan: &Planned, field: Field) -> String {
                 &keys.filter_map(|key| Some((key.clone(), own?.get(key)?.clone()))).collect(),
             )
         }
+        Field::RunOptions => options_text(atom.run_options.as_ref()),
     }
+}
+
+/// The options as a text, without those that no file brings.
+fn options_text(options: Option<&RunOptions>) -> String {
+    let portable = options.and_then(RunOptions::portable).unwrap_or_default();
+    let RunOptions { model, effort, base, env: _ } = portable;
+    [model, effort, base].map(Option::unwrap_or_default).join("\u{0}")
 }
 
 /// Renders a value the same way, whatever the order of the keys.
@@ -198,6 +210,7 @@ fn field_name(field: Field) -> &'static str {
         Field::Assignee => "assignee",
         Field::Parent => "parent",
         Field::Metadata => "metadata",
+        Field::RunOptions => "run_options",
     }
 }
 
@@ -225,6 +238,12 @@ fn set_field(after: &mut Atom, plan: &Planned, field: Field) {
         Field::Labels => after.labels.clone_from(&record.labels),
         Field::Assignee => after.assignee.clone_from(&record.assignee),
         Field::Parent => after.parent_id.clone_from(&plan.parent),
+        Field::RunOptions => {
+            let env = after.run_options.take().unwrap_or_default().env;
+            let theirs = record.run_options.clone().unwrap_or_default();
+            let options = RunOptions { env, ..theirs };
+            after.run_options = (options != RunOptions::default()).then_some(options);
+        }
         Field::Metadata => {
             if let Some(own) = after.metadata.as_object_mut().filter(|_| !plan.owns_metadata) {
                 own.extend(record.metadata.iter().map(|(key, value)| (key.clone(), value.clone())));

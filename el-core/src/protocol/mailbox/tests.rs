@@ -29,6 +29,7 @@ fn atom(id: &str, status: Status) -> Atom {
         run_id: None,
         metadata: json!({}),
         delegation: None,
+        run_options: None,
     }
 }
 

@@ -7,15 +7,15 @@ use crate::error::{CommandError, Result};
 
 /// What can be edited, as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::commands) struct Fields {
-    pub(in crate::commands) title: String,
-    pub(in crate::commands) issue_type: String,
-    pub(in crate::commands) priority: String,
-    pub(in crate::commands) labels: Vec<String>,
-    pub(in crate::commands) assignee: String,
-    pub(in crate::commands) parent: String,
-    pub(in crate::commands) description: String,
-    pub(in crate::commands) acceptance: String,
+pub(super) struct Fields {
+    pub(super) title: String,
+    pub(super) issue_type: String,
+    pub(super) priority: String,
+    pub(super) labels: Vec<String>,
+    pub(super) assignee: String,
+    pub(super) parent: String,
+    pub(super) description: String,
+    pub(super) acceptance: String,
 }
 
 impl Fields {
@@ -59,11 +59,11 @@ impl Fields {
         pairs.into_iter().filter(|(_, is_same)| !is_same).map(|(name, _)| name).collect()
     }
 
-    pub(in crate::commands) fn issue_type(&self) -> Result<IssueType> {
+    pub(super) fn issue_type(&self) -> Result<IssueType> {
         Ok(self.issue_type.parse()?)
     }
 
-    pub(in crate::commands) fn priority(&self) -> Result<Priority> {
+    pub(super) fn priority(&self) -> Result<Priority> {
         Ok(self.priority.parse()?)
     }
 
@@ -102,14 +102,14 @@ fn normal(text: &str) -> String {
 
 /// The lines that part the text. They are longer than any of their kind in the atom's own texts.
 #[derive(Debug)]
-pub(in crate::commands) struct Form {
+pub(super) struct Form {
     description: String,
     acceptance: String,
     scissors: String,
 }
 
 impl Form {
-    pub(in crate::commands) fn new(fields: &Fields) -> Form {
+    pub(super) fn new(fields: &Fields) -> Form {
         let lines = fields.description.lines().chain(fields.acceptance.lines());
         let longest = lines.map(|line| line.chars().take_while(|c| *c == '-').count()).max();
         let dashes = "-".repeat(longest.unwrap_or(0).max(3) + 1);
@@ -120,7 +120,7 @@ impl Form {
         }
     }
 
-    pub(in crate::commands) fn write(&self, fields: &Fields, help: &str) -> String {
+    pub(super) fn write(&self, fields: &Fields, help: &str) -> String {
         format!(
             "title: {}\ntype: {}\npriority: {}\nlabels: {}\nassignee: {}\nparent: {}\n\
              {}\n{}\n{}\n{}\n{}\n\
@@ -145,7 +145,7 @@ impl Form {
     ///
     /// # Errors
     /// At the first line that is no field.
-    pub(in crate::commands) fn read(&self, text: &str, before: &Fields) -> Result<Option<Fields>> {
+    pub(super) fn read(&self, text: &str, before: &Fields) -> Result<Option<Fields>> {
         let mut fields = before.clone();
         let mut long: Option<Vec<&str>> = None;
         let mut is_description = true;

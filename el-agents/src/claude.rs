@@ -9,7 +9,6 @@ mod environ;
 mod field;
 mod lines;
 mod progress;
-mod project_files;
 mod render;
 mod result;
 mod settings;
@@ -21,7 +20,6 @@ pub use el_core::text::{one_line, sanitize};
 pub use environ::{ChildEnvironment, child_environment};
 pub use lines::{Line, LineSplitter};
 pub use progress::Progress;
-pub use project_files::{ProjectFile, project_files};
 pub use render::Renderer;
 pub use result::{RunResult, Usage};
 

@@ -11,6 +11,7 @@ use el_core::{Error, Store};
 use crate::check::{self, ConfigurationError};
 use crate::claude::{self, ChildEnvironment};
 use crate::clock;
+use crate::project_files::project_files;
 use crate::rundir::{LaunchSpec, RunDir, RunDirError, write_private};
 use crate::settings::{AgentSettings, Executor, Places, RunRules};
 use crate::summary_file::{self, FileStamp};
@@ -368,7 +369,7 @@ impl LaunchSpec {
         let folder = &self.agent.working_directory;
         let trusted = &self.agent.trusted_files;
         let is_trusted = !trusted.is_empty()
-            && claude::project_files(folder).is_ok_and(|files| files.is_subset(trusted));
+            && project_files(folder).is_ok_and(|files| files.is_subset(trusted));
         (!is_trusted).then(|| folder.clone())
     }
 

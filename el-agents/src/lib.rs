@@ -25,6 +25,7 @@ mod pace;
 mod poll;
 mod preparation;
 pub mod process;
+pub mod project_files;
 mod recover;
 pub mod rundir;
 pub mod settings;

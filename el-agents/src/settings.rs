@@ -7,7 +7,6 @@ use std::time::Duration;
 use el_core::rules::retry::RetryPolicy;
 use serde::{Deserialize, Serialize};
 
-use crate::claude::ProjectFile;
 use crate::git::Isolation;
 
 /// The settings of an agent.
@@ -87,6 +86,14 @@ pub struct AgentSettings {
     pub env_pass: Vec<String>,
     /// Variables that the agent does not get, besides the always stripped variables.
     pub env_strip: Vec<String>,
+}
+
+/// A file of a repository that Claude Code obeys.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ProjectFile {
+    /// The path below the top of the worktree, with `/`.
+    pub path: String,
+    pub sha256: String,
 }
 
 /// How an agent is run.

@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::path::{Path, PathBuf};
 
 use el_agents::artifacts::sha256_hex;
-use el_agents::claude::ProjectFile;
+use el_agents::settings::ProjectFile;
 use el_core::model::Timestamp;
 use etcetera::BaseStrategy as _;
 use serde::{Deserialize, Serialize};

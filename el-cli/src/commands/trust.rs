@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::PathBuf;
 
-use el_agents::claude::{ProjectFile, project_files};
+use el_agents::project_files::project_files;
+use el_agents::settings::ProjectFile;
 use el_core::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use el_agents::claude::project_files;
+use el_agents::project_files::project_files;
 use el_core::model::Timestamp;
 
 use super::Settings;

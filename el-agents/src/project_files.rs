@@ -8,10 +8,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
 use crate::artifacts::sha256_hex;
 use crate::git::main_worktree;
+use crate::settings::ProjectFile;
 
 const FOLDER: &str = ".claude";
 const SERVERS: &str = ".mcp.json";
@@ -21,14 +20,6 @@ const TEXTS: [&str; 3] = ["CLAUDE.md", "rules", "worktrees"];
 const FILES_MAX: usize = 2000;
 const FILE_MAX: u64 = 8 << 20;
 const DEPTH_MAX: usize = 16;
-
-/// A file that Claude Code obeys.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct ProjectFile {
-    /// The path below the top of the worktree, with `/`.
-    pub path: String,
-    pub sha256: String,
-}
 
 /// Returns the files that the client would load for a session in this folder: from the folder up
 /// to the top of its worktree, and from the top of the main worktree.

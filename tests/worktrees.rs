@@ -3,6 +3,7 @@
 mod broken_off;
 mod builds_on;
 mod commits;
+mod configuration;
 mod honest;
 mod hooks;
 mod landing;

@@ -12,6 +12,7 @@ mod chain;
 pub mod check;
 mod commit_check;
 mod commit_left;
+mod configuration;
 mod conflict_atom;
 mod error;
 mod plan;
@@ -27,6 +28,7 @@ pub use self::branch::{AtomBranch, atom_branches, resolve_target};
 pub use self::carry_out::{carry_out, predict_conflicts};
 use self::check::CheckCommand;
 pub use self::commit_left::commit_left;
+pub use self::configuration::hold_configuration;
 pub use self::error::LandError;
 pub use self::plan::{LandItem, LandOutcome, plan_landing};
 pub use self::plan_check::{

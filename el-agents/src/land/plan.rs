@@ -31,6 +31,8 @@ pub enum LandOutcome {
     Astray,
     Conflict,
     CheckFailed,
+    /// The branch changes the configuration, which a person has to allow.
+    ChangesConfiguration,
     /// The branch is ready, but the target cannot be moved now, or the branch has changed since the
     /// plan was made.
     Held,

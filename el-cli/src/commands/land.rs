@@ -22,6 +22,7 @@ Examples:
   el land --all --dry-run
   el land --all --onto release --robot
   el land q5e6 --commit
+  el land q5e6 --allow-config
 
 Works in a checkout of its own. The branch moves only once the check (land_check) has passed;
 what makes it fail is found by halves and left out, and a conflict becomes an atom. Where the
@@ -29,6 +30,8 @@ branch is checked out with changes that are not committed, nothing is moved. It 
 off at any moment (Ctrl-C), and done again; --dry-run foresees conflicts, and runs no check.
 What git revert took back is brought in again once its atom is closed again. --commit first
 commits what an agent left uncommitted in its worktree, with its run's summary as the message.
+A branch that changes .eluent/config.toml, .claude, .mcp.json or a folder of git hooks is left out
+without --allow-config: such files start programs.
 Exit code 4 if something could not be brought in.")]
 pub(crate) struct Args {
     /// The atoms
@@ -47,6 +50,9 @@ pub(crate) struct Args {
     /// Commit the uncommitted files of the worktrees, with the summary as the message
     #[arg(long, conflicts_with = "dry_run")]
     commit: bool,
+    /// Also land changes of .eluent/config.toml, .claude, .mcp.json and git hooks
+    #[arg(long)]
+    allow_config: bool,
 }
 
 /// Lines of the end of a detail that people see.
@@ -78,7 +84,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.open_for_reading()?;
     let plan = || -> Result<Vec<LandItem>> {
         let branches = atom_branches(&store, &repository, &settings, Some(&onto))?;
-        Ok(land::plan_landing(&branches, wanted.as_deref()))
+        let mut items = land::plan_landing(&branches, wanted.as_deref());
+        if !args.allow_config {
+            land::hold_configuration(&repository, &onto, &mut items)?;
+        }
+        Ok(items)
     };
     let mut items = plan()?;
     if args.commit && land::commit_left(&store, &settings, &mut items)? {
@@ -181,6 +191,11 @@ fn describe_outcome(outcome: LandOutcome, onto: &str) -> String {
         LandOutcome::Astray => "was left out".to_owned(),
         LandOutcome::Conflict => format!("is in conflict with {onto}"),
         LandOutcome::CheckFailed => "makes the check fail, and was left out".to_owned(),
+        LandOutcome::ChangesConfiguration => {
+            "changes what decides about agents or hooks; look at it (el diff), then land it with \
+             --allow-config"
+                .to_owned()
+        }
         LandOutcome::Held => format!("waits: {onto} was not moved"),
         LandOutcome::TakenBack => format!("was on {onto}, and was taken back there"),
         LandOutcome::BrokenOff => "was not brought in: this was broken off before".to_owned(),

@@ -1,6 +1,6 @@
 //! The last line of `el work`: the branches to land.
 
-use el_agents::land::{LandItem, LandOutcome, atom_branches, plan_landing};
+use el_agents::land::{LandItem, LandOutcome, atom_branches, hold_configuration, plan_landing};
 use el_agents::worker::WorkOptions;
 
 use super::live::Listener;
@@ -23,12 +23,21 @@ pub(super) fn suggest_landing(app: &App, options: &WorkOptions, listener: &mut L
         of_it.map(|item| item.atom_id.clone()).collect()
     };
     let (ready, uncommitted) = (ids(LandOutcome::ToLand), ids(LandOutcome::Uncommitted));
+    let held = ids(LandOutcome::ChangesConfiguration);
     listener.print_above(|page| {
         if !uncommitted.is_empty() {
             let command = format!("el land --commit {}", uncommitted.join(" "));
             page.push_line(format!(
                 "Not committed: {}. To commit and land it: {}",
                 first_few(&uncommitted),
+                page.paint(style::HINT, &command)
+            ));
+        }
+        if !held.is_empty() {
+            let command = format!("el land --allow-config {}", held.join(" "));
+            page.push_line(format!(
+                "Changes what decides about agents or hooks: {}. To land it, once looked at: {}",
+                first_few(&held),
                 page.paint(style::HINT, &command)
             ));
         }
@@ -47,5 +56,7 @@ fn items_to_land(app: &App) -> Result<Vec<LandItem>> {
     let settings = app.settings()?.land_settings()?;
     let onto = target_branch(app, &repository, None)?;
     let branches = atom_branches(&app.open_for_reading()?, &repository, &settings, Some(&onto))?;
-    Ok(plan_landing(&branches, None))
+    let mut items = plan_landing(&branches, None);
+    hold_configuration(&repository, &onto, &mut items)?;
+    Ok(items)
 }

@@ -1,0 +1,71 @@
+//! A landing that changes what decides about agents, or starts programs, needs a person's word.
+
+use std::fs;
+
+use super::landing::{fates, finished};
+use crate::support::TestEnv;
+
+/// An atom whose branch has this file, too.
+fn with_file(env: &TestEnv, file: &str) -> String {
+    let id = finished(env, "work.txt", file);
+    let tree = env.path("tmp").join(&id);
+    fs::create_dir_all(tree.join(file).parent().unwrap()).unwrap();
+    fs::write(tree.join(file), "hostile\n").unwrap();
+    let at = tree.to_str().unwrap();
+    env.git(&["-C", at, "add", "-A", "-f"]);
+    env.git(&["-C", at, "commit", "-q", "--no-verify", "-m", "more"]);
+    id
+}
+
+fn fate(id: &str, fate: &str) -> (String, String) {
+    (id.to_owned(), fate.to_owned())
+}
+
+#[test]
+fn configuration_and_hooks_land_only_when_allowed() {
+    for file in [
+        ".eluent/config.toml",
+        ".claude/settings.json",
+        "sub/.claude/skills/x/SKILL.md",
+        ".mcp.json",
+        ".githooks/post-checkout",
+        ".husky/pre-commit",
+        "tools/hooks/post-checkout",
+    ] {
+        let env = TestEnv::with_repository("");
+        env.git(&["config", "core.hooksPath", "tools/hooks"]);
+        let held = with_file(&env, file);
+        let plain = finished(&env, "plain.txt", "plain");
+        let seen = fates(&env, 4, &["--all"]);
+        let expected = [fate(&held, "changes_configuration"), fate(&plain, "landed")];
+        assert_eq!(seen, expected, "{file}");
+        assert!(!env.git(&["ls-tree", "-r", "--name-only", "main"]).contains(file), "{file}");
+        let said = env.el(&["land", &held]).fails_with(4).stdout;
+        assert!(said.contains("--allow-config") && said.contains(file), "{said}");
+        assert_eq!(fates(&env, 0, &[&held, "--dry-run", "--allow-config"]).len(), 1);
+        if file == ".eluent/config.toml" {
+            // The tracker's own file lies there: git overwrites nothing that is not committed.
+            continue;
+        }
+        assert_eq!(fates(&env, 0, &[&held, "--allow-config"]), [fate(&held, "landed")], "{file}");
+    }
+}
+
+#[test]
+fn no_hook_of_an_agent_runs_when_its_changes_are_committed() {
+    let env = TestEnv::with_repository("");
+    env.git(&["config", "core.hooksPath", ".githooks"]);
+    let id = finished(&env, "work.txt", "work");
+    let tree = env.path("tmp").join(&id);
+    fs::create_dir(tree.join(".githooks")).unwrap();
+    // Git would not even see it, and would run it all the same.
+    fs::write(tree.join(".gitignore"), ".githooks\n").unwrap();
+    let hook = tree.join(".githooks/pre-commit");
+    fs::write(&hook, format!("#!/bin/sh\ntouch {}\n", env.path("pwned").display())).unwrap();
+    let chmod = env.run(env.command("chmod").args(["755", hook.to_str().unwrap()]));
+    chmod.ok();
+    assert_eq!(fates(&env, 4, &[&id, "--commit"]), [fate(&id, "changes_configuration")]);
+    assert!(!env.path("pwned").exists());
+    fates(&env, 0, &[&id, "--commit", "--allow-config"]);
+    assert!(env.path("pwned").exists(), "the hook would not have run at all");
+}

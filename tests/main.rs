@@ -24,6 +24,7 @@ mod reading;
 mod real;
 mod real_client;
 mod review;
+mod sandbox;
 mod setup;
 mod support;
 mod worker;

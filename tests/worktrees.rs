@@ -21,7 +21,7 @@ use crate::support::TestEnv;
 
 impl TestEnv {
     /// A tracker in a git repository with a commit on `main`.
-    fn with_repository(configuration: &str) -> Self {
+    pub(crate) fn with_repository(configuration: &str) -> Self {
         let env = Self::with_tracker();
         env.configure(configuration);
         env.git(&["init", "-q"]);
@@ -33,7 +33,7 @@ impl TestEnv {
 
     /// An atom whose agent writes a file with a line, commits the file, and closes.
     #[track_caller]
-    fn writer(&self, file: &str, text: &str) -> String {
+    pub(crate) fn writer(&self, file: &str, text: &str) -> String {
         let write =
             format!("sh echo {text} > {file} && git add {file} && git commit -q -m 'write {file}'");
         self.script_atom(&[&write, "close done"])

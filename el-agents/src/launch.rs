@@ -13,6 +13,7 @@ use crate::claude::{self, ChildEnvironment};
 use crate::clock;
 use crate::project_files::project_files;
 use crate::rundir::{LaunchSpec, RunDir, RunDirError, write_private};
+use crate::sandbox::{Found, Sandbox};
 use crate::settings::{AgentSettings, Executor, Places, RunRules};
 use crate::summary_file::{self, FileStamp};
 use crate::tmux::{SessionError, SessionIds, Tmux, session_name};
@@ -32,6 +33,7 @@ pub(crate) struct Launcher {
     program: PathBuf,
     environment: Vec<(OsString, OsString)>,
     preamble: Option<String>,
+    sandbox: Found,
 }
 
 /// A run that could not be launched.
@@ -72,7 +74,16 @@ impl Launcher {
         let program = check_agent(&agent, &places, &environment)?;
         check::ensure_context_directory(&places.contexts)?;
         check::ensure_summaries_directory(&summary_file::summaries_folder(&places))?;
-        Ok(Launcher { agent, rules, places, tmux, program, environment, preamble })
+        let sandbox = Sandbox::find(&agent.sandbox, &agent.env_pass, &environment)?;
+        Ok(Launcher { agent, rules, places, tmux, program, environment, preamble, sandbox })
+    }
+
+    /// Why runs have no sandbox although the settings want one.
+    pub(crate) fn missing_sandbox(&self) -> Option<&str> {
+        match &self.sandbox {
+            Found::Missing(why) => Some(why),
+            Found::Sandbox(_) | Found::Off => None,
+        }
     }
 
     /// How the agent is called, in words for people.
@@ -87,6 +98,7 @@ impl Launcher {
             places: self.places.clone(),
             summary_before: None,
             preamble: None,
+            sandbox: None,
         };
         let words = spec.argv(&RunDir::new(&self.places.runs, "RUN"), None)?;
         Ok(words
@@ -128,6 +140,10 @@ impl Launcher {
                 &run.atom_id,
             )),
             preamble: self.preamble.clone().or(own_prompt),
+            sandbox: match &self.sandbox {
+                Found::Sandbox(sandbox) => Some(sandbox.clone()),
+                Found::Off | Found::Missing(_) => None,
+            },
         })?;
         let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16)
             .expect("a token is hexadecimal");

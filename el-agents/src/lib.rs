@@ -28,6 +28,7 @@ pub mod process;
 pub mod project_files;
 mod recover;
 pub mod rundir;
+pub mod sandbox;
 pub mod settings;
 mod summary_file;
 mod supervisor;

@@ -12,6 +12,7 @@ use el_core::model::ExitRecord;
 use serde::{Deserialize, Serialize};
 
 use crate::preparation::{PreparationFailure, Workplace};
+use crate::sandbox::Sandbox;
 use crate::settings::{AgentSettings, Places, RunRules};
 use crate::summary_file::FileStamp;
 
@@ -39,6 +40,9 @@ pub(crate) struct LaunchSpec {
     /// Put at the head of the context.
     #[serde(default)]
     pub(crate) preamble: Option<String>,
+    /// The sandbox that the agent runs in, if there is one.
+    #[serde(default)]
+    pub(crate) sandbox: Option<Sandbox>,
 }
 
 /// A file of a run that could not be read or written.

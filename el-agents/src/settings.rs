@@ -8,6 +8,7 @@ use el_core::rules::retry::RetryPolicy;
 use serde::{Deserialize, Serialize};
 
 use crate::git::Isolation;
+use crate::sandbox::SandboxSettings;
 
 /// The settings of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -86,6 +87,9 @@ pub struct AgentSettings {
     pub env_pass: Vec<String>,
     /// Variables that the agent does not get, besides the always stripped variables.
     pub env_strip: Vec<String>,
+    /// What it can read, write and reach.
+    #[serde(default)]
+    pub sandbox: SandboxSettings,
 }
 
 /// A file of a repository that Claude Code obeys.

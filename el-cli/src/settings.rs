@@ -9,6 +9,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use el_agents::sandbox::{Network, SandboxMode, SandboxSettings};
 use el_agents::settings::{AgentSettings, Completion, Executor, RunRules};
 use el_agents::worker::Resources;
 use etcetera::BaseStrategy as _;
@@ -254,6 +255,14 @@ impl Settings {
         Ok(self.optional_text(name, agent)?.map(|text| self.root.join(with_home(&text))))
     }
 
+    fn paths(&self, name: &str, agent: Option<&str>) -> Result<Vec<PathBuf>> {
+        Ok(self
+            .text_list(name, agent)?
+            .iter()
+            .map(|text| self.root.join(with_home(text)))
+            .collect())
+    }
+
     /// The settings of a named agent.
     pub(crate) fn agent_settings(&self, name: &str) -> Result<AgentSettings> {
         let agent = Some(name);
@@ -310,6 +319,19 @@ impl Settings {
             env_pass: self.text_list("env_pass", agent)?,
             env_strip: self.text_list("env_strip", agent)?,
             trusted_files: self.trust.files(),
+            sandbox: SandboxSettings {
+                mode: match self.optional_text("sandbox", agent)?.as_deref() {
+                    Some("strict") => SandboxMode::Strict,
+                    Some("off") => SandboxMode::Off,
+                    _ => SandboxMode::Auto,
+                },
+                network: match self.optional_text("sandbox_network", agent)?.as_deref() {
+                    Some("off") => Network::Off,
+                    _ => Network::On,
+                },
+                write: self.paths("sandbox_write", agent)?,
+                hide: self.paths("sandbox_hide", agent)?,
+            },
         })
     }
 

@@ -28,6 +28,8 @@ const FREEZE_PASSES: usize = 8;
 /// The plan for ending an agent's tree.
 #[derive(Debug, Clone)]
 pub struct EndTree<'a> {
+    /// The process that SIGINT goes to: the agent, or in a sandbox the program within.
+    pub interrupt: &'a ProcessId,
     /// The agent's main process, a child of this process. Its exit status is left to the spawner.
     pub agent: &'a ProcessId,
     /// Finds processes that left the tree. Without a marker only descendants are ended.
@@ -73,7 +75,7 @@ pub fn end_tree(plan: &EndTree<'_>) -> io::Result<Ended> {
         ..Hunt::new(Some(plan.agent.clone()), plan.marker)
     };
     hunt.find_living()?;
-    let by_itself = match Handle::open(plan.agent)? {
+    let by_itself = match Handle::open(plan.interrupt)? {
         None => true,
         Some(_) if plan.grace.is_zero() => false,
         // A failed signal does not stop the kill.

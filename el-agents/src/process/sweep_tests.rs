@@ -78,6 +78,7 @@ async fn end(id: &ProcessId, marker: Option<Marker>, grace: Duration) -> Ended {
     let id = id.clone();
     let work = move || {
         end_tree(&EndTree {
+            interrupt: &id,
             agent: &id,
             marker: marker.as_ref(),
             grace,
@@ -99,6 +100,7 @@ fn what_an_agent_in_our_own_session_leaves_in_it_is_killed_too() {
         child.wait().await.unwrap();
         let plan = move || {
             end_tree(&EndTree {
+                interrupt: &id,
                 agent: &id,
                 marker: None,
                 grace: LONG,

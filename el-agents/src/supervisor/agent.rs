@@ -7,13 +7,31 @@ use std::process::Stdio;
 
 use tokio::process::{Child, Command};
 
-use crate::process::{ProcessId, Session, configure_agent};
+use crate::process::{ProcessId, Session, configure_agent, descendants};
 
 /// A started agent.
 #[derive(Debug)]
 pub(crate) struct Agent {
     pub(crate) child: Child,
     pub(crate) id: ProcessId,
+    /// The child is the sandbox, and the agent runs in it.
+    pub(crate) is_confined: bool,
+}
+
+impl Agent {
+    /// The process of the agent's own program. Bubblewrap is the child, its child is the first
+    /// process of the sandbox, and the oldest child of that is the program.
+    pub(crate) fn program(&self) -> ProcessId {
+        let inner = || {
+            let tree = descendants(self.id.pid).ok()?;
+            let oldest_of = |parent: u32| {
+                let children = tree.iter().filter(|process| process.parent == parent);
+                children.min_by_key(|process| (process.start, process.pid)).map(|found| found.pid)
+            };
+            ProcessId::of_pid(oldest_of(oldest_of(self.id.pid)?)?).ok()?
+        };
+        self.is_confined.then(inner).flatten().unwrap_or_else(|| self.id.clone())
+    }
 }
 
 /// Starts the agent on this process's terminal, for the agent's sole use.
@@ -83,5 +101,5 @@ fn spawn(command: &mut Command) -> std::io::Result<Agent> {
     // The child cannot be gone, since it is not reaped yet.
     let id = ProcessId::of_pid(pid)?
         .ok_or_else(|| std::io::Error::other("the agent's process is not in the process table"))?;
-    Ok(Agent { child, id })
+    Ok(Agent { child, id, is_confined: false })
 }

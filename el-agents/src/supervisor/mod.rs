@@ -43,6 +43,7 @@ use crate::claude::one_line;
 use crate::clock;
 use crate::process::{self, Marker, ProcessId};
 use crate::rundir::{LaunchSpec, RunDir, RunDirError};
+use crate::sandbox::Call;
 use crate::settings::Executor;
 
 /// The reason why a supervisor could not take its run. A worker then settles the run.
@@ -87,6 +88,8 @@ pub fn supervise(database: &Path, run: &str) -> Result<(), SuperviseError> {
         Ok(())
     })
 }
+
+type Environment = Vec<(OsString, OsString)>;
 
 /// A run registered to this process.
 struct Supervisor {
@@ -203,17 +206,30 @@ impl Supervisor {
         if self.spec.agent.executor == Executor::Interactive {
             return self.call_on_screen(&argv, prompt).await;
         }
-        let agent = agent::start_headless(
-            &argv,
-            &self.environment,
-            &self.spec.agent.working_directory,
-            prompt,
-        )?;
+        let (argv, environment) = self.confined(&argv)?;
+        let mut agent =
+            agent::start_headless(&argv, &environment, &self.spec.agent.working_directory, prompt)?;
+        agent.is_confined = self.spec.sandbox.is_some();
         let lease = &mut self.watcher.lease;
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         // For people only; no decision depends on the pid.
         let _ = ops::set_agent_pid(lease.store(), &run, &token, i64::from(agent.id.pid));
         Ok(self.watcher.watch_call(agent).await)
+    }
+
+    /// The words and the environment of a call, in the run's sandbox if there is one.
+    fn confined(&self, argv: &[OsString]) -> std::io::Result<(Vec<OsString>, Environment)> {
+        let Some(sandbox) = &self.spec.sandbox else {
+            return Ok((argv.to_vec(), self.environment.clone()));
+        };
+        let confined = sandbox.confine(&Call {
+            argv,
+            environment: &self.environment,
+            workdir: &self.spec.agent.working_directory,
+            places: &self.spec.places,
+            run: Some(&self.folder),
+        })?;
+        Ok((confined.argv, confined.environment))
     }
 
     fn exit_record(&mut self, end: std::io::Result<CallEnd>, resumes: u32) -> ExitRecord {

@@ -50,8 +50,10 @@ impl Supervisor {
             }
         };
         let give_back = save_terminal();
-        let agent =
-            agent::start_on_screen(argv, &self.environment, &self.spec.agent.working_directory)?;
+        let (argv, environment) = self.confined(argv)?;
+        let mut agent =
+            agent::start_on_screen(&argv, &environment, &self.spec.agent.working_directory)?;
+        agent.is_confined = self.spec.sandbox.is_some();
         self.watcher.pane.lend_terminal();
         self.watcher.on_screen = Some(OnScreen {
             front,
@@ -190,7 +192,7 @@ impl Watcher {
     ) -> Option<impl FnOnce() + Send + 'static + use<>> {
         let is_in_time = !matches!(kind, EndKind::LeaseLost | EndKind::Hangup) && !grace.is_zero();
         let on = self.on_screen.as_ref().filter(|on| is_in_time && !on.is_over)?;
-        Some(on.front.exit_request(&agent.id))
+        Some(on.front.exit_request(&agent.program()))
     }
 
     /// Returns the progress from the agent's output or screen.

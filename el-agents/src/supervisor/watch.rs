@@ -296,7 +296,7 @@ impl Watcher {
     /// agent's own CPU does not count, since waiting uses some.
     fn look_at_tools(&mut self, agent: &Agent, now: Instant) {
         self.active.looked = now;
-        let Ok(tools) = descendants(agent.id.pid) else { return };
+        let Ok(tools) = descendants(agent.program().pid) else { return };
         let seen = (tools.len(), tools.iter().map(|process| process.cpu_ticks).sum());
         if self.active.tools.is_some_and(|before| before != seen) {
             self.active.at = now;
@@ -314,6 +314,7 @@ impl Watcher {
         wait: Duration,
     ) -> tokio::task::JoinHandle<std::io::Result<Ended>> {
         let (id, marker) = (agent.id.clone(), self.marker.clone());
+        let interrupt = agent.program();
         let shares_session = self.on_screen.is_some();
         let farewell = self.exit_request(agent, kind, grace);
         tokio::task::spawn_blocking(move || {
@@ -322,6 +323,7 @@ impl Watcher {
                 farewell();
             }
             end_tree(&EndTree {
+                interrupt: &interrupt,
                 agent: &id,
                 marker: Some(&marker),
                 grace,

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use el_agents::check::{self, ConfigurationError};
 use el_agents::git::Repository;
+use el_agents::sandbox::Sandbox;
 use el_agents::settings::{AgentSettings, Places};
 use el_agents::tmux::{Tmux, socket_name};
 use el_agents::worker;
@@ -210,6 +211,7 @@ fn of_agent(
 ) -> Vec<ConfigurationError> {
     let mut missing: Vec<_> =
         worker::check_agent(agent, places, environment).err().into_iter().collect();
+    missing.extend(Sandbox::find(&agent.sandbox, &agent.env_pass, environment).err());
     let setup = agent.isolation.as_ref().map_or(&[][..], |isolation| &isolation.setup);
     for (field, words) in
         [("verify", &agent.verify[..]), ("notify", &agent.notify), ("worktree_setup", setup)]

@@ -292,4 +292,41 @@ pub(super) static KEYS: &[Key] = &[
         LONGER,
         "Variables that the agent does not get; `NAME*` is every name that begins so",
     ),
+    key(
+        "sandbox",
+        Kind::Choice(&["auto", "strict", "off"]),
+        Some("off"),
+        Scope::Agent,
+        Class::Trusted,
+        "A sandbox around agents, checks and setups: where the machine can have one; always, \
+         or no agent runs; never",
+    ),
+    key(
+        "sandbox_network",
+        Kind::Choice(&["on", "off"]),
+        Some("on"),
+        Scope::Agent,
+        Class::Trusted,
+        "Whether programs in the sandbox reach the network; Claude Code does not work without",
+    ),
+    key(
+        "sandbox_write",
+        Kind::List,
+        Some(
+            "~/.cache, ~/.cargo/registry, ~/.cargo/git, ~/.npm, ~/.bun/install/cache, \
+             ~/.local/share/pnpm/store, ~/.gradle/caches, ~/.m2/repository, ~/.nuget/packages, \
+             ~/go/pkg",
+        ),
+        Scope::Agent,
+        Class::Trusted,
+        "Files and folders that may be written besides the folder of the work, if they exist",
+    ),
+    key(
+        "sandbox_hide",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        Class::Trusted,
+        "Files and folders that no agent sees, besides the secrets that el knows",
+    ),
 ];

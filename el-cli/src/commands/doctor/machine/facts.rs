@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use el_agents::sandbox::{Found, Sandbox};
 use el_agents::settings::{AgentSettings, Executor};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -45,6 +46,7 @@ pub(super) fn collect_facts(settings: &Settings) -> Vec<Fact> {
     ];
     if let Some(agent) = &agent {
         facts.extend(of_agent(agent));
+        facts.push(Fact { name: "sandbox", value: sandbox(agent) });
     }
     facts.push(Fact { name: "git identity", value: git_identity(&folder) });
     facts.extend(left_behind(&folder));
@@ -62,6 +64,17 @@ fn of_agent(agent: &AgentSettings) -> Vec<Fact> {
         Fact { name: "permission mode", value: agent.permission_mode.clone() },
         Fact { name: "commits by agents", value: commit_policy(agent).to_owned() },
     ]
+}
+
+/// Tries to make one.
+fn sandbox(agent: &AgentSettings) -> String {
+    let environment: Vec<_> = std::env::vars_os().collect();
+    match Sandbox::find(&agent.sandbox, &agent.env_pass, &environment) {
+        Ok(Found::Sandbox(sandbox)) => sandbox.summary().to_owned(),
+        Ok(Found::Off) => "off (sandbox = \"off\")".to_owned(),
+        Ok(Found::Missing(why)) => format!("none: {why}"),
+        Err(error) => error.message,
+    }
 }
 
 /// Reads only the client's own log-in files; asks no server.

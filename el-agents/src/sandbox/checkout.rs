@@ -1,0 +1,51 @@
+//! The git folders of the folder that an agent works in, read from its files: git itself would
+//! read the configuration first.
+
+use std::path::{Path, PathBuf};
+
+use super::files::{Files, Kind};
+
+/// A checkout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Checkout {
+    /// The folder with the `.git`.
+    pub(super) top: PathBuf,
+    /// `.git`, or for a linked worktree `.git/worktrees/<name>`.
+    pub(super) own: PathBuf,
+    /// The repository's `.git`.
+    pub(super) common: PathBuf,
+    /// `refs/heads/…`, unless the head is detached.
+    pub(super) branch: Option<String>,
+}
+
+impl Checkout {
+    /// The checkout that a folder is in.
+    pub(super) fn of(folder: &Path, files: &impl Files) -> Option<Checkout> {
+        let top = folder.ancestors().find(|above| files.is_there(&above.join(".git")))?;
+        let link = top.join(".git");
+        let (own, common) = match files.kind(&link)? {
+            Kind::Folder => (link.clone(), link),
+            Kind::File => {
+                let text = files.text(&link)?;
+                let named = top.join(text.strip_prefix("gitdir:")?.trim());
+                let own = files.real(&named)?;
+                // The repository has to know of this worktree: anybody can write such a file.
+                let back = files.text(&own.join("gitdir"))?;
+                if files.real(Path::new(back.trim()))? != link {
+                    return None;
+                }
+                let common = files.text(&own.join("commondir"))?;
+                (own.clone(), files.real(&own.join(common.trim()))?)
+            }
+            _ => return None,
+        };
+        let head = files.text(&own.join("HEAD"))?;
+        let branch = head.strip_prefix("ref:").map(|name| name.trim().to_owned());
+        Some(Checkout { top: top.to_owned(), own, common, branch })
+    }
+
+    /// A worktree beside the repository's own checkout.
+    pub(super) fn is_linked(&self) -> bool {
+        self.own != self.common
+    }
+}

@@ -1,0 +1,236 @@
+//! The sandbox: what an agent, a check or a setup can read, write and reach.
+//!
+//! Bubblewrap makes the sandbox. A pure function decides about the file system ([`plan`]); the
+//! probe finds out whether this machine can have one at all.
+
+mod checkout;
+mod client;
+mod files;
+mod mounts;
+mod plan;
+mod probe;
+mod secrets;
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use self::files::Disk;
+use self::plan::{Folders, plan};
+use crate::check::ConfigurationError;
+use crate::rundir::RunDir;
+use crate::settings::Places;
+
+/// When there is to be one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxMode {
+    /// Where the machine can have one.
+    Auto,
+    /// Nothing runs without.
+    Strict,
+    #[default]
+    Off,
+}
+
+/// Whether programs in it reach the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    #[default]
+    On,
+    Off,
+}
+
+/// The settings of an agent's sandbox.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SandboxSettings {
+    pub mode: SandboxMode,
+    pub network: Network,
+    /// Writable besides the working folder, where they exist. Absolute.
+    pub write: Vec<PathBuf>,
+    /// Kept from agents besides the secrets that `el` knows. Absolute.
+    pub hide: Vec<PathBuf>,
+}
+
+/// A sandbox that this machine can have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sandbox {
+    bubblewrap: PathBuf,
+    settings: SandboxSettings,
+    /// Variables that name services outside, and stay.
+    #[serde(default)]
+    pass: Vec<String>,
+}
+
+/// What came of looking for one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    Sandbox(Sandbox),
+    /// The settings want none.
+    Off,
+    /// The settings want one where it can be had, and here it cannot: why.
+    Missing(String),
+}
+
+/// A program to be run in a sandbox.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    pub argv: &'a [OsString],
+    pub environment: &'a [(OsString, OsString)],
+    pub workdir: &'a Path,
+    pub places: &'a Places,
+    /// The folder of the run, for an agent.
+    pub run: Option<&'a RunDir>,
+}
+
+/// How it is run then.
+#[derive(Debug, Clone)]
+pub struct Confined {
+    pub argv: Vec<OsString>,
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+impl Sandbox {
+    /// Looks for the sandbox that these settings want.
+    ///
+    /// # Errors
+    /// If they want no agent without, and there is none.
+    pub fn find(
+        settings: &SandboxSettings,
+        pass: &[String],
+        environment: &[(OsString, OsString)],
+    ) -> Result<Found, ConfigurationError> {
+        if settings.mode == SandboxMode::Off {
+            return Ok(Found::Off);
+        }
+        match probe::bubblewrap(environment, settings.network) {
+            Ok(bubblewrap) => Ok(Found::Sandbox(Sandbox {
+                bubblewrap,
+                settings: settings.clone(),
+                pass: pass.to_vec(),
+            })),
+            Err(why) if settings.mode == SandboxMode::Strict => Err(ConfigurationError::new(
+                "sandbox",
+                format!("no agent runs without a sandbox (sandbox = \"strict\"), and {why}"),
+                "or set sandbox = \"auto\" to run agents without one here",
+            )),
+            Err(why) => Ok(Found::Missing(why)),
+        }
+    }
+
+    /// What it is, in words for people.
+    pub fn summary(&self) -> &'static str {
+        match self.settings.network {
+            Network::On => "bubblewrap",
+            Network::Off => "bubblewrap, without a network",
+        }
+    }
+
+    /// The words and the environment that run a program in the sandbox.
+    ///
+    /// # Errors
+    /// If what the program needs cannot be laid out.
+    pub fn confine(&self, call: &Call<'_>) -> io::Result<Confined> {
+        let folders = self.folders(call)?;
+        let mounts = plan(&folders, &Disk);
+        let mut argv: Vec<OsString> = vec![self.bubblewrap.clone().into()];
+        argv.extend(flags(self.settings.network).iter().map(OsString::from));
+        argv.extend(mounts.arguments());
+        argv.extend(["--chdir".into(), folders.workdir.into(), "--".into()]);
+        argv.extend(call.argv.iter().cloned());
+        Ok(Confined { argv, environment: self.environment(call.environment) })
+    }
+
+    fn folders(&self, call: &Call<'_>) -> io::Result<Folders> {
+        let workdir = call.workdir.canonicalize()?;
+        let get = |wanted: &str| {
+            let found = call.environment.iter().find(|(name, _)| name == OsStr::new(wanted));
+            found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
+        };
+        let real = |path: PathBuf| path.canonicalize().ok();
+        let home = get("HOME").map(PathBuf::from).and_then(real);
+        let tracker = call.places.database.parent().map(Path::to_owned).and_then(real);
+        let mut folders = Folders { workdir, home, ..Folders::default() };
+        if let Some(run) = call.run
+            && let Some((state, file)) = client::state(call.environment)
+        {
+            let copy = run.path().join("claude.json");
+            client::prepare(&state, &file, &copy, &folders.workdir)?;
+            folders.client = real(state);
+            // A link of that name is followed by the client.
+            let at = file.parent().and_then(|folder| folder.canonicalize().ok());
+            let at = real(file.clone()).or(at.map(|folder| folder.join(".claude.json")));
+            folders.client_file = at.map(|at| (at, copy));
+        }
+        let absolute = |word: &OsString| Path::new(word).is_absolute();
+        for word in call.argv.iter().filter(|word| absolute(word)) {
+            let path = Path::new(word);
+            folders
+                .visible
+                .extend([path.parent(), Some(path)].into_iter().flatten().map(Into::into));
+            folders.visible.extend(real(path.to_owned()));
+        }
+        folders.visible.extend(call.places.el.parent().map(Path::to_owned));
+        folders.visible.push(call.places.el.clone());
+        folders.visible.extend(
+            get("PATH").iter().flat_map(std::env::split_paths).filter(|path| path.is_absolute()),
+        );
+        if self.is_passed("SSH_AUTH_SOCK") {
+            folders.visible.extend(get("SSH_AUTH_SOCK").map(PathBuf::from));
+        }
+        let state = get("XDG_STATE_HOME").map(|state| Path::new(&state).join("el"));
+        let tmux = get("TMUX_TMPDIR").map(|folder| {
+            let user = rustix::process::getuid().as_raw();
+            Path::new(&folder).join(format!("tmux-{user}"))
+        });
+        folders.hidden = self.settings.hide.iter().cloned().chain(state).chain(tmux).collect();
+        folders.writable = self.settings.write.iter().cloned().filter_map(real).collect();
+        if let Some(run) = call.run {
+            folders.needs.extend(real(run.settings_path()));
+        }
+        folders.tracker = tracker.filter(|folder| folder.file_name() == Some(".eluent".as_ref()));
+        Ok(folders)
+    }
+
+    fn is_passed(&self, name: &str) -> bool {
+        self.pass.iter().any(|pattern| match pattern.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => name == pattern,
+        })
+    }
+
+    /// Without the services outside; temporary files go to the private `/tmp`. Git neither packs
+    /// nor prunes, since it does not see all that is in use.
+    fn environment(&self, given: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+        let is_kept = |name: &OsStr| {
+            let name = name.to_string_lossy();
+            !secrets::SERVICES.contains(&name.as_ref()) || self.is_passed(&name)
+        };
+        let mut environment: Vec<_> =
+            given.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
+        for (name, value) in [
+            ("GIT_CONFIG_COUNT", "2"),
+            ("GIT_CONFIG_KEY_0", "gc.auto"),
+            ("GIT_CONFIG_VALUE_0", "0"),
+            ("GIT_CONFIG_KEY_1", "maintenance.auto"),
+            ("GIT_CONFIG_VALUE_1", "false"),
+        ] {
+            environment.push((name.into(), value.into()));
+        }
+        environment
+    }
+}
+
+/// What holds for every sandbox: it dies with us, sees its own processes only, and has no
+/// capability.
+fn flags(network: Network) -> Vec<&'static str> {
+    let mut flags =
+        vec!["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL"];
+    if network == Network::Off {
+        flags.push("--unshare-net");
+    }
+    flags
+}

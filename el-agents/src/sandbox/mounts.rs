@@ -1,0 +1,163 @@
+//! The file system that a sandbox shows, and the arguments of bubblewrap that make it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Bytes that a private folder holds at most. They are memory.
+pub(super) const PRIVATE_MAX: u64 = 1 << 30;
+
+/// What a program in the sandbox may do with a path and all below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    Write,
+    /// A folder of the sandbox's own, empty at first and gone at its end.
+    Private,
+    /// The same, and everybody may write there, as in `/tmp`.
+    Scratch,
+    /// A folder that shows only what is mounted below it.
+    Hidden,
+    /// A file that reads as empty.
+    Empty,
+    /// A link, in a private folder, as it is outside.
+    Link(PathBuf),
+    /// Another file or folder takes its place, and may be written.
+    Other(PathBuf),
+}
+
+/// Paths with their access. The longest path that a file lies below decides about it, and all else
+/// may be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Mounts(BTreeMap<PathBuf, Access>);
+
+impl Mounts {
+    /// Sets the access to a path; what was said of that very path before is forgotten.
+    pub(super) fn set(&mut self, path: impl Into<PathBuf>, access: Access) {
+        self.0.insert(path.into(), access);
+    }
+
+    /// The access to a file.
+    pub(super) fn access(&self, path: &Path) -> &Access {
+        path.ancestors().find_map(|above| self.0.get(above)).unwrap_or(&Access::Read)
+    }
+
+    /// Shows a path again that a private or hidden folder above it covers.
+    pub(super) fn keep(&mut self, path: &Path) {
+        if self.is_covered(path) {
+            self.set(path, Access::Read);
+        }
+    }
+
+    /// Whether a private or hidden folder above a path covers it.
+    pub(super) fn is_covered(&self, path: &Path) -> bool {
+        let covers = [Access::Private, Access::Scratch, Access::Hidden];
+        !self.0.contains_key(path) && covers.contains(self.access(path))
+    }
+
+    /// The paths that may be written and last.
+    #[cfg(test)]
+    pub(super) fn writable(&self) -> impl Iterator<Item = &Path> {
+        self.0
+            .iter()
+            .filter(|(_, access)| matches!(access, Access::Write | Access::Other(_)))
+            .map(|(path, _)| path.as_path())
+    }
+
+    /// Bubblewrap's arguments. A path comes before those below it, which are mounted on it.
+    pub(super) fn arguments(&self) -> Vec<OsString> {
+        let mut words = Words::default();
+        words.add(["--ro-bind", "/", "/", "--dev", "/dev"]);
+        words.folder("/dev/shm".as_ref(), "1777");
+        words.add(["--remount-ro", "/dev", "--proc", "/proc"]);
+        for (path, access) in &self.0 {
+            match access {
+                Access::Read => words.mount("--ro-bind", path, path),
+                Access::Write => words.mount("--bind", path, path),
+                Access::Private => words.folder(path, "0700"),
+                Access::Scratch => words.folder(path, "1777"),
+                Access::Hidden => words.folder(path, "0755"),
+                Access::Empty => words.mount("--ro-bind", "/dev/null".as_ref(), path),
+                Access::Link(target) => words.mount("--symlink", target, path),
+                Access::Other(source) => words.mount("--bind", source, path),
+            }
+        }
+        // Once everything below it is there.
+        for (path, _) in self.0.iter().filter(|(_, access)| **access == Access::Hidden) {
+            words.add(["--remount-ro"]);
+            words.0.push(path.into());
+        }
+        words.0
+    }
+}
+
+#[derive(Default)]
+struct Words(Vec<OsString>);
+
+impl Words {
+    fn add<const N: usize>(&mut self, words: [&str; N]) {
+        self.0.extend(words.map(OsString::from));
+    }
+
+    fn mount(&mut self, how: &str, source: &Path, path: &Path) {
+        self.0.extend([how.into(), source.into(), path.into()]);
+    }
+
+    fn folder(&mut self, path: &Path, mode: &str) {
+        self.add(["--perms", mode, "--size", &PRIVATE_MAX.to_string(), "--tmpfs"]);
+        self.0.push(path.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_path_decides() {
+        let mut mounts = Mounts::default();
+        mounts.set("/home/ann", Access::Private);
+        mounts.set("/home/ann/shop", Access::Write);
+        mounts.set("/home/ann/shop/.eluent", Access::Hidden);
+        mounts.keep("/home/ann/bin".as_ref());
+        mounts.keep("/home/ann/shop/bin".as_ref());
+        for (path, access) in [
+            ("/etc/passwd", Access::Read),
+            ("/home/ann/x", Access::Private),
+            ("/home/ann/bin/x", Access::Read),
+            ("/home/ann/shop/src", Access::Write),
+            ("/home/ann/shop/.eluent/el.db", Access::Hidden),
+        ] {
+            assert_eq!(mounts.access(path.as_ref()), &access, "{path}");
+        }
+        assert_eq!(mounts.writable().collect::<Vec<_>>(), [Path::new("/home/ann/shop")]);
+    }
+
+    #[test]
+    fn what_lies_below_is_mounted_later_and_hidden_folders_are_closed_at_last() {
+        let mut mounts = Mounts::default();
+        mounts.set("/w/a/b", Access::Write);
+        mounts.set("/w/a", Access::Hidden);
+        mounts.set("/w", Access::Read);
+        let words: Vec<String> =
+            mounts.arguments().into_iter().map(|word| word.into_string().unwrap()).collect();
+        let size = PRIVATE_MAX.to_string();
+        let expected = [
+            "--ro-bind",
+            "/w",
+            "/w",
+            "--perms",
+            "0755",
+            "--size",
+            &size,
+            "--tmpfs",
+            "/w/a",
+            "--bind",
+            "/w/a/b",
+            "/w/a/b",
+            "--remount-ro",
+            "/w/a",
+        ];
+        assert_eq!(words[words.len() - expected.len()..], expected);
+    }
+}

@@ -1,0 +1,222 @@
+//! What one run may read and write: a function of its folders, the settings and the disk.
+
+use std::path::{Path, PathBuf};
+
+use super::checkout::Checkout;
+use super::files::{Files, Kind};
+use super::mounts::{Access, Mounts};
+use super::secrets::{OF_RUN, SECRETS};
+
+/// A home with more entries than this is shown as it is, read-only.
+const HOME_ENTRIES: usize = 400;
+
+/// The folders of a program that runs in a sandbox. All are absolute, with links resolved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Folders {
+    /// The folder that it works in.
+    pub(super) workdir: PathBuf,
+    pub(super) home: Option<PathBuf>,
+    /// The folder of Claude Code's state, and a copy of its `.claude.json` that is the run's own.
+    pub(super) client: Option<PathBuf>,
+    pub(super) client_file: Option<(PathBuf, PathBuf)>,
+    /// The folder of the tracker.
+    pub(super) tracker: Option<PathBuf>,
+    /// Files and folders in the tracker's folder that the program needs.
+    pub(super) needs: Vec<PathBuf>,
+    /// What has to be seen wherever it lies: the program, `el`, the folders on PATH.
+    pub(super) visible: Vec<PathBuf>,
+    /// Kept from the program besides the secrets that everybody has.
+    pub(super) hidden: Vec<PathBuf>,
+    /// Writable besides the working folder.
+    pub(super) writable: Vec<PathBuf>,
+}
+
+/// Decides about every path that is not just readable.
+pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
+    let mut mounts = Mounts::default();
+    let checkout = Checkout::of(&folders.workdir, files);
+    let top = match &checkout {
+        Some(checkout) if checkout.is_linked() => &checkout.top,
+        _ => &folders.workdir,
+    };
+    let is_around = |path: &Path| top.starts_with(path);
+    for scratch in ["/tmp", "/var/tmp"].map(Path::new) {
+        if files.is_folder(scratch) && top != scratch {
+            mounts.set(scratch, Access::Scratch);
+        }
+    }
+    cover_run(&mut mounts, files);
+    if let Some(home) = &folders.home
+        && home != top
+        && !home.starts_with(top)
+        && home.parent().is_some()
+    {
+        // What is written straight into the home is the run's own, and gone at its end.
+        show_entries(&mut mounts, home, HOME_ENTRIES, files);
+    }
+    for path in folders.writable.iter().filter(|path| files.is_there(path)) {
+        mounts.set(path, Access::Write);
+    }
+    if let Some(client) = &folders.client {
+        open_client(&mut mounts, client, &folders.workdir, files);
+    }
+    if let Some((file, copy)) = &folders.client_file {
+        mounts.set(file, Access::Other(copy.clone()));
+    }
+    let of_home = folders.home.iter().flat_map(|home| SECRETS.iter().map(|name| home.join(name)));
+    for secret in of_home.chain(folders.hidden.iter().cloned()) {
+        // A secret behind a link is kept where it lies.
+        let Some(secret) = files.real(&secret).filter(|secret| !is_around(secret)) else {
+            continue;
+        };
+        hide(&mut mounts, &secret, files);
+    }
+    mounts.set(top, Access::Write);
+    if let Some(checkout) = &checkout {
+        open_git(&mut mounts, checkout, files);
+    }
+    if let Some(tracker) = &folders.tracker {
+        cover_tracker(&mut mounts, tracker, folders, files);
+    }
+    let of_git = checkout.iter().flat_map(|checkout| {
+        [Some(checkout.top.as_path()), checkout.common.parent()].into_iter().flatten()
+    });
+    for path in of_git.chain(folders.visible.iter().map(PathBuf::as_path)) {
+        match files.kind(path) {
+            Some(Kind::Link(target)) if mounts.is_covered(path) => {
+                mounts.set(path, Access::Link(target));
+            }
+            Some(_) => mounts.keep(path),
+            None => {}
+        }
+    }
+    mounts
+}
+
+/// Sockets of people and services lie in `/run`.
+fn cover_run(mounts: &mut Mounts, files: &impl Files) {
+    for folder in ["/run", "/var/run"].map(Path::new).into_iter().filter(|f| files.is_folder(f)) {
+        mounts.set(folder, Access::Hidden);
+        for entry in OF_RUN.iter().map(|name| folder.join(name)).filter(|e| files.is_folder(e)) {
+            mounts.set(entry, Access::Read);
+        }
+    }
+}
+
+/// Makes a folder the sandbox's own that shows the entries of the real one, read-only.
+fn show_entries(mounts: &mut Mounts, folder: &Path, max: usize, files: &impl Files) {
+    let entries = files.children(folder);
+    if entries.len() > max {
+        return;
+    }
+    mounts.set(folder, Access::Private);
+    for entry in entries {
+        match files.kind(&entry) {
+            Some(Kind::Folder | Kind::File) => mounts.set(entry, Access::Read),
+            Some(Kind::Link(target)) => mounts.set(entry, Access::Link(target)),
+            _ => {}
+        }
+    }
+}
+
+/// Claude Code's state: its settings, commands and plugins are read-only, since they run outside as
+/// well; the conversations of this very folder and the login are written; all else that it keeps is
+/// the run's own.
+fn open_client(mounts: &mut Mounts, client: &Path, workdir: &Path, files: &impl Files) {
+    if !files.is_folder(client) {
+        return;
+    }
+    show_entries(mounts, client, usize::MAX, files);
+    for name in ["sessions", "shell-snapshots", "session-env", "todos", "debug", "statsig"] {
+        if files.is_folder(&client.join(name)) {
+            mounts.set(client.join(name), Access::Private);
+        }
+    }
+    let login = client.join(".credentials.json");
+    if files.is_there(&login) {
+        mounts.set(login, Access::Write);
+    }
+    let conversations = client.join("projects").join(super::client::folder_name(workdir));
+    if files.is_folder(&conversations) {
+        mounts.set(conversations, Access::Write);
+    }
+}
+
+fn hide(mounts: &mut Mounts, path: &Path, files: &impl Files) {
+    match files.kind(path) {
+        Some(Kind::Folder) => mounts.set(path, Access::Hidden),
+        Some(_) => mounts.set(path, Access::Empty),
+        None => {}
+    }
+}
+
+/// What a commit needs, and nothing that git runs programs for.
+fn open_git(mounts: &mut Mounts, checkout: &Checkout, files: &impl Files) {
+    let common = &checkout.common;
+    let branches = common.join("refs/heads/el");
+    let pinned: &[&str] = if checkout.is_linked() {
+        // Git makes lock files beside these; they are the run's own, as is what else is made there.
+        show_entries(mounts, common, usize::MAX, files);
+        mounts.set(checkout.top.join(".git"), Access::Read);
+        mounts.set(&checkout.own, Access::Write);
+        for name in ["commondir", "gitdir", "config.worktree"] {
+            let path = checkout.own.join(name);
+            if files.is_there(&path) {
+                mounts.set(path, Access::Read);
+            }
+        }
+        if let Some(branch) = &checkout.branch {
+            let folder = common.join(branch).parent().map(Path::to_owned);
+            if let Some(folder) = folder.filter(|folder| *folder == branches) {
+                mounts.set(folder, Access::Write);
+            }
+            let log = common.join("logs").join(branch);
+            if files.is_there(&log) {
+                mounts.set(log, Access::Write);
+            }
+        }
+        mounts.set(common.join("objects"), Access::Write);
+        &["objects/pack", "objects/info"]
+    } else {
+        // The folder itself is a mount, so that nobody can move it away.
+        mounts.set(common, Access::Write);
+        &[
+            "hooks",
+            "config",
+            "config.worktree",
+            "info",
+            "modules",
+            "worktrees",
+            "packed-refs",
+            "refs/heads/el",
+            "refs/el",
+            "objects/pack",
+            "objects/info",
+        ]
+    };
+    for path in pinned.iter().map(|name| common.join(name)) {
+        if files.is_there(&path) {
+            mounts.set(path, Access::Read);
+        }
+    }
+}
+
+/// The tracker's folder, of which a run sees its own parts.
+fn cover_tracker(mounts: &mut Mounts, tracker: &Path, folders: &Folders, files: &impl Files) {
+    // Until the session socket is the way into the tracker, the database itself is.
+    mounts.set(tracker, Access::Write);
+    for (name, access) in [
+        ("config.toml", Access::Read),
+        (".gitignore", Access::Read),
+        ("worktrees", Access::Read),
+        ("runs", Access::Hidden),
+    ] {
+        let path = tracker.join(name);
+        if files.is_there(&path) {
+            mounts.set(path, access);
+        }
+    }
+    for path in folders.needs.iter().filter(|path| files.is_there(path)) {
+        mounts.set(path, Access::Read);
+    }
+}

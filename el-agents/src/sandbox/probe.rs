@@ -1,0 +1,53 @@
+//! Whether this machine can make a sandbox, found out by making one.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use super::mounts::{Access, Mounts};
+use super::{Network, flags};
+
+const HINT: &str = "install bubblewrap 0.8 or later, and allow user namespaces";
+
+static FOUND: [OnceLock<Result<PathBuf, String>>; 2] = [const { OnceLock::new() }; 2];
+
+/// Bubblewrap on this PATH, if a sandbox can be made with it. Tried once in a process.
+///
+/// # Errors
+/// Why there is none, with the remedy.
+pub(super) fn bubblewrap(
+    environment: &[(OsString, OsString)],
+    network: Network,
+) -> Result<PathBuf, String> {
+    if !cfg!(target_os = "linux") {
+        return Err("el has a sandbox on Linux only".to_owned());
+    }
+    FOUND[usize::from(network == Network::Off)].get_or_init(|| look(environment, network)).clone()
+}
+
+fn look(environment: &[(OsString, OsString)], network: Network) -> Result<PathBuf, String> {
+    let path = environment.iter().find(|(name, _)| name == OsStr::new("PATH"));
+    let path = path.map(|(_, path)| path.clone());
+    let bwrap = which::which_in("bwrap", path, Path::new("/"))
+        .map_err(|_| format!("bubblewrap (bwrap) is not installed; {HINT}"))?;
+    let mut mounts = Mounts::default();
+    mounts.set("/tmp", Access::Scratch);
+    mounts.set("/run", Access::Hidden);
+    let tried = Command::new(&bwrap)
+        .args(flags(network))
+        .args(mounts.arguments())
+        .args(["--", "true"])
+        .stdin(Stdio::null())
+        .output();
+    match tried {
+        Ok(output) if output.status.success() => Ok(bwrap),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let said = said.lines().last().unwrap_or("it said nothing").trim();
+            let said = said.strip_prefix("bwrap: ").unwrap_or(said);
+            Err(format!("bubblewrap cannot make one here ({said}); {HINT}"))
+        }
+        Err(error) => Err(format!("bubblewrap cannot be run ({error}); {HINT}")),
+    }
+}

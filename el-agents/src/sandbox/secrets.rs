@@ -1,0 +1,71 @@
+//! What no agent reads unless somebody says so.
+
+/// Below the home.
+pub(super) const SECRETS: &[&str] = &[
+    ".ssh",
+    ".aws",
+    ".azure",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".netrc",
+    ".git-credentials",
+    ".pypirc",
+    ".vault-token",
+    ".password-store",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".terraform.d/credentials.tfrc.json",
+    ".config/gh",
+    ".config/glab-cli",
+    ".config/hub",
+    ".config/git/credentials",
+    ".config/gcloud",
+    ".config/op",
+    ".config/sops",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".mozilla",
+    ".thunderbird",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".local/state/el",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".psql_history",
+];
+
+/// Variables by which programs find an agent, a bus or a daemon outside.
+pub(super) const SERVICES: &[&str] = &[
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+    "XDG_RUNTIME_DIR",
+    "DOCKER_HOST",
+    "CONTAINER_HOST",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+];
+
+/// What is seen of `/run`: how names are resolved, the system's own programs, and disks. All else
+/// there belongs to services.
+pub(super) const OF_RUN: &[&str] = &[
+    "systemd/resolve",
+    "resolvconf",
+    "NetworkManager",
+    "connman",
+    "current-system",
+    "booted-system",
+    "opengl-driver",
+    "wrappers",
+    "media",
+    "mount",
+];

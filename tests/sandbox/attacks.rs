@@ -1,0 +1,124 @@
+//! What a program in the sandbox tries, and what stops it. Each run ends as any other.
+
+use std::fs;
+
+use crate::support::TestEnv;
+
+#[test]
+fn it_writes_where_it_works_and_nowhere_else() {
+    let Some(env) = TestEnv::with_sandbox("isolate = \"worktree\"\n") else { return };
+    fs::write(env.home().join("mine"), "mine").unwrap();
+    fs::create_dir_all(env.home().join(".cache/tool")).unwrap();
+    let home = env.home();
+    let project = env.project("");
+    let said = env.attack(&format!(
+        "echo work > work.txt; git add work.txt; git commit -q -m work
+         echo x > {home}/mine; rm {home}/mine; mv {home}/mine {home}/other
+         echo x > {home}/.cache/tool/file; echo x > {home}/new; echo x > {project}/base.txt
+         echo x > {project}/new; echo x > /usr/x; ln -s {home} out; echo x > out/mine
+         ln {home}/mine hard; echo x > hard; rm -f out hard",
+        home = home.display(),
+        project = project.display(),
+    ));
+    assert_eq!(fs::read_to_string(home.join("mine")).unwrap(), "mine", "{said}");
+    assert_eq!(fs::read_to_string(home.join(".cache/tool/file")).unwrap(), "x\n");
+    assert_eq!(fs::read_to_string(env.project("base.txt")).unwrap(), "base\n");
+    assert!(!home.join("new").exists() && !home.join("other").exists());
+    assert!(!env.project("new").exists() && !std::path::Path::new("/usr/x").exists());
+    assert!(said.contains("Read-only file system"), "{said}");
+    let branches = env.git(&["log", "--all", "--format=%s"]);
+    assert_eq!(branches, "work\nbase");
+}
+
+#[test]
+fn secrets_are_not_there() {
+    let Some(env) = TestEnv::with_sandbox("sandbox_hide = [\"~/vault\"]\n") else { return };
+    for (name, text) in [
+        (".ssh/id_ed25519", "key"),
+        (".aws/credentials", "key"),
+        (".config/gh/hosts.yml", "key"),
+        (".netrc", "key"),
+        (".git-credentials", "key"),
+        ("vault/file", "key"),
+        (".profile", "plain"),
+    ] {
+        let path = env.home().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let said = env.attack(
+        "cd; cat .ssh/* .aws/* .config/gh/* .netrc .git-credentials vault/* .profile; cd -",
+    );
+    assert!(said.contains("plain") && !said.contains("key"), "{said}");
+}
+
+#[test]
+fn git_runs_nothing_of_its_making() {
+    let Some(env) = TestEnv::with_sandbox("isolate = \"worktree\"\n") else { return };
+    let git = env.project(".git");
+    let before = fs::read_to_string(git.join("config")).unwrap();
+    let said = env.attack(&format!(
+        "git config core.hooksPath /tmp/hooks; echo '[core]' > {git}/config
+         echo 'touch {root}/ran' > {git}/hooks/post-commit; chmod +x {git}/hooks/post-commit
+         mkdir {git}/hooks; mv {git}/hooks {git}/old; mv {git} {git}.old
+         echo '* filter=x' > {git}/info/attributes; echo /tmp/evil > {git}/commondir
+         own=$(git rev-parse --git-dir); echo /tmp/evil > $own/commondir; mv $own/commondir $own/x
+         rm $own/commondir; rm .git; echo 'gitdir: /tmp/evil' > .git; mv .git old
+         echo /tmp/evil > {git}/objects/info/alternates; rm -rf {git}/objects/pack
+         git branch other; git tag t; git update-ref refs/heads/main HEAD~0; git branch -D main
+         rm {git}/refs/heads/main {git}/packed-refs",
+        git = git.display(),
+        root = env.path("").display(),
+    ));
+    assert_eq!(fs::read_to_string(git.join("config")).unwrap(), before, "{said}");
+    assert!(!git.join("hooks/post-commit").exists() && !git.join("old").exists());
+    assert!(!git.join("commondir").exists() && !git.join("info/attributes").exists());
+    assert!(!git.join("objects/info/alternates").exists() && git.join("objects/pack").is_dir());
+    assert_eq!(
+        env.git(&["for-each-ref", "--format=%(refname)", "refs/heads/main", "refs/tags"]),
+        "refs/heads/main"
+    );
+    assert!(!env.path("ran").exists());
+}
+
+#[test]
+fn it_sees_and_signals_its_own_processes_only() {
+    let Some(env) = TestEnv::with_sandbox("") else { return };
+    let said = env.attack(
+        "ls -d /proc/[0-9]* | wc -l; kill -9 -1; kill -9 $PPID; echo still here
+         cat /proc/$PPID/environ > /dev/null; gdb -p $PPID; cat /proc/1/cmdline | head -c 5",
+    );
+    assert!(said.contains("still here"), "{said}");
+    let count: usize = said.lines().next().unwrap().trim().parse().unwrap();
+    assert!(count < 12, "{said}");
+}
+
+#[test]
+fn no_socket_of_a_service_is_reached() {
+    let Some(env) = TestEnv::with_sandbox("") else { return };
+    let said = env.attack(&format!(
+        "ls {tmux} /tmp/tmux-* /run/user /var/run/docker.sock 2>&1
+         tmux ls; tmux new-session -d 'touch {root}/ran'
+         echo \"ssh=$SSH_AUTH_SOCK dbus=$DBUS_SESSION_BUS_ADDRESS\"
+         find / -xdev -type s 2> /dev/null | grep /el-",
+        tmux = env.path("tmux").display(),
+        root = env.path("").display(),
+    ));
+    assert!(said.contains("ssh= dbus="), "{said}");
+    assert!(!env.path("ran").exists());
+    assert!(!said.contains("/tmux-0/el-") && !said.contains("/tmux-0/default"), "{said}");
+}
+
+#[test]
+fn a_full_tmp_is_bounded_and_what_it_leaves_running_ends() {
+    let Some(env) = TestEnv::with_sandbox("") else { return };
+    let said = env.attack(
+        "df -k --output=size /tmp /dev/shm | tail -n +2; touch /tmp/mine
+         for i in $(seq 50); do (setsid sleep 617 &) ; done; nohup setsid sleep 617 &",
+    );
+    let sizes: Vec<u64> = said.lines().filter_map(|line| line.trim().parse().ok()).collect();
+    assert_eq!(sizes, [1 << 20, 1 << 20], "{said}");
+    assert!(!std::path::Path::new("/tmp/mine").exists());
+    let left = std::process::Command::new("pgrep").args(["-f", "sleep 617"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&left.stdout), "");
+}

@@ -1,0 +1,62 @@
+//! When there is a sandbox, and what is said where there is none.
+
+use super::has_bubblewrap;
+use crate::support::TestEnv;
+
+/// A machine on which bubblewrap cannot make a namespace, as in most containers.
+fn without_namespaces(sandbox: &str) -> TestEnv {
+    let env = TestEnv::with_repository(&format!("sandbox = \"{sandbox}\"\n"));
+    env.program(
+        "bwrap",
+        "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",
+    );
+    env
+}
+
+#[test]
+fn auto_says_once_that_there_is_none_and_works() {
+    let env = without_namespaces("auto");
+    let ids = ["a.txt", "b.txt"].map(|file| env.writer(file, "x"));
+    let told = env.work(&["--drain"]);
+    let warnings: Vec<&str> = told
+        .iter()
+        .filter(|event| event["event"] == "warning")
+        .filter_map(|event| event["message"].as_str())
+        .collect();
+    assert_eq!(warnings.len(), 1, "{told:#?}");
+    assert!(warnings[0].starts_with("agents run without a sandbox: bubblewrap cannot make one"));
+    assert!(warnings[0].contains("No permissions to create new namespace"), "{warnings:?}");
+    assert!(ids.iter().all(|id| env.status(id) == "closed"));
+    let doctor = env.el(&["doctor"]);
+    assert!(doctor.stdout.contains("none: bubblewrap cannot make one here"), "{}", doctor.stdout);
+}
+
+#[test]
+fn strict_starts_no_agent_without() {
+    let env = without_namespaces("strict");
+    let id = env.writer("a.txt", "x");
+    let ran = env.el(&["--robot", "work", "--drain"]).fails_with(6);
+    let error = ran.json()["error"].take();
+    assert_eq!(error["details"]["field"], "sandbox", "{error:#}");
+    assert!(error["message"].as_str().unwrap().contains("no agent runs without a sandbox"));
+    assert!(env.runs(&id).is_empty());
+    let doctor = env.el(&["doctor"]);
+    assert!(doctor.stdout.contains("no agent runs without a sandbox"), "{}", doctor.stdout);
+}
+
+#[test]
+fn off_asks_for_none() {
+    let env = without_namespaces("off");
+    let id = env.writer("a.txt", "x");
+    let told = env.work(&["--drain"]);
+    assert!(told.iter().all(|event| event["event"] != "warning"), "{told:#?}");
+    assert_eq!(env.status(&id), "closed");
+}
+
+#[test]
+fn without_the_network_only_loopback_is_there() {
+    let Some(env) = TestEnv::with_sandbox("sandbox_network = \"off\"\n") else { return };
+    let seen = env.attack("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' \\n'");
+    assert!(seen.starts_with("lo") && !seen.starts_with("loe"), "{seen}");
+    assert!(has_bubblewrap());
+}

@@ -1,5 +1,6 @@
 //! The tracker through its binary: for people and for programs.
 
+mod backups;
 mod bulk;
 mod changes;
 mod claims;

@@ -1,12 +1,13 @@
 //! The state shared by all commands: the printer, the global flags, and the project with its store,
 //! which is found on first use.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::time::SystemTime;
 
 use el_core::model::Timestamp;
 use el_core::{Ctx, Durability, SessionCredentials, Store, ops};
 
+use crate::backups;
 use crate::error::Result;
 use crate::globals::Globals;
 use crate::output::printer::Printer;
@@ -22,6 +23,7 @@ pub(crate) struct App {
     project: OnceCell<Project>,
     actor: OnceCell<String>,
     session: OnceCell<Option<SessionCredentials>>,
+    has_written: Cell<bool>,
 }
 
 impl App {
@@ -32,6 +34,7 @@ impl App {
             project: OnceCell::new(),
             actor: OnceCell::new(),
             session: OnceCell::new(),
+            has_written: Cell::new(false),
         }
     }
 
@@ -130,12 +133,24 @@ impl App {
             self.printer.warn(&format!("{error}; going on with 'normal'"));
             Durability::Normal
         });
+        self.has_written.set(true);
         let mut store = Store::open(&self.project()?.db, durability)?;
         // A session's environment is its agent's to choose, and says nothing of the project.
         if self.session().is_none() {
             ops::set_epic_autoclose(&mut store, settings.epic_autoclose())?;
         }
         Ok(store)
+    }
+
+    /// Starts the hourly backup, if one is due and this process may have changed something. Called
+    /// after the answer, which does not wait for it.
+    pub(crate) fn back_up_if_due(&self) {
+        if self.has_written.get()
+            && !session::is_one()
+            && let Ok(project) = self.project()
+        {
+            drop(backups::start_if_due(project));
+        }
     }
 
     /// The author of this process's changes.

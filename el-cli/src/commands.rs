@@ -12,6 +12,7 @@ mod approve;
 mod artifacts;
 mod atom_form;
 mod attach;
+mod backup;
 mod cancel;
 mod chat;
 mod check_text;
@@ -51,6 +52,7 @@ mod ready;
 mod reject;
 mod release;
 mod reopen;
+mod restore;
 mod retry;
 mod review;
 pub(crate) mod run;
@@ -124,6 +126,8 @@ pub(crate) enum Command {
     Config(config::Command),
     Trust(trust::Args),
     Doctor(doctor::Args),
+    Backup(backup::Args),
+    Restore(restore::Args),
     Completions(completions::Args),
     Import(import::Args),
     Export(export::Args),
@@ -203,6 +207,8 @@ impl Command {
             Command::Config(command) => config::run(command, app),
             Command::Trust(args) => trust::run(&args, app),
             Command::Doctor(args) => doctor::run(&args, app),
+            Command::Backup(args) => backup::run(&args, app),
+            Command::Restore(args) => restore::run(&args, app),
             Command::Completions(args) => completions::run(&args, app),
             Command::Import(args) => import::run(&args, app),
             Command::Export(args) => export::run(&args, app),

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 mod actor;
 mod app;
 mod args;
+mod backups;
 mod command_list;
 mod commands;
 mod complete;
@@ -48,7 +49,12 @@ fn run(argv: &[std::ffi::OsString]) -> Exit {
                 Printer::new(cli.globals.output_format(), cli.globals.color, cli.globals.quiet);
             output::panic::install_hook(printer.is_robot(), cli.globals.debug);
             let app = app::App::new(cli.globals, printer);
-            report_result(&app.printer, cli.command.run(&app, &UPPER))
+            el_core::before_migration(backups::before_migration);
+            let done = cli.command.run(&app, &UPPER);
+            let done = done.map_err(|error| backups::offer(error, &app));
+            let exit = report_result(&app.printer, done);
+            app.back_up_if_due();
+            exit
         }
         Parsed::Text { text, color } => {
             let printer = Printer::new(Format::Human, color, false);

@@ -30,7 +30,7 @@ pub use self::drive::Drive;
 use self::place::DatabaseFile;
 pub use self::report::{Listener, Live, Report, StoppedBy, Summary};
 use self::state::State;
-pub use self::state::is_there;
+pub use self::state::{is_supervised, is_there};
 pub use self::stop::{Stopped, stop_all};
 use crate::check::ConfigurationError;
 use crate::error_chain::error_chain;

@@ -396,3 +396,14 @@ impl<'a> State<'a> {
 pub fn is_there(worker: &Worker) -> bool {
     process_of(&worker.process).is_none_or(|process| process.liveness() != Liveness::Absent)
 }
+
+/// Returns true if a run's supervisor still runs, or cannot be seen from here. A run that has none
+/// yet gets one within its lease.
+pub fn is_supervised(run: &Run, now: Timestamp) -> bool {
+    match &run.supervisor {
+        Some(stamp) => {
+            process_of(stamp).is_none_or(|process| process.liveness() != Liveness::Absent)
+        }
+        None => run.lease_until > now,
+    }
+}

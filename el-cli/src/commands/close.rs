@@ -6,6 +6,7 @@ use el_core::protocol::words;
 
 use super::freed::Waiting;
 use crate::app::App;
+use crate::backups;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::atoms;
@@ -82,6 +83,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let reason =
         args.reason.as_deref().map(|text| input::read_text(app, "reason", text)).transpose()?;
     let mut store = app.open_for_writing()?;
+    if args.force && args.ids.ids.len() > 1 {
+        backups::before(app, backups::Reason::BeforeForce);
+    }
     if !args.force {
         ensure_committed(app, &mut store, &args.ids.ids)?;
     }

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::backups;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::page::Page;
@@ -108,6 +109,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             Tracker::Markdown => no_tasks(&file, &markdown),
             _ => empty_file_error(&file),
         });
+    }
+    if !args.dry_run {
+        backups::before(app, backups::Reason::BeforeImport);
     }
     let imported = {
         let progress = Progress::new(&app.printer, "importing");

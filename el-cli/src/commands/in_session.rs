@@ -139,6 +139,9 @@ impl Command {
                 SessionPermission::Not("what is pruned cannot be restored")
             }
             Command::Discard(_) => SessionPermission::Do,
+            Command::Backup(_) | Command::Restore(_) => {
+                SessionPermission::Not("backups, and what is restored, are a person's")
+            }
             Command::Doctor(args) if args.is_fix() => {
                 SessionPermission::Not("el doctor without --fix says what is wrong")
             }
@@ -306,6 +309,10 @@ mod tests {
             "el mailbox sync",
             "el discard prune",
             "el doctor --fix",
+            "el backup",
+            "el backup now",
+            "el restore",
+            "el restore 1 --dry-run",
             "el merge-driver --install issues.jsonl",
             "el hook notify --timeout-ms 1 -- sh",
         ] {

@@ -7,9 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::backups::{self, Backups};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::{sanitize, style};
+use crate::output::{sanitize, style, time};
 use crate::project::{self, Project};
 use crate::settings::Settings;
 
@@ -56,6 +57,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         CommandError::file_error("write", &project.state.join(".gitignore"), source)
     })?;
     Store::create(&project.db, &prefix, app.now())?;
+    let earlier = Backups::of(&project.db).and_then(|backups| {
+        backups.set_due(backups::FIRST, "");
+        backups.newest()
+    });
     let data = Made { path: &project.state, db: &project.db, repo_name: &prefix };
     app.printer.emit(&data, |page| {
         if page.is_quiet() {
@@ -69,6 +74,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let next = page.paint(style::DIM, "next: el create \"what is to be done\"");
         page.push_line(next);
     })?;
+    if let Some(newest) = earlier {
+        let when = time::relative_time(app.now(), newest.at);
+        app.printer.note(&format!(
+            "there are backups of an earlier tracker here: el restore brings back the newest, from \
+             {when}; el backup list shows all"
+        ));
+    }
     app.warn_of_inert(&Settings::load(&project.root, &project.config_path()));
     Ok(Exit::Done)
 }

@@ -1,4 +1,5 @@
 use crate::app::App;
+use crate::backups;
 use crate::error::Result;
 use crate::exit::Exit;
 
@@ -16,5 +17,8 @@ rules are those of the command line; an agent in a session of el work stays boun
 pub(crate) struct Args {}
 
 pub(super) fn run(_args: &Args, app: &App, serve: fn(&App) -> Result<Exit>) -> Result<Exit> {
+    if let Ok(project) = app.project() {
+        backups::watch(project);
+    }
     serve(app)
 }

@@ -8,6 +8,7 @@ use el_core::ops::{self, AtomFilter};
 use super::freed;
 use super::list::FilterArgs;
 use crate::app::App;
+use crate::backups;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::settings::{Settings, WorkSettings};
@@ -245,6 +246,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         agents: options.agents.iter().map(|served| served.agent.name.clone()).collect(),
         filter: options.filter.clone(),
     };
+    backups::watch(app.project()?);
     let mut listener = live::Listener::new(&app.printer).with_queue(queue);
     let worked = worker::work(&options, &mut listener);
     listener.clear_live_lines();

@@ -51,6 +51,8 @@ text_enum! {
         LandFailed = "land_failed",
         /// Removed for good.
         Pruned = "pruned",
+        /// The whole tracker was restored: `data` has `backup_of`, the time of the backup.
+        Restored = "restored",
     }
 }
 

@@ -23,7 +23,7 @@ const GIT_IGNORE: &str = "\
 /// # Errors
 /// If `.gitignore` cannot be written.
 pub fn keep_out_of_git(state: &Path) -> io::Result<()> {
-    if state.file_name().is_none_or(|name| name != STATE_FOLDER) {
+    if !is_state_folder(state) {
         return Ok(());
     }
     let path = state.join(".gitignore");
@@ -42,6 +42,18 @@ pub fn keep_out_of_git(state: &Path) -> io::Result<()> {
             let _ = fs::remove_file(&temporary);
         },
     )
+}
+
+fn is_state_folder(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| name == STATE_FOLDER)
+}
+
+/// Restores the lines in `.git/info/exclude` alone: the repository may be younger than the tracker.
+///
+/// # Errors
+/// If the file cannot be read or written.
+pub fn exclude_from_git(state: &Path) -> io::Result<()> {
+    if is_state_folder(state) { exclude(state) } else { Ok(()) }
 }
 
 /// Adds the tracker to the repository's `info/exclude`, which no branch can change.

@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::sync::OnceLock;
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -20,9 +21,20 @@ pub(super) fn read_version(conn: &Connection) -> Result<i64> {
     conn.query_row("PRAGMA user_version", [], |row| row.get(0)).doing("read the database's version")
 }
 
+static BEFORE_MIGRATION: OnceLock<fn(&Path)> = OnceLock::new();
+
+/// Names what is done with a database before this process migrates it: a backup. The first name
+/// counts.
+pub fn before_migration(action: fn(&Path)) {
+    let _ = BEFORE_MIGRATION.set(action);
+}
+
 /// Migrates a database to [`SCHEMA_VERSION`] in one immediate transaction. The version is read
 /// again inside the transaction, since another process may have migrated meanwhile.
-pub(super) fn migrate(conn: &mut Connection, path: &Path) -> Result<()> {
+pub(super) fn migrate(conn: &mut Connection, path: &Path, found: i64) -> Result<()> {
+    if let Some(action) = BEFORE_MIGRATION.get().filter(|_| found < SCHEMA_VERSION) {
+        action(path);
+    }
     let tx = conn
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .doing("begin a migration")?;

@@ -8,6 +8,7 @@
 pub(crate) mod alias;
 pub(crate) mod artifact;
 pub(crate) mod atom;
+mod backup;
 pub(crate) mod bond;
 pub(crate) mod budget;
 mod busy;
@@ -32,8 +33,12 @@ pub(crate) mod search;
 pub(crate) mod stats;
 pub(crate) mod worker;
 
-pub use git_ignore::keep_out_of_git;
-pub use migrate::SCHEMA_VERSION;
+pub use backup::{
+    CopyFacts, copy_database, files_of, inspect_copy, inspect_database, list_changes,
+    replace_contents, seal_database,
+};
+pub use git_ignore::{exclude_from_git, keep_out_of_git};
+pub use migrate::{SCHEMA_VERSION, before_migration};
 pub use open::{Durability, Store};
 
 /// A transaction. Functions that read take a transaction too, so that a verb reads and writes at

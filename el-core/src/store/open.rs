@@ -1,5 +1,5 @@
 use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
@@ -26,6 +26,8 @@ pub enum Durability {
 pub struct Store {
     conn: Connection,
     path: PathBuf,
+    /// The file that was opened: device and inode.
+    file: (u64, u64),
 }
 
 /// The largest write-ahead log, in bytes, that stays at the end of a process. The first process to
@@ -53,9 +55,7 @@ impl Store {
     /// If there is no database at `path`, the file is no database of `el`, the schema is newer than
     /// this `el`, or SQLite fails.
     pub fn open(path: &Path, durability: Durability) -> Result<Store> {
-        if !path.is_file() {
-            return Err(Error::NoDatabase { path: path.to_owned() });
-        }
+        let file = file_at(path).ok_or_else(|| Error::NoDatabase { path: path.to_owned() })?;
         let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, durability)?;
         let found = migrate::read_version(&conn).map_err(|error| not_ours(path, error))?;
         // Another program's version may be the same number.
@@ -71,9 +71,9 @@ impl Store {
             return Err(Error::NotADatabase { path: path.to_owned(), why: why.to_owned() });
         }
         if found != migrate::SCHEMA_VERSION {
-            migrate::migrate(&mut conn, path)?;
+            migrate::migrate(&mut conn, path, found)?;
         }
-        Ok(Store { conn, path: path.to_owned() })
+        Ok(Store { conn, path: path.to_owned(), file })
     }
 
     /// Creates the database of a project in one transaction; ids of atoms begin with `<prefix>-`.
@@ -101,7 +101,8 @@ impl Store {
             meta::set(tx, meta::PREFIX, prefix)?;
             meta::set(tx, meta::CREATED_AT, &now.as_micros().to_string())
         })?;
-        if is_new { Ok(Store { conn, path: path.to_owned() }) } else { Err(exists()) }
+        let file = file_at(path).ok_or_else(|| Error::NoDatabase { path: path.to_owned() })?;
+        if is_new { Ok(Store { conn, path: path.to_owned(), file }) } else { Err(exists()) }
     }
 
     /// Where the database is.
@@ -184,7 +185,25 @@ impl Store {
         count.load(Ordering::Relaxed)
     }
 
+    /// Refuses a change that nobody would see: git, or a person, took the file away under us, or put
+    /// another one in its place. Costs one system call.
+    fn ensure_in_place(&self) -> Result<()> {
+        match file_at(&self.path) {
+            Some(file) if file == self.file => Ok(()),
+            Some(_) => Err(Error::conflict(
+                "replaced",
+                format!(
+                    "another file took the place of {} while this process had it open; \
+                     nothing was changed",
+                    self.path.display()
+                ),
+            )),
+            None => Err(Error::NoDatabase { path: self.path.clone() }),
+        }
+    }
+
     pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
+        self.ensure_in_place()?;
         if let Some(state) = self.path.parent() {
             // A folder that cannot be written is told by what fails for it.
             let _ = keep_out_of_git(state);
@@ -229,7 +248,13 @@ impl Store {
 /// The page cache of a connection that imports.
 const BULK_CACHE_KIB: i64 = 64 * 1024;
 
-fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Connection> {
+/// Device and inode of a plain file; `None` if there is none.
+fn file_at(path: &Path) -> Option<(u64, u64)> {
+    let meta = std::fs::metadata(path).ok()?;
+    meta.is_file().then(|| (meta.dev(), meta.ino()))
+}
+
+pub(super) fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Connection> {
     let mut conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .doing("open the database")?;
     conn.busy_handler(Some(busy::wait_and_retry)).doing("set the database's busy handler")?;
@@ -253,7 +278,7 @@ fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Conn
     Ok(conn)
 }
 
-fn not_ours(path: &Path, error: Error) -> Error {
+pub(super) fn not_ours(path: &Path, error: Error) -> Error {
     match error {
         Error::Sqlite { source, .. }
             if source.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) =>

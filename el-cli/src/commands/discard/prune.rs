@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::backups;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{atoms, style};
@@ -50,6 +51,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if !args.force && !confirm_prune(app, &found)? {
         return report_pruned(app, &[], false);
     }
+    backups::before(app, backups::Reason::BeforePrune);
     let pruned = ops::prune(&mut store, &app.ctx(), age, false)?;
     report_pruned(app, &pruned, false)
 }

@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::project::Project;
 use crate::settings::{Settings, WorkSettings};
 
+mod backups;
 mod facts;
 mod in_git;
 
@@ -94,6 +95,7 @@ pub(super) fn inspect_machine(app: &App, place: &MachineScope) -> (Vec<Finding>,
         findings.extend(open_to_others(project));
         findings.extend(git_locks(settings));
         findings.extend(in_git::find_tracked(project));
+        findings.extend(backups::find_faults(project));
     }
     (findings, facts::collect_facts(settings))
 }

@@ -8,9 +8,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
 use crate::commands::{
-    artifacts, chat, check_text, comment, completions, config, dep, diff, discard, doctor, export,
-    help, history, import, inbox, init, land, list, mailbox, man, merge_driver, next, orchestrate,
-    phase, queue, review, run, runs, setup, submit, tasks, trust, worktrees,
+    artifacts, backup, chat, check_text, comment, completions, config, dep, diff, discard, doctor,
+    export, help, history, import, inbox, init, land, list, mailbox, man, merge_driver, next,
+    orchestrate, phase, queue, restore, review, run, runs, setup, submit, tasks, trust, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
@@ -58,6 +58,10 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("runs", answer_schema::<List<'_, Run>>()),
     ("runs list", answer_schema::<List<'_, Run>>()),
     ("runs show", answer_schema::<OneOrMany<'_, runs::show::Shown>>()),
+    ("backup", answer_schema::<List<'_, backup::Row>>()),
+    ("backup list", answer_schema::<List<'_, backup::Row>>()),
+    ("backup now", answer_schema::<backup::Made>()),
+    ("restore", answer_schema::<restore::Answer>()),
     ("trust", answer_schema::<trust::Asked>()),
     ("config show", answer_schema::<config::show::Shown>()),
     ("config edit", answer_schema::<config::edit::Edited>()),

@@ -1,0 +1,87 @@
+//! Where backups come in by themselves: before a change that takes much along, and where a tracker
+//! is lost.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use el_core::inspect_copy;
+use el_core::model::Timestamp;
+
+use super::{Backups, LOCK_WAIT, Reason, no_home};
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::output::time;
+use crate::project::{self, Project};
+use crate::session;
+
+impl Backups {
+    /// The backups of the current tracker, also if its database is missing.
+    pub(crate) fn locate(app: &App) -> Result<Backups> {
+        match app.project() {
+            Ok(project) => Backups::of(&project.db).ok_or_else(no_home),
+            Err(error) if error.code() == "no_database" => Backups::of_missing(app).ok_or(error),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The backups of a tracker that is missing where it is looked for.
+    fn of_missing(app: &App) -> Option<Backups> {
+        let with_some = |project: Project| {
+            Backups::of(&project.db).filter(|backups| !backups.list().is_empty())
+        };
+        if let Some(database) = project::named_database(app.db_flag()) {
+            return with_some(Project::of_db(database));
+        }
+        let folder = project::current_folder().ok()?;
+        folder.ancestors().find_map(|folder| {
+            with_some(Project::in_folder(folder)).or_else(|| {
+                project::main_worktree(folder).and_then(|main| with_some(Project::in_folder(&main)))
+            })
+        })
+    }
+}
+
+/// Makes a backup before a change that takes much along, if something has changed since the newest
+/// one. A failure is a warning: the change goes on.
+pub(crate) fn before(app: &App, reason: Reason) {
+    let Some(backups) = app.project().ok().and_then(|project| Backups::of(&project.db)) else {
+        return;
+    };
+    // The state of an agent's session is its own; its supervisor's worker makes the hourly ones.
+    if session::is_one() {
+        return;
+    }
+    if let Err(error) = backups.make_if_changed(reason, app.now(), LOCK_WAIT) {
+        let causes = error.causes().into_iter().map(|cause| format!(": {cause}"));
+        app.printer.warn(&format!("no backup was made: {error}{}", causes.collect::<String>()));
+    }
+}
+
+/// Makes a backup before the schema of a database changes. Without one, the migration goes on: it
+/// is one transaction.
+pub(crate) fn before_migration(database: &Path) {
+    if let Some(backups) = Backups::of(database) {
+        let now = Timestamp::from(SystemTime::now());
+        let _ = backups.make(Reason::BeforeMigration, now);
+    }
+}
+
+/// Adds the newest backup to the error of a tracker that is lost.
+pub(crate) fn offer(error: CommandError, app: &App) -> CommandError {
+    const LOST: [&str; 3] = ["no_database", "not_a_database", "damaged"];
+    if !LOST.contains(&error.code()) || session::is_one() {
+        return error;
+    }
+    let Some(backups) = Backups::locate(app).ok() else { return error };
+    let Some(newest) = backups.newest() else { return error };
+    let Ok(facts) = inspect_copy(&newest.path) else { return error };
+    let flag = app
+        .db_flag()
+        .map_or_else(String::new, |_| format!(" --db {}", backups.database().display()));
+    let when = time::relative_time(app.now(), newest.at);
+    error.with_hint(format!(
+        "el restore{flag} brings back the newest backup of {}: {when}, with {} atoms",
+        backups.database().display(),
+        facts.atoms
+    ))
+}

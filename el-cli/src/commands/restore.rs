@@ -1,0 +1,181 @@
+//! Brings back a backup.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use el_core::model::Timestamp;
+use el_core::{CopyFacts, inspect_copy, list_changes};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::backups::{Backup, Backups, Present, Reason};
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::{sanitize, style, time};
+
+/// Bring back a backup of the tracker; what it replaces is kept
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el restore --dry-run       What the newest backup would change
+  el restore                 Bring the newest one back
+  el restore 3               The third of el backup list
+  el restore \"2 hours ago\"   The last one from before then; a date and 2026-12-01T09:30 do too
+  el restore copy.db         A file
+
+It works when the database is missing or damaged, and refuses while workers or runs are there. What
+it replaces becomes a backup of its own. Runs that were live in the backup are settled, and no
+session of then can write again.
+
+Exit codes: 3 there is no such backup; 4 somebody works on the tracker.")]
+pub(crate) struct Args {
+    /// A number of `el backup list`, a time, or a file [default: the newest]
+    #[arg(value_name = "WHEN", value_hint = clap::ValueHint::FilePath)]
+    when: Option<String>,
+    /// Say what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// How many atoms the two differ by.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Change {
+    /// In the backup alone: they come back.
+    back: usize,
+    /// In both, with changes.
+    changed: usize,
+    /// In the present tracker alone: they go.
+    gone: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    dry_run: bool,
+    database: PathBuf,
+    backup: Backup,
+    /// What the backup holds.
+    holds: CopyFacts,
+    /// `null` if the present database is missing or damaged.
+    change: Option<Change>,
+    /// Why the present database cannot be used; `null` if it can.
+    fault: Option<String>,
+    /// Where that is which was replaced; `null` if there was nothing.
+    replaced: Option<PathBuf>,
+    /// The runs that were live in the backup; settled now.
+    ended_runs: Vec<String>,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let backups = Backups::locate(app)?;
+    let backup = chosen(&backups, args.when.as_deref(), app.now())?;
+    let holds = inspect_copy(&backup.path)?;
+    let present = backups.present()?;
+    let (change, fault) = match &present {
+        Present::Sound(_) => (Some(compare(backups.database(), &backup.path)?), None),
+        Present::Missing => (None, Some("it is missing".to_owned())),
+        Present::Damaged(why) => (None, Some(why.clone())),
+    };
+    let mut answer = Answer {
+        dry_run: args.dry_run,
+        database: backups.database().to_owned(),
+        backup,
+        holds,
+        change,
+        fault,
+        replaced: None,
+        ended_runs: Vec::new(),
+    };
+    if !args.dry_run {
+        drop(present);
+        let restored = backups.restore(&answer.backup, app.actor(), app.now())?;
+        answer.replaced = restored.replaced;
+        answer.ended_runs = restored.ended.into_iter().map(|run| run.id).collect();
+    }
+    app.printer.emit(&answer, |page| view(page, &answer, app.now()))?;
+    Ok(Exit::Done)
+}
+
+/// The backup that the words mean.
+fn chosen(backups: &Backups, when: Option<&str>, now: Timestamp) -> Result<Backup> {
+    let none = |message: String| {
+        CommandError::new(Exit::NotFound, "no_backup", message)
+            .with_hint("el backup list shows what there is")
+    };
+    let all = backups.list();
+    let Some(when) = when else {
+        return backups
+            .newest()
+            .ok_or_else(|| none(format!("there is no backup in {}", backups.folder().display())));
+    };
+    if let Ok(number) = when.parse::<usize>() {
+        let found = number.checked_sub(1).and_then(|at| all.get(at)).cloned();
+        let count = all.len();
+        return found.ok_or_else(|| none(format!("there is no backup {number}, but {count}")));
+    }
+    let file = Path::new(when);
+    if file.is_file() {
+        return backup_of_file(file);
+    }
+    let until = time::parse_time("WHEN", when, now, time::Towards::Past)
+        .map_err(|error| error.with_hint("or a number of el backup list, or a file"))?;
+    let is_older = |backup: &&Backup| backup.at <= until && backup.reason != Reason::Damaged;
+    all.iter()
+        .find(is_older)
+        .cloned()
+        .ok_or_else(|| none(format!("there is no backup from before {}", time::local_time(until))))
+}
+
+fn backup_of_file(file: &Path) -> Result<Backup> {
+    let failed = |source| CommandError::file_error("read", file, source);
+    let path = std::fs::canonicalize(file).map_err(failed)?;
+    let meta = std::fs::metadata(&path).map_err(failed)?;
+    let at = Timestamp::from(meta.modified().map_err(failed)?);
+    Ok(Backup { path, at, reason: Reason::Manual, size: meta.len() })
+}
+
+fn compare(present: &Path, backup: &Path) -> Result<Change> {
+    let mut then: BTreeMap<String, i64> = list_changes(backup)?.into_iter().collect();
+    let mut change = Change { back: 0, changed: 0, gone: 0 };
+    for (id, changed_at) in list_changes(present)? {
+        match then.remove(&id) {
+            None => change.gone += 1,
+            Some(before) if before != changed_at => change.changed += 1,
+            Some(_) => {}
+        }
+    }
+    change.back = then.len();
+    Ok(change)
+}
+
+fn view(page: &mut Page, answer: &Answer, now: Timestamp) {
+    if page.is_quiet() {
+        return;
+    }
+    let when = time::relative_time(now, answer.backup.at);
+    let head = match answer.dry_run {
+        true => "Would restore".to_owned(),
+        false => page.paint(style::GOOD, "Restored"),
+    };
+    page.push_line(format!("{head} the backup from {when}, with {} atoms", answer.holds.atoms));
+    if let Some(change) = &answer.change {
+        page.push_line(format!(
+            "  {} come back, {} change, {} go",
+            change.back, change.changed, change.gone
+        ));
+    }
+    if let Some(fault) = &answer.fault {
+        page.push_line(format!(
+            "  The present database cannot be used: {}",
+            sanitize::one_line(fault)
+        ));
+    }
+    if let Some(replaced) = &answer.replaced {
+        page.push_line(format!("  What was there is kept: {}", sanitize::path_line(replaced)));
+    }
+    if !answer.ended_runs.is_empty() {
+        let runs = answer.ended_runs.join(", ");
+        page.push_line(format!("  Runs that were live in the backup have ended: {runs}"));
+    }
+}

@@ -1,0 +1,174 @@
+//! Copies of a database, and a database that takes the contents of a copy. SQLite's backup API
+//! copies the pages: writers go on meanwhile.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::migrate;
+use super::open::{Durability, connect, not_ours};
+use crate::error::Doing;
+use crate::model::Timestamp;
+use crate::{Error, Result};
+
+/// The contents of a copy, in short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CopyFacts {
+    pub atoms: i64,
+    pub comments: i64,
+    pub runs: i64,
+    /// The number of the last event: equal numbers of one tracker are equal contents.
+    pub last_event: i64,
+    pub last_event_at: Option<Timestamp>,
+}
+
+/// Copies a database with all that is committed. `target` is made, readable by its owner alone, and
+/// synced to the disk. A migration that is due is not made.
+///
+/// # Errors
+/// If `target` exists, the source is no database of el, or a disk is full. What was written of
+/// `target` then stays.
+pub fn copy_database(source: &Path, target: &Path) -> Result<()> {
+    let from = open_ours(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(target)
+        .map_err(|source| Error::Io { doing: "make the copy", path: target.to_owned(), source })?;
+    let mut into = Connection::open_with_flags(target, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .doing("open the copy")?;
+    // The copy counts only once it is whole and has its name.
+    into.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
+        .doing("open the copy")?;
+    copy_pages(&from, &mut into)?;
+    into.close().map_err(|(_, source)| source).doing("close the copy")?;
+    seal(target, "DELETE")
+}
+
+/// Sets the journal mode that the file keeps, and brings the file to the disk. With `DELETE`,
+/// readers make no files beside it; with `WAL`, it can take the place of a database.
+pub(crate) fn seal(path: &Path, mode: &str) -> Result<()> {
+    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .doing("open the copy")?;
+    conn.pragma_update(None, "journal_mode", mode).doing("set its journal mode")?;
+    conn.close().map_err(|(_, source)| source).doing("close the copy")?;
+    File::open(path).and_then(|file| file.sync_all()).map_err(|source| Error::Io {
+        doing: "sync",
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Makes a copy fit to be renamed to a database's name, without files beside it.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn seal_database(path: &Path) -> Result<()> {
+    seal(path, "WAL")
+}
+
+/// Reads a copy's contents in short.
+///
+/// # Errors
+/// If the file is no database of el, or is damaged.
+pub fn inspect_copy(path: &Path) -> Result<CopyFacts> {
+    inspect(&open_ours(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
+}
+
+/// Reads a database's own contents in short.
+///
+/// # Errors
+/// As for [`inspect_copy`].
+pub fn inspect_database(path: &Path) -> Result<CopyFacts> {
+    inspect(&open_ours(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
+}
+
+fn inspect(conn: &Connection) -> Result<CopyFacts> {
+    conn.query_row(
+        "SELECT (SELECT count(*) FROM atoms), (SELECT count(*) FROM comments),
+                (SELECT count(*) FROM runs), (SELECT coalesce(max(seq), 0) FROM events),
+                (SELECT at FROM events ORDER BY seq DESC LIMIT 1)",
+        [],
+        |row| {
+            Ok(CopyFacts {
+                atoms: row.get(0)?,
+                comments: row.get(1)?,
+                runs: row.get(2)?,
+                last_event: row.get(3)?,
+                last_event_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_micros),
+            })
+        },
+    )
+    .doing("read a copy")
+}
+
+/// Every atom's id and last change, in order of the ids.
+///
+/// # Errors
+/// If the file is no database of el, or is damaged.
+pub fn list_changes(path: &Path) -> Result<Vec<(String, i64)>> {
+    let conn = open_ours(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    conn.prepare("SELECT id, updated_at FROM atoms ORDER BY id")
+        .and_then(|mut s| s.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect())
+        .doing("read the atoms of a copy")
+}
+
+/// Gives a database the contents of a copy in one transaction: whatever happens, it has its old
+/// contents or the new ones. Other processes may have the database open.
+///
+/// # Errors
+/// If either is no sound database of el, or the database cannot be written.
+pub fn replace_contents(database: &Path, copy: &Path) -> Result<()> {
+    let from = open_ours(copy, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let mut into = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE, Durability::Full)?;
+    copy_pages(&from, &mut into)
+}
+
+fn copy_pages(from: &Connection, into: &mut Connection) -> Result<()> {
+    let backup = Backup::new(from, into).doing("begin to copy the database")?;
+    loop {
+        // All pages in one step: of one moment, and no writer begins it anew. The busy handlers
+        // wait within the step.
+        match backup.step(-1).doing("copy the database")? {
+            StepResult::Done => return Ok(()),
+            StepResult::More => {}
+            _ => {
+                return Err(Error::Busy { waited_s: crate::error::BUSY_DEADLINE.as_secs() });
+            }
+        }
+    }
+}
+
+fn open_ours(path: &Path, flags: OpenFlags) -> Result<Connection> {
+    if !path.is_file() {
+        return Err(Error::NoDatabase { path: path.to_owned() });
+    }
+    let conn = connect(path, flags, Durability::Normal)?;
+    let mark: i64 = conn
+        .query_row("PRAGMA application_id", [], |row| row.get(0))
+        .doing("read its mark")
+        .map_err(|error| not_ours(path, error))?;
+    if mark == migrate::APPLICATION_ID {
+        return Ok(conn);
+    }
+    Err(Error::NotADatabase {
+        path: path.to_owned(),
+        why: "it belongs to another program".to_owned(),
+    })
+}
+
+/// The database and the files that SQLite keeps beside it.
+#[must_use]
+pub fn files_of(database: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|end| {
+        let mut name = database.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    })
+}

@@ -12,7 +12,7 @@ use el_core::{Error, Store};
 
 use super::memory::{PlanMemory, Recovery, Starts, TrackedRun, accounts_of};
 use super::report::{Listener, Live, Report, StoppedBy, Summary};
-use super::{WorkError, WorkOptions};
+use super::{WorkError, WorkOptions, is_there};
 use crate::account::Account;
 use crate::clock;
 use crate::launch::Launcher;
@@ -389,21 +389,5 @@ impl<'a> State<'a> {
             || claims_are_up
             || (self.options.drain && nothing_left)
             || (self.options.max_claims == Some(1) && !has_ready)
-    }
-}
-
-/// Returns true if a worker's process still runs, or cannot be seen from here.
-pub fn is_there(worker: &Worker) -> bool {
-    process_of(&worker.process).is_none_or(|process| process.liveness() != Liveness::Absent)
-}
-
-/// Returns true if a run's supervisor still runs, or cannot be seen from here. A run that has none
-/// yet gets one within its lease.
-pub fn is_supervised(run: &Run, now: Timestamp) -> bool {
-    match &run.supervisor {
-        Some(stamp) => {
-            process_of(stamp).is_none_or(|process| process.liveness() != Liveness::Absent)
-        }
-        None => run.lease_until > now,
     }
 }

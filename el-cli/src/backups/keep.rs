@@ -1,6 +1,6 @@
 //! Which backups newer ones supersede.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use el_core::model::Timestamp;
@@ -42,12 +42,18 @@ pub(super) fn superseded(backups: &[Backup], now: Timestamp) -> Vec<Backup> {
         if is_kept { kept.push(backup) } else { gone.push(backup) }
     }
     let mut bytes: u64 = kept.iter().map(|backup| backup.size).sum();
+    // The first backup of a day stands for the day, once its hours have gone.
+    let mut days: HashMap<i64, Timestamp> = HashMap::new();
+    for backup in &kept {
+        days.insert(slot(backup.at, DAY), backup.at);
+    }
     while bytes > BYTES && kept.len() > ALWAYS {
-        let is_recent =
-            |backup: &&Backup| backup.reason == Reason::Hourly && now.since(backup.at) <= DAY;
+        let is_spare = |backup: &&Backup| {
+            backup.reason == Reason::Hourly && days[&slot(backup.at, DAY)] != backup.at
+        };
         // The newest, at 0, is never a candidate.
-        let at = kept.iter().skip(1).rposition(is_recent);
-        let dropped = kept.remove(at.map_or(kept.len() - 1, |at| at + 1));
+        let at = kept[1..].iter().rposition(is_spare).map_or(kept.len() - 1, |at| at + 1);
+        let dropped = kept.remove(at);
         bytes -= dropped.size;
         gone.push(dropped);
     }

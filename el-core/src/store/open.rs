@@ -185,8 +185,8 @@ impl Store {
         count.load(Ordering::Relaxed)
     }
 
-    /// Refuses a change that nobody would see: git, or a person, took the file away under us, or put
-    /// another one in its place. Costs one system call.
+    /// Refuses a change that nobody would see: git, or a person, took the file away, or put another
+    /// one in its place. Costs one system call.
     fn ensure_in_place(&self) -> Result<()> {
         match file_at(&self.path) {
             Some(file) if file == self.file => Ok(()),

@@ -80,7 +80,11 @@ fn exclude(state: &Path) -> io::Result<()> {
         added.extend_from_slice(line);
         added.push(b'\n');
     }
-    fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
+    // A `.git` file may lead to a repository that is gone, which must not be made.
+    match fs::create_dir(path.parent().unwrap_or(Path::new("/"))) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
     // One call appends all of it: git never reads half a line.
     OpenOptions::new().append(true).create(true).open(&path)?.write_all(&added)
 }
@@ -148,6 +152,21 @@ mod tests {
         keep_out_of_git(&state).unwrap();
         assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
         assert_eq!(fs::read_to_string(state.join(".gitignore")).unwrap(), GIT_IGNORE);
+    }
+
+    #[test]
+    fn a_repository_that_is_gone_is_not_made() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join(STATE_FOLDER);
+        fs::create_dir(&state).unwrap();
+        let repository = dir.path().join("gone");
+        fs::write(dir.path().join(".git"), format!("gitdir: {}\n", repository.display())).unwrap();
+        keep_out_of_git(&state).unwrap();
+        assert!(!repository.exists());
+        fs::create_dir(&repository).unwrap();
+        fs::remove_file(state.join(".gitignore")).unwrap();
+        keep_out_of_git(&state).unwrap();
+        assert!(repository.join("info/exclude").exists());
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod processes;
 mod resources;
 mod rounds;
 mod run_options;
+mod service;
 mod sessions;
 mod signals;
 mod trust;

@@ -60,6 +60,7 @@ mod run_options;
 mod runs;
 mod schema;
 mod search;
+mod service;
 mod setup;
 pub(crate) mod show;
 mod stats;
@@ -98,6 +99,8 @@ pub(crate) enum Command {
     Release(release::Args),
     Discard(discard::Args),
     Search(search::Args),
+    #[command(subcommand)]
+    Service(service::Command),
     Setup(setup::Args),
     History(history::Args),
     Stats(stats::Args),
@@ -185,6 +188,7 @@ impl Command {
             Command::Release(args) => release::run(&args, app),
             Command::Discard(args) => discard::run(args, app),
             Command::Search(args) => search::run(&args, app),
+            Command::Service(command) => service::run(&command, app),
             Command::Setup(args) => setup::run(&args, app),
             Command::History(args) => history::run(&args, app),
             Command::Stats(args) => stats::run(&args, app),

@@ -100,7 +100,10 @@ impl Command {
             ) => SessionPermission::Do,
             Command::Trust(args) if args.only_looks() => SessionPermission::Do,
             Command::Trust(_) => SessionPermission::Not("trust is a person's word"),
-            Command::Setup(_) => SessionPermission::Not("it changes what other programs start"),
+            Command::Service(command) if command.only_looks() => SessionPermission::Do,
+            Command::Service(_) | Command::Setup(_) => {
+                SessionPermission::Not("it changes what other programs start")
+            }
             Command::Work(args) if args.only_looks() => SessionPermission::Do,
             Command::Work(_) => {
                 SessionPermission::Not("workers are started and stopped from outside of sessions")
@@ -292,6 +295,8 @@ mod tests {
             "el config set notify x",
             "el config set review false --user",
             "el config unset verify",
+            "el service install",
+            "el service uninstall",
             "el setup claude",
             "el setup agents",
             "el trust",

@@ -10,7 +10,8 @@ use serde_json::Value;
 use crate::commands::{
     artifacts, backup, chat, check_text, comment, completions, config, dep, diff, discard, doctor,
     export, help, history, import, inbox, init, land, list, mailbox, man, merge_driver, next,
-    orchestrate, phase, queue, restore, review, run, runs, setup, submit, tasks, trust, worktrees,
+    orchestrate, phase, queue, restore, review, run, runs, service, setup, submit, tasks, trust,
+    worktrees,
 };
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
@@ -99,6 +100,9 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("reject", answer_schema::<OneOrMany<'_, Atom>>()),
     ("mailbox sync", answer_schema::<Synced>()),
     ("mailbox post", answer_schema::<mailbox::post::Appended>()),
+    ("service install", answer_schema::<service::Answer>()),
+    ("service uninstall", answer_schema::<service::Answer>()),
+    ("service status", answer_schema::<service::Answer>()),
     ("setup claude", answer_schema::<setup::Answer<'_>>()),
     ("setup agents", answer_schema::<setup::Answer<'_>>()),
     ("schema", answer_schema::<super::Answer<'_>>()),

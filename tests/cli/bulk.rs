@@ -187,7 +187,7 @@ fn a_text_comes_from_a_file_of_bounded_size_and_from_no_folder() {
             let told = env.el(&[arguments, &[path]].concat()).fails_with(2).stderr;
             assert!(told.contains(why), "{arguments:?} {path}: {told}");
         }
-        env.el(&[arguments, &["/nowhere"]].concat()).fails_with(3);
+        env.el(&[arguments, &["no/such/file"]].concat()).fails_with(3);
     }
     assert_eq!(env.robot(&["list", "--all"])["count"], 0);
 }

@@ -322,12 +322,13 @@ fn what_waits_for_another_attempt_says_how_the_last_one_ended_and_when_the_next_
         "{shown}"
     );
     assert!(!shown.contains("Started"), "it is not under way: {shown}");
-    for words in [&["list"][..], &["show", &task], &["queue"]] {
+    for (words, what) in [
+        (&["list"][..], "another try, in "),
+        (&["show", &task], "Tried again"),
+        (&["queue"], "tried again"),
+    ] {
         let told = env.el(words).ok().stdout;
-        assert!(
-            told.to_lowercase().contains("tried again") && told.contains("in "),
-            "{words:?}: {told}"
-        );
+        assert!(told.contains(what) && told.contains("in "), "{words:?}: {told}");
     }
     assert!(env.el(&["queue"]).ok().stdout.contains("idle · nothing is ready"));
     env.el(&["work", "--stop"]).ok();

@@ -12,6 +12,7 @@ mod failures;
 mod hostile;
 mod kills;
 mod limits;
+mod modes;
 mod night;
 mod output;
 mod owners;

@@ -14,7 +14,7 @@ use crate::output::printer::Printer;
 use crate::owner::ForeignTracker;
 use crate::project::{self, Project};
 use crate::settings::Settings;
-use crate::{actor, session};
+use crate::{actor, modes, session};
 
 #[derive(Debug)]
 pub(crate) struct App {
@@ -106,6 +106,7 @@ impl App {
     /// If a configuration file has a fault that could lift a limit.
     pub(crate) fn settings_for_agents(&self) -> Result<Settings> {
         self.refuse_foreign()?;
+        modes::ensure_closed(self.project()?)?;
         let settings = self.settings()?.reliable()?;
         for problem in settings.problems() {
             self.printer.warn(&problem.to_string());

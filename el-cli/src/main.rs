@@ -16,6 +16,7 @@ mod globals;
 mod input;
 mod mcp;
 mod mistyped;
+mod modes;
 mod output;
 mod owner;
 mod project;

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::modes;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
 
@@ -16,7 +17,7 @@ mod machine;
 #[command(after_help = "\
 Examples:
   el doctor
-  el doctor --fix            Rebuild what can be rebuilt: the search index
+  el doctor --fix            Rebuild the search index, and close the tracker to others
   el doctor --robot
 
 Looks at the database, the graph, claims and runs, the configuration, and the programs that el
@@ -51,6 +52,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if args.fix {
         ops::rebuild_derived(&mut app.open_for_writing()?)?;
         fixed.push("search_index");
+        let project = app.project()?;
+        let closed = modes::close_to_others(project)
+            .map_err(|source| CommandError::file_error("close", &project.state, source))?;
+        fixed.extend(closed.then_some("modes"));
     }
     let place = machine::MachineScope::for_app(app)?;
     let mut findings = match place.is_project() {

@@ -1,4 +1,3 @@
-use std::fs;
 use std::path::Path;
 
 use el_core::model::safe_prefix;
@@ -10,6 +9,7 @@ use crate::app::App;
 use crate::backups::{self, Backups};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::modes;
 use crate::output::{sanitize, style, time};
 use crate::project::{self, Project};
 use crate::settings::Settings;
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let folder_name = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
     let prefix = safe_prefix(args.name.as_deref().or(folder_name.as_deref()).unwrap_or_default());
-    fs::create_dir_all(&project.state)
+    modes::create_state_folder(&project.state)
         .map_err(|source| CommandError::file_error("create", &project.state, source))?;
     keep_out_of_git(&project.state).map_err(|source| {
         CommandError::file_error("write", &project.state.join(".gitignore"), source)

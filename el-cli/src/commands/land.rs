@@ -30,8 +30,8 @@ branch is checked out with changes that are not committed, nothing is moved. It 
 off at any moment (Ctrl-C), and done again; --dry-run foresees conflicts, and runs no check.
 What git revert took back is brought in again once its atom is closed again. --commit first
 commits what an agent left uncommitted in its worktree, with its run's summary as the message.
-A branch that changes .eluent/config.toml, .claude, .mcp.json or a folder of git hooks is left out
-without --allow-config: such files start programs.
+A branch that changes .eluent/config.toml, .claude, .mcp.json or a folder of git hooks is left
+out without --allow-config: such files start programs.
 Exit code 4 if something could not be brought in.")]
 pub(crate) struct Args {
     /// The atoms

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use el_agents::check::{self, ConfigurationError};
@@ -17,6 +16,7 @@ use el_core::ops::Finding;
 use crate::app::App;
 use crate::commands::work::project_places;
 use crate::error::Result;
+use crate::modes::Exposed;
 use crate::project::Project;
 use crate::settings::{Settings, WorkSettings};
 
@@ -135,20 +135,11 @@ fn little_room(project: &Project) -> Option<Finding> {
     })
 }
 
-/// Other users may write where the configuration names programs that are started.
+/// Other users may write the files that name the programs that are started.
 fn open_to_others(project: &Project) -> Option<Finding> {
-    const OTHERS_WRITE: u32 = 0o022;
-    let is_open = |path: &std::path::Path| {
-        std::fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & OTHERS_WRITE != 0)
-    };
-    let config = project.config_path();
-    let open = [&project.state, &config].into_iter().find(|path| is_open(path))?;
-    Some(Finding {
-        code: "modes",
-        serious: false,
-        message: format!("other users may write {}", open.display()),
-        hint: format!("chmod -R go-w {}", project.state.display()),
-    })
+    let exposed = Exposed::find_exposed(project)?;
+    let message = format!("nothing is started: {}", exposed.message());
+    Some(Finding { code: "modes", serious: false, message, hint: exposed.hint() })
 }
 
 /// Missing requirements of any agent's runs, each with its remedy.

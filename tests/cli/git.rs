@@ -123,9 +123,15 @@ fn doctor_tells_of_a_database_in_a_commit_and_its_commands_take_it_out() {
 fn no_git_a_bare_repository_and_a_folder_that_cannot_be_written_are_no_error() {
     let env = TestEnv::with_tracker();
     env.create("Without git", &[]);
-    fs::write(env.project(".git"), "gitdir: /nowhere\n").unwrap();
+    fs::write(env.project(".git"), "gitdir: ../nowhere/git\n").unwrap();
     fs::remove_file(env.project(".eluent/.gitignore")).unwrap();
     env.create("A link that leads nowhere", &[]);
+    assert!(!env.path("nowhere").exists(), "a link makes no folder");
+    // Nor does a folder that is no repository get a file.
+    fs::create_dir_all(env.path("nowhere/git")).unwrap();
+    fs::remove_file(env.project(".eluent/.gitignore")).unwrap();
+    env.create("A link to a folder", &[]);
+    assert!(fs::read_dir(env.path("nowhere/git")).unwrap().next().is_none());
     fs::write(env.project(".git"), "rubbish").unwrap();
     fs::remove_file(env.project(".eluent/.gitignore")).unwrap();
     env.create("A file that says nothing", &[]);

@@ -63,7 +63,11 @@ fn exclude(state: &Path) -> io::Result<()> {
         return Ok(());
     };
     let Ok(below) = state.strip_prefix(top) else { return Ok(()) };
-    let path = common_folder(&top.join(".git"))?.join("info/exclude");
+    let common = common_folder(&top.join(".git"))?;
+    if !common.join("HEAD").is_file() {
+        return Ok(());
+    }
+    let path = common.join("info/exclude");
     let old = match fs::read(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),

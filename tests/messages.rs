@@ -108,7 +108,7 @@ fn the_end_of_a_run_reaches_the_channel_the_inbox_and_the_program() {
     assert_eq!((&event["run"]["id"], &event["atom"]["id"]), (&run["id"], &Value::from(id)));
     assert!(!event.to_string().contains(&env.token(&run)), "the token is told to nobody");
     let environment = env.wait_for_file("env.one");
-    for variable in ["EL_RUN=", "EL_TOKEN=", "EL_ATOM=", "EL_ACTOR="] {
+    for variable in ["EL_SESSION=", "EL_ATOM=", "EL_ACTOR="] {
         assert!(!environment.lines().any(|line| line.starts_with(variable)), "{variable}");
     }
     assert!(environment.lines().any(|line| line.starts_with("EL_DB=")));

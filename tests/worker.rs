@@ -23,6 +23,7 @@ mod resources;
 mod rounds;
 mod run_options;
 mod service;
+mod session_socket;
 mod sessions;
 mod signals;
 mod trust;

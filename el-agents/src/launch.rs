@@ -14,6 +14,7 @@ use crate::clock;
 use crate::project_files::project_files;
 use crate::rundir::{LaunchSpec, RunDir, RunDirError, write_private};
 use crate::sandbox::{Found, Sandbox};
+use crate::session;
 use crate::settings::{AgentSettings, Executor, Places, RunRules};
 use crate::summary_file::{self, FileStamp};
 use crate::tmux::{SessionError, SessionIds, Tmux, session_name};
@@ -123,10 +124,10 @@ impl Launcher {
         let own_prompt = Some(agent.system_prompt.clone()).filter(|text| !text.is_empty());
         let folder = RunDir::new(&self.places.runs, &run.id);
         folder.create()?;
-        let environment = self.child_environment(run, &agent);
+        let environment = self.child_environment(run, &folder, &agent);
         let settings = claude::settings_json(&self.places.el, &environment)?;
         write_private(&folder.settings_path(), settings.as_bytes())?;
-        folder.write_environment(&environment)?;
+        folder.write_environment(&run.token, &environment)?;
         folder.write_launch(&LaunchSpec {
             run: run.id.clone(),
             atom: run.atom_id.clone(),
@@ -207,13 +208,17 @@ impl Launcher {
             .collect()
     }
 
-    fn child_environment(&self, run: &Run, agent: &AgentSettings) -> Vec<(OsString, OsString)> {
+    fn child_environment(
+        &self,
+        run: &Run,
+        folder: &RunDir,
+        agent: &AgentSettings,
+    ) -> Vec<(OsString, OsString)> {
         let el_folder = self.places.el.parent().map(Path::to_owned).unwrap_or_default();
         let set = [
+            (session::VARIABLE, folder.session_socket().into()),
+            // For the agent to know. They grant nothing.
             ("EL_ATOM", OsString::from(&run.atom_id)),
-            ("EL_RUN", OsString::from(&run.id)),
-            ("EL_TOKEN", OsString::from(&run.token)),
-            ("EL_DB", self.places.database.clone().into()),
             ("EL_ACTOR", OsString::from(&run.agent)),
             // `CLAUDE.md` is read where the project's settings are not.
             ("CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD", "1".into()),

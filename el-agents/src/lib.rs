@@ -29,6 +29,7 @@ pub mod project_files;
 mod recover;
 pub mod rundir;
 pub mod sandbox;
+pub mod session;
 pub mod settings;
 mod summary_file;
 mod supervisor;

@@ -18,11 +18,8 @@ use serde_json::{Value, json};
 
 use crate::process::detach_command;
 use crate::rundir::{RunDir, RunDirError, write_private};
+use crate::session;
 use crate::settings::{AgentSettings, Places};
-
-/// Variables of an agent's session. A command with these variables would act as the finished
-/// session.
-const SESSION_VARIABLES: [&str; 4] = ["EL_RUN", "EL_TOKEN", "EL_ATOM", "EL_ACTOR"];
 
 /// The reason why no notification was started.
 #[derive(Debug, thiserror::Error)]
@@ -56,11 +53,13 @@ pub(crate) fn start_notification(
         .args(["hook", "notify", "--timeout-ms"])
         .arg(agent.notify_timeout.as_millis().to_string());
     command.arg("--").args(&agent.notify);
-    let is_kept = |name: &OsStr| !SESSION_VARIABLES.iter().any(|other| name == *other);
+    // A command with the variables of a session would act as the session.
+    let is_kept = |name: &OsStr| !session::VARIABLES.iter().any(|other| name == *other);
     command.env_clear().envs(
         environment.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name, value)),
     );
     command
+        .env("EL_DB", &places.database)
         .current_dir(project_folder(places))
         .stdin(File::open(event)?)
         .stdout(log.try_clone()?)

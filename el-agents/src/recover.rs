@@ -15,7 +15,7 @@ use crate::handover;
 use crate::launch::context_file;
 use crate::notify;
 use crate::output::RunOutput;
-use crate::process::{Ended, Marker, end_marked};
+use crate::process::{Ended, end_marked};
 use crate::rundir::RunDir;
 use crate::settings::{AgentSettings, Places, RunRules};
 use crate::tmux::Tmux;
@@ -38,8 +38,8 @@ pub(crate) enum RecoverError {
 }
 
 /// Ends the remaining processes of the run. Blocks meanwhile.
-pub(crate) fn sweep_run(run: &str) -> Result<(), RecoverError> {
-    match end_marked(&Marker::new("EL_RUN", run), SWEEP_LIMIT)? {
+pub(crate) fn sweep_run(folder: &RunDir) -> Result<(), RecoverError> {
+    match end_marked(&folder.marker(), SWEEP_LIMIT)? {
         Ended::Clean { .. } => Ok(()),
         Ended::Survivors(left) => {
             Err(RecoverError::Survivors(left.iter().map(|p| p.pid).collect()))
@@ -77,7 +77,7 @@ pub(crate) fn recover_run(
     environment: &[(OsString, OsString)],
 ) -> Result<(), RecoverError> {
     let Abandoned { run, why, tmux, places, durability, rules, preserve } = abandoned;
-    sweep_run(&run.id)?;
+    sweep_run(&RunDir::new(&places.runs, &run.id))?;
     let mut store = Store::open(&places.database, durability)?;
     let settled = settle_lost(&mut store, &tmux, &run, &places, &rules, preserve, why)?;
     notify_lost(&settled, &places, agent, environment);

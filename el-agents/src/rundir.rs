@@ -12,7 +12,9 @@ use el_core::model::ExitRecord;
 use serde::{Deserialize, Serialize};
 
 use crate::preparation::{PreparationFailure, Workplace};
+use crate::process::Marker;
 use crate::sandbox::Sandbox;
+use crate::session;
 use crate::settings::{AgentSettings, Places, RunRules};
 use crate::summary_file::FileStamp;
 
@@ -96,6 +98,21 @@ impl RunDir {
         self.path.join("prompt.md")
     }
 
+    /// The folder of what the agent's session may reach of the run: its socket.
+    pub fn session(&self) -> PathBuf {
+        self.path.join("session")
+    }
+
+    /// The session socket.
+    pub fn session_socket(&self) -> PathBuf {
+        self.session().join("socket")
+    }
+
+    /// What is in the environment of all processes of the run.
+    pub(crate) fn marker(&self) -> Marker {
+        Marker::new(session::VARIABLE, self.session_socket().to_string_lossy())
+    }
+
     /// Claude Code's `--settings`.
     pub(crate) fn settings_path(&self) -> PathBuf {
         self.path.join("settings.json")
@@ -151,31 +168,35 @@ impl RunDir {
             .map_err(io_error("understand", &path))
     }
 
-    /// Writes the agent's whole environment, keys included, for the supervisor alone.
+    /// Writes the run's token, and the agent's whole environment, keys included, for the supervisor
+    /// alone.
     pub(crate) fn write_environment(
         &self,
+        token: &str,
         environment: &[(OsString, OsString)],
     ) -> Result<(), RunDirError> {
         // Bytes, since names and values need not be UTF-8.
         let pairs: Vec<(&[u8], &[u8])> =
             environment.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
-        let text = serde_json::to_vec(&pairs).expect("pairs of bytes are plain JSON");
+        let text = serde_json::to_vec(&(token, pairs)).expect("pairs of bytes are plain JSON");
         write_private(&self.environment_path(), &text)
     }
 
-    /// Reads the environment and removes the file. From then on only the supervisor's memory has
-    /// the environment.
-    pub(crate) fn take_environment(&self) -> Result<Vec<(OsString, OsString)>, RunDirError> {
+    /// Reads the token and the environment, and removes the file. From then on only the
+    /// supervisor's memory has them.
+    pub(crate) fn take_environment(
+        &self,
+    ) -> Result<(String, Vec<(OsString, OsString)>), RunDirError> {
         let path = self.environment_path();
         let text = fs::read(&path).map_err(io_error("read", &path))?;
         self.forget_environment();
-        let pairs: Vec<(Vec<u8>, Vec<u8>)> = serde_json::from_slice(&text)
+        let (token, pairs): (String, Vec<(Vec<u8>, Vec<u8>)>) = serde_json::from_slice(&text)
             .map_err(io::Error::from)
             .map_err(io_error("understand", &path))?;
-        Ok(pairs
+        let pairs = pairs
             .into_iter()
-            .map(|(name, value)| (OsString::from_vec(name), OsString::from_vec(value)))
-            .collect())
+            .map(|(name, value)| (OsString::from_vec(name), OsString::from_vec(value)));
+        Ok((token, pairs.collect()))
     }
 
     /// Removes the environment's file if no supervisor has taken the environment.
@@ -284,10 +305,10 @@ mod tests {
             ("KEY".into(), OsString::from_vec(vec![0xff, b'x'])),
             ("B".into(), "two\nlines".into()),
         ];
-        run.write_environment(&odd).unwrap();
+        run.write_environment("t", &odd).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(run.path()), mode(&run.environment_path())), (0o700, 0o600));
-        assert_eq!(run.take_environment().unwrap(), odd);
+        assert_eq!(run.take_environment().unwrap(), ("t".to_owned(), odd));
         assert!(!run.environment_path().exists());
         assert!(run.take_environment().is_err());
     }

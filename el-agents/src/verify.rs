@@ -15,6 +15,7 @@ use crate::claude::sanitize;
 use crate::clock;
 use crate::git::is_local_variable;
 use crate::process::{Marker, detach_command, end_marked};
+use crate::session;
 
 /// The part of the output's end that is kept, in bytes.
 const OUTPUT_MAX: usize = 8 << 10;
@@ -22,10 +23,9 @@ const OUTPUT_MAX: usize = 8 << 10;
 const END_LIMIT: Duration = Duration::from_secs(10);
 /// The interval between two polls of a running check.
 pub const LOOK: Duration = Duration::from_millis(50);
-/// A variable in the environment of all processes of a check, with a unique value.
-const MARK: &str = "EL_CHECK";
-/// The variable that would let the check change the tracker as the run.
-const TOKEN: &str = "EL_TOKEN";
+/// A variable in the environment of all processes of a check, with a unique value. A session's `el`
+/// that has the variable changes nothing: a check does not act as the run.
+pub const MARK: &str = "EL_CHECK";
 
 /// A running check. The caller polls the check ([`RunningCheck::poll`]), or ends an obsolete check
 /// ([`RunningCheck::end_early`]).
@@ -91,8 +91,9 @@ fn spawn_check(
 ) -> io::Result<(Child, PipeReader)> {
     let mut command = Command::new(find_program(&verify.command, folder, environment)?);
     let (reader, writer) = io::pipe()?;
-    let is_kept = |name: &OsStr| name != TOKEN && !is_local_variable(name);
-    command.args(&verify.command[1..]).env_clear();
+    let is_kept = |name: &OsStr| name != "EL_DB" && !is_local_variable(name);
+    // The check of a run has the run's session, from its environment. Others have no tracker.
+    command.args(&verify.command[1..]).env_clear().env(session::VARIABLE, session::NO_TRACKER);
     command.envs(
         environment.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name, value)),
     );
@@ -220,8 +221,8 @@ mod tests {
         let words = ["sh", "-c", script].map(str::to_owned).to_vec();
         let environment = vec![
             (OsString::from("PATH"), std::env::var_os("PATH").unwrap()),
-            (OsString::from("EL_TOKEN"), OsString::from("secret")),
-            (OsString::from("EL_RUN"), OsString::from("run-1")),
+            (OsString::from("EL_SESSION"), OsString::from("/run-1/socket")),
+            (OsString::from("EL_DB"), OsString::from("/db")),
         ];
         run_check(&Verify::pending(words, true, timeout_ms), dir.path(), &environment)
     }
@@ -243,9 +244,13 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_act_as_the_run() {
-        let seen = check("echo \"$EL_RUN,$EL_TOKEN\"", 20_000);
-        assert_eq!(seen.output.as_deref(), Some("run-1,"));
+    fn it_is_marked_and_has_the_session_of_its_run_or_no_tracker() {
+        let seen = check("echo \"$EL_SESSION,$EL_DB,${EL_CHECK:+marked}\"", 20_000);
+        assert_eq!(seen.output.as_deref(), Some("/run-1/socket,,marked"));
+        let words = ["sh", "-c", "echo $EL_SESSION"].map(str::to_owned).to_vec();
+        let path = (OsString::from("PATH"), std::env::var_os("PATH").unwrap());
+        let alone = run_check(&Verify::pending(words, true, 20_000), Path::new("/"), &[path]);
+        assert_eq!(alone.output.as_deref(), Some("none"));
     }
 
     #[test]

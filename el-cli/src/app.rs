@@ -2,6 +2,7 @@
 //! which is found on first use.
 
 use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use el_core::model::Timestamp;
@@ -13,8 +14,9 @@ use crate::globals::Globals;
 use crate::output::printer::Printer;
 use crate::owner::ForeignTracker;
 use crate::project::{self, Project};
+use crate::session::Session;
 use crate::settings::Settings;
-use crate::{actor, modes, session};
+use crate::{actor, modes};
 
 #[derive(Debug)]
 pub(crate) struct App {
@@ -22,18 +24,19 @@ pub(crate) struct App {
     globals: Globals,
     project: OnceCell<Project>,
     actor: OnceCell<String>,
-    session: OnceCell<Option<SessionCredentials>>,
+    session: Option<Arc<Session>>,
     has_written: Cell<bool>,
 }
 
 impl App {
-    pub(crate) fn new(globals: Globals, printer: Printer) -> App {
+    /// `session`: the session of an agent that this process answers for.
+    pub(crate) fn new(globals: Globals, printer: Printer, session: Option<Arc<Session>>) -> App {
         App {
             printer,
             globals,
             project: OnceCell::new(),
             actor: OnceCell::new(),
-            session: OnceCell::new(),
+            session,
             has_written: Cell::new(false),
         }
     }
@@ -62,7 +65,10 @@ impl App {
         if let Some(project) = self.project.get() {
             return Ok(project);
         }
-        let found = Project::find_project(self.globals.db.as_deref())?;
+        let found = match &self.session {
+            Some(session) => Project::of_session(session, self.globals.db.as_deref())?,
+            None => Project::find_project(self.globals.db.as_deref())?,
+        };
         Ok(self.project.get_or_init(|| found))
     }
 
@@ -85,7 +91,7 @@ impl App {
     /// The part of the tracker that belongs to another user, if the tracker was found by search. A
     /// named tracker is the caller's own choice.
     pub(crate) fn foreign_tracker(&self) -> Result<Option<ForeignTracker>> {
-        if project::named_database(self.globals.db.as_deref()).is_some() {
+        if self.session.is_some() || project::named_database(self.globals.db.as_deref()).is_some() {
             return Ok(None);
         }
         let Some(found) = ForeignTracker::find_foreign(self.project()?) else { return Ok(None) };
@@ -147,7 +153,7 @@ impl App {
     /// after the answer, which does not wait for it.
     pub(crate) fn back_up_if_due(&self) {
         if self.has_written.get()
-            && !session::is_one()
+            && self.session.is_none()
             && let Ok(project) = self.project()
         {
             drop(backups::start_if_due(project));
@@ -156,14 +162,21 @@ impl App {
 
     /// The author of this process's changes.
     pub(crate) fn actor(&self) -> &str {
-        self.actor.get_or_init(|| actor::resolve_actor(self.globals.actor.as_deref()))
+        self.actor.get_or_init(|| match &self.session {
+            // Whatever name is given: an agent speaks for itself.
+            Some(session) => session.agent.clone(),
+            None => actor::resolve_actor(self.globals.actor.as_deref()),
+        })
     }
 
-    /// The agent session of this process, if the session belongs to this very project. An agent
-    /// that works on another tracker (a scratch project of a test, say) has no run there.
+    /// The run of the agent's session that this process answers for.
     pub(crate) fn session(&self) -> Option<&SessionCredentials> {
-        let database = self.project().ok().map(|project| project.db.as_path());
-        self.session.get_or_init(|| session::from_env(database)).as_ref()
+        self.session.as_ref().map(|session| &session.credentials)
+    }
+
+    /// The agent's session that this process answers for, with the files of the caller.
+    pub(crate) fn caller(&self) -> Option<&Arc<Session>> {
+        self.session.as_ref()
     }
 
     /// The caller's identity and the current time, for a verb of the store.

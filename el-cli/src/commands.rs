@@ -157,10 +157,15 @@ pub(crate) struct Upper {
 }
 
 impl Command {
+    /// Returns true if Claude Code calls the command at its own events.
+    pub(crate) fn is_hook(&self) -> bool {
+        matches!(self, Command::Hook(_))
+    }
+
     /// Runs the command.
     pub(crate) fn run(self, app: &App, upper: &Upper) -> Result<Exit> {
         // A hook never fails, and a supervisor has no caller.
-        if !matches!(self, Command::Hook(_) | Command::Supervise(_)) {
+        if !self.is_hook() && !matches!(self, Command::Supervise(_)) {
             actor::ensure_valid_name(app.globals().actor.as_deref())?;
         }
         self.check_session(app)?;

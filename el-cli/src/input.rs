@@ -16,13 +16,33 @@ pub(crate) fn read_text(app: &App, field: &str, argument: &str) -> Result<String
     if argument == "-" { read_stdin(app, field) } else { Ok(argument.to_owned()) }
 }
 
+/// Opens a file that the caller names, with the caller's rights.
+pub(crate) fn open(app: &App, path: &Path) -> Result<File> {
+    let Some(caller) = app.caller() else {
+        return File::open(path).map_err(|source| CommandError::file_error("read", path, source));
+    };
+    caller.open(path).map_err(|source| {
+        let is_outside =
+            source.kind() == io::ErrorKind::PermissionDenied && source.raw_os_error().is_none();
+        let error = CommandError::file_error("read", path, source);
+        if !is_outside {
+            return error;
+        }
+        error.with_hint(format!(
+            "a session's el reads files, none of them hidden, below the folder in which its run \
+             works or {}; others come by stdin: el … - < FILE",
+            std::env::temp_dir().display()
+        ))
+    })
+}
+
 /// A file's text; `-` stands for stdin.
 pub(crate) fn read_file(app: &App, field: &str, path: &Path) -> Result<String> {
     if path == Path::new("-") {
         return read_stdin(app, field);
     }
     let unreadable = |source| CommandError::file_error("read", path, source);
-    let opened = File::open(path).map_err(unreadable)?;
+    let opened = open(app, path)?;
     if opened.metadata().map_err(unreadable)?.is_dir() {
         return Err(CommandError::invalid_value(
             field,

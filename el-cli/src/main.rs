@@ -1,6 +1,7 @@
 //! `el`: an issue tracker for coding agents, with the workers built in.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 mod actor;
 mod app;
@@ -34,22 +35,60 @@ use clap::CommandFactory as _;
 use commands::Upper;
 use exit::Exit;
 use output::printer::{Format, Printer};
+use session::{Place, Session};
 
 const UPPER: Upper = Upper { grammar: args::Cli::command, serve_mcp: mcp::serve };
 
 fn main() -> ExitCode {
-    complete::answer_the_shell(args::Cli::command);
     let argv: Vec<_> = std::env::args_os().collect();
-    run(&argv).into()
+    match session::place(&argv) {
+        Place::Outside => {
+            complete::answer_the_shell(args::Cli::command);
+            run(&argv, None).into()
+        }
+        Place::Inside(socket) => match session::call(socket.as_deref(), &argv) {
+            Ok(code) => code,
+            Err(error) => tell(&argv, &error).into(),
+        },
+        Place::Answering => answer().into(),
+    }
 }
 
-fn run(argv: &[std::ffi::OsString]) -> Exit {
+/// Answers one call of an agent's session.
+fn answer() -> Exit {
+    // Whoever connected with something else than a call gets no answer.
+    let Ok(call) = session::take_call() else { return Exit::Usage };
+    let exit = match call.is_foreign {
+        true => tell(&call.argv, &session::foreign()),
+        false => run(&call.argv, Some(call.session.into())),
+    };
+    session::end_call(exit);
+    exit
+}
+
+/// Reports why a command could not even begin.
+fn tell(argv: &[std::ffi::OsString], error: &error::CommandError) -> Exit {
+    match args::parse_command_line(argv) {
+        // A hook never fails.
+        Parsed::Run(cli) if cli.command.is_hook() => Exit::Done,
+        Parsed::Run(cli) => {
+            let globals = &cli.globals;
+            let printer = Printer::new(globals.output_format(), globals.color, globals.quiet);
+            printer.emit_failure(error);
+            error.exit()
+        }
+        // Help, and mistakes in the command line, need no tracker.
+        Parsed::Text { .. } | Parsed::Wrong { .. } => run(argv, None),
+    }
+}
+
+fn run(argv: &[std::ffi::OsString], session: Option<Arc<Session>>) -> Exit {
     match args::parse_command_line(argv) {
         Parsed::Run(cli) => {
             let printer =
                 Printer::new(cli.globals.output_format(), cli.globals.color, cli.globals.quiet);
             output::panic::install_hook(printer.is_robot(), cli.globals.debug);
-            let app = app::App::new(cli.globals, printer);
+            let app = app::App::new(cli.globals, printer, session);
             el_core::before_migration(backups::before_migration);
             let done = cli.command.run(&app, &UPPER);
             let done = done.map_err(|error| backups::offer(error, &app));

@@ -8,6 +8,7 @@ pub(crate) use el_agents::git::main_worktree;
 
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::session::Session;
 
 /// The folder that holds a project's state.
 pub(crate) const STATE_FOLDER: &str = ".eluent";
@@ -46,6 +47,25 @@ impl Project {
     /// The project's configuration file.
     pub(crate) fn config_path(&self) -> PathBuf {
         self.state.join("config.toml")
+    }
+
+    /// The project of an agent's session: the one of its run, and no other.
+    pub(crate) fn of_session(session: &Session, flag: Option<&Path>) -> Result<Project> {
+        if let Some(flag) = flag
+            && fs::canonicalize(flag).ok().as_ref() != Some(&session.database)
+        {
+            return Err(CommandError::new(
+                Exit::Refused,
+                "in_session",
+                format!(
+                    "an agent's session has the tracker of its run alone, not {}",
+                    flag.display()
+                ),
+            )
+            .with_detail("path", flag.display().to_string())
+            .with_hint("leave --db out"));
+        }
+        Ok(Project::of_db(session.database.clone()))
     }
 
     /// Finds the project: `--db`, then `EL_DB`, then the nearest `.eluent/el.db` from the current

@@ -1,46 +1,112 @@
-//! The agent session of this process, if any.
+//! Where this process stands: outside of agents' sessions, in one, or answering for one.
+//!
+//! In a session, `el` has no tracker. It hands the whole command to the run's supervisor by the
+//! session socket, before anything else is looked at; an `el` outside of the session runs it, with
+//! the rights of the run's agent.
 
 use std::env;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-use el_core::SessionCredentials;
+use el_agents::session as socket;
 
-/// `EL_RUN` and `EL_TOKEN`, if `EL_DB` is unset or is the database in use. A run without a token is
-/// kept, so that its writes are refused instead of counting as a person's.
-pub(crate) fn from_env(database: Option<&Path>) -> Option<SessionCredentials> {
-    let run = nonempty_variable("EL_RUN")?;
-    if let (Some(own), Some(database)) = (nonempty_variable("EL_DB"), database)
-        && is_another(Path::new(&own), database)
-    {
-        return None;
+mod answer;
+mod caller;
+mod wire;
+
+pub(crate) use answer::{Call, Session};
+
+use self::caller::Lost;
+use crate::error::CommandError;
+use crate::exit::Exit;
+
+/// Where this process stands.
+#[derive(Debug)]
+pub(crate) enum Place {
+    Outside,
+    /// In a session, with its socket; `None` where there is no tracker.
+    Inside(Option<PathBuf>),
+    /// Started by a supervisor to answer one call.
+    Answering,
+}
+
+/// Finds out where this process stands.
+pub(crate) fn place(argv: &[OsString]) -> Place {
+    let word = |at: usize| argv.get(at).map(OsString::as_os_str);
+    if word(1) == Some(OsStr::new(socket::ANSWER)) {
+        return Place::Answering;
     }
-    Some(SessionCredentials { run, token: nonempty_variable("EL_TOKEN") })
+    // A supervisor's own child; it refuses whoever else calls it.
+    if word(1) == Some(OsStr::new("supervise")) && word(3) == Some(OsStr::new("--workplace")) {
+        return Place::Outside;
+    }
+    match env::var_os(socket::VARIABLE).filter(|value| !value.is_empty()) {
+        Some(value) if value == socket::NO_TRACKER => return Place::Inside(None),
+        Some(value) => return Place::Inside(Some(value.into())),
+        None => {}
+    }
+    // Whoever takes the variable away has still been started by the session.
+    match socket::supervisor_above(std::process::id()) {
+        Some(supervisor) => Place::Inside(socket::socket_of_supervisor(supervisor)),
+        None => Place::Outside,
+    }
 }
 
-/// Returns true if this process runs in any agent's session, for whatever tracker.
-pub(crate) fn is_one() -> bool {
-    nonempty_variable("EL_RUN").is_some()
+/// Takes the call over that this process was started to answer.
+pub(crate) fn take_call() -> std::io::Result<Call> {
+    answer::take()
 }
 
-/// The run of the session, and the run's database.
-pub(crate) fn run_and_database() -> Option<(String, Option<PathBuf>)> {
-    Some((nonempty_variable("EL_RUN")?, nonempty_variable("EL_DB").map(PathBuf::from)))
+/// Tells the caller how the command ended, if this process answers a call.
+pub(crate) fn end_call(exit: Exit) {
+    answer::end(exit);
 }
 
-/// Returns true if the paths are two different files. Unknown counts as the same file: the fence
-/// then decides.
-fn is_another(a: &Path, b: &Path) -> bool {
-    matches!((std::fs::canonicalize(a), std::fs::canonicalize(b)), (Ok(a), Ok(b)) if a != b)
+/// Returns true if this process answers a call of an agent's session.
+pub(crate) fn is_answering() -> bool {
+    answer::is_one()
+}
+
+/// Has the command run by the session's supervisor. An error is to be told here.
+pub(crate) fn call(socket: Option<&Path>, argv: &[OsString]) -> Result<ExitCode, CommandError> {
+    let Some(socket) = socket else {
+        return Err(CommandError::new(
+            Exit::Refused,
+            "in_session",
+            "this program works for an agent and has no tracker",
+        )
+        .with_hint("a check of a landing or of a plan cannot call el"));
+    };
+    caller::call(socket, argv).map_err(|lost| match lost {
+        Lost::Unreachable(source) => {
+            // `…/runs/RUN/session/socket`
+            let run = socket.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
+            CommandError::from(el_core::Error::StaleRun {
+                run: run.to_string_lossy().into_owned(),
+                why: format!("its supervisor does not answer: {source}"),
+            })
+        }
+        Lost::BrokenOff(source) => {
+            CommandError::internal_error("the supervisor broke the command off").with_source(source)
+        }
+    })
+}
+
+/// The refusal for a caller from elsewhere.
+pub(crate) fn foreign() -> CommandError {
+    CommandError::new(
+        Exit::Refused,
+        "in_session",
+        "this session belongs to another run, or to a program that is not of this run",
+    )
+    .with_hint("call el with the EL_SESSION that the session was started with")
 }
 
 /// The Claude Code conversation that started this process, if any. The client tells its tools and
 /// hooks by a variable.
 pub(crate) fn claude_conversation() -> Option<String> {
-    nonempty_variable("CLAUDE_CODE_SESSION_ID")
-}
-
-fn nonempty_variable(name: &str) -> Option<String> {
-    env::var_os(name)
+    env::var_os("CLAUDE_CODE_SESSION_ID")
         .filter(|value| !value.is_empty())
         .map(|value| value.to_string_lossy().into_owned())
 }

@@ -11,14 +11,14 @@ pub struct Ctx<'a> {
     pub session: Option<&'a SessionCredentials>,
 }
 
-/// The credentials in the environment of an agent session: the run, and the run's fencing token.
+/// The credentials of an agent session: the run, and the run's fencing token.
 ///
 /// A session without a token has `token: None`, so that its writes are refused and do not pass for
 /// a person's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionCredentials {
-    /// `EL_RUN`.
+    /// The run's id.
     pub run: String,
-    /// `EL_TOKEN`.
+    /// The run's token; a check of the run has none.
     pub token: Option<String>,
 }

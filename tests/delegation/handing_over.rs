@@ -58,7 +58,7 @@ fn the_worker_in_the_background_has_nothing_of_whoever_started_it() {
         assert_eq!(fs::read_link(format!("/proc/{pid}/fd/{number}")).unwrap(), want);
     }
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap();
-    assert!(!String::from_utf8_lossy(&environment).contains("EL_RUN="));
+    assert!(!String::from_utf8_lossy(&environment).contains("EL_SESSION="));
     env.go("go");
     env.wait_for_task(&answer["id"], "completed");
 }

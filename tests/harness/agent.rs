@@ -14,7 +14,7 @@ const ID: &str = "5d1c9f0a-1111-4222-8333-0123456789ab";
 fn stubbed() -> TestEnv {
     let mut env = TestEnv::new();
     env.program("el", "#!/bin/sh\necho \"$*\" >> el.log\necho \"did $1\"\n");
-    env.set("EL_ATOM", "t-1a2b").set("EL_RUN", "run-1");
+    env.set("EL_ATOM", "t-1a2b").set("EL_SESSION", "runs/run-1/session/socket");
     env
 }
 

@@ -44,38 +44,8 @@ fn a_session_does_its_own_work_and_is_refused_once_its_run_is_over() {
     assert_eq!(env.outcomes(&id), ["closed"]);
     // The server was part of the run's tree, which is gone. An escaped server can do nothing.
     client.ended();
-    let mut client = in_session(&env, &run);
-    let before = (env.show(&id), env.show(&other));
-    for (tool, arguments) in [
-        ("close", json!({"ids": [other]})),
-        ("comment", json!({"id": id, "text": "late"})),
-        ("create", json!({"title": "late"})),
-        ("update", json!({"ids": [id], "status": "open"})),
-        ("dependencies", json!({"id": other, "source": id})),
-        ("claim", json!({"id": other})),
-        ("claude_code", json!({"task": "script: close"})),
-        ("claude_code_cancel", json!({"task_id": other})),
-    ] {
-        let said = client.fails("stale_run", tool, arguments);
-        assert!(said.contains("(exit 5)") && said.contains("stop working on it"), "{tool}: {said}");
-    }
-    client.ok("show", json!({"id": id}));
-    assert_eq!((env.show(&id), env.show(&other)), before);
-}
-
-#[test]
-fn a_wrong_token_and_a_missing_one_are_refused() {
-    let (env, worker, id, run) = at_work("");
-    for token in ["not-the-token", ""] {
-        let mut command = env.el_as_run(&run, &["mcp"]);
-        let mut client = Client::of(command.env("EL_TOKEN", token));
-        client.initialize("2025-06-18");
-        client.fails("stale_run", "close", json!({"ids": [id]}));
-    }
-    assert_eq!(env.status(&id), "in_progress");
-    in_session(&env, &run).ok("close", json!({"ids": [id]}));
-    std::fs::write(env.project("go"), "").unwrap();
-    worker.wait(SOON).ok();
+    let late = env.run(&mut env.el_as_run(&run, &["mcp"])).fails_with(5);
+    assert!(late.stderr.contains("stop working on it"), "{late:?}");
 }
 
 #[test]

@@ -80,14 +80,6 @@ fn who_cannot_take_part_is_refused_before_anything_is_filed() {
     env.configure("[agents.screen]\nexecutor = \"interactive\"\n");
     let refused = env.el(&["orchestrate", "Write it", "--agent", "screen"]).fails_with(6).stderr;
     assert!(refused.contains("screen") && refused.contains("executor"), "{refused}");
-    let mut within = env.command("el");
-    within
-        .args(["orchestrate", "Write it"])
-        .env("EL_RUN", "run-00000000")
-        .env("EL_TOKEN", "none")
-        .env("EL_ATOM", "t-0000");
-    let refused = env.run(&mut within).fails_with(8).stderr;
-    assert!(refused.contains("session"), "{refused}");
     assert_eq!(env.robot(&["orchestrate", "status"])["count"], 0);
 }
 

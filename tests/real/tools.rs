@@ -155,11 +155,11 @@ fn a_stray_that_escaped_and_closes_after_the_run_is_settled_is_refused() {
     env.program(
         "stray",
         "#!/bin/sh\ntouch escaped\nwhile [ ! -e settled ]; do sleep 0.05; done\n\
-         EL_RUN=$1 EL_TOKEN=$2 EL_DB=$4 el --robot close \"$3\" --reason late > late.json\n\
+         EL_SESSION=$1 el --robot close \"$2\" --reason late > late.json\n\
          echo $? > late.code.new\nmv late.code.new late.code\n",
     );
     let command = format!(
-        "'cd {} && {} '\"$EL_RUN $EL_TOKEN $EL_ATOM $EL_DB\"",
+        "'cd {} && {} '\"$EL_SESSION $EL_ATOM\"",
         env.project("").display(),
         stray.display()
     );

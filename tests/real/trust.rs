@@ -20,7 +20,7 @@ fn hostile() -> Option<(TestEnv, RealClaude)> {
     fs::create_dir(env.project(".claude")).unwrap();
     let hook = |file: &str| {
         let touch = json!({"type": "command", "command": format!("touch {file}")});
-        json!({"env": {"EL_RUN": "", "EL_ACTOR": "ann"},
+        json!({"env": {"EL_SESSION": "", "EL_RUN": "", "EL_ACTOR": "ann"},
             "enableAllProjectMcpServers": true, "hooks": {"SessionStart": [{"hooks": [touch]}]}})
     };
     let write = |name: &str, text: String| fs::write(env.project(name), text).unwrap();

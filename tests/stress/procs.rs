@@ -61,7 +61,7 @@ impl Proc {
 
     pub(crate) fn line(&self) -> String {
         format!(
-            "{} {:?} EL_RUN={:?}",
+            "{} {:?} run={:?}",
             self.pid,
             self.words.join(" ").chars().take(120).collect::<String>(),
             self.run
@@ -86,7 +86,10 @@ fn look(pid: u32, marks: &Marks) -> Option<Proc> {
             pair.strip_prefix(key.as_bytes())
                 .map(|value| String::from_utf8_lossy(value).into_owned())
         };
-        run = run.or_else(|| text("EL_RUN="));
+        let session = text("EL_SESSION=");
+        run = run.or_else(|| {
+            Some(session?.strip_suffix("/session/socket")?.rsplit('/').next()?.to_owned())
+        });
         atom = atom.or_else(|| text("EL_ATOM="));
         late |= pair == b"STRESS_LATE=1";
     }

@@ -159,12 +159,11 @@ impl Scratch {
     }
 
     /// Runs `el --robot …` as the session of a run would, whether or not that is over.
-    pub(crate) fn el_as(&self, run: &str, atom: &str, token: &str, arguments: &[&str]) -> Ran {
+    pub(crate) fn el_as(&self, session: &str, atom: &str, arguments: &[&str]) -> Ran {
         let mut command = self.command(arguments);
         command.envs([
-            ("EL_RUN", run),
+            ("EL_SESSION", session),
             ("EL_ATOM", atom),
-            ("EL_TOKEN", token),
             ("EL_ACTOR", "late"),
             ("STRESS_LATE", "1"),
         ]);

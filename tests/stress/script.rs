@@ -2,16 +2,14 @@
 
 use crate::rng::Rng;
 
-/// Tells the harness the session's credentials, so that the harness can use the token after the
-/// run.
-const HELLO: &str = "sh printf '%s %s %s %s\\n' \"$EL_RUN\" \"$EL_ATOM\" \"$EL_TOKEN\" \"$(date \
-    +%s%6N)\" >> \"$STRESS_LOG/tokens\"";
-const CLOSE: &str =
-    r#"sh el close "$EL_ATOM" --reason done; echo "$EL_RUN close $?" >> "$STRESS_LOG/exits""#;
+/// Tells the harness the session's socket, so that the harness can call it after the run.
+const HELLO: &str = "sh R=${EL_SESSION%/session/*}; printf '%s %s %s %s\\n' \"${R##*/}\" \
+    \"$EL_ATOM\" \"$EL_SESSION\" \"$(date +%s%6N)\" >> \"$STRESS_LOG/sessions\"";
+const CLOSE: &str = r#"sh el close "$EL_ATOM" --reason done; C=$?; R=${EL_SESSION%/session/*}; echo "${R##*/} close $C" >> "$STRESS_LOG/exits""#;
 /// A process without any trace of the run, which tries to close the atom after the run is over.
 const LATE: &str = "sh setsid env -i PATH=\"$PATH\" \"STRESS_MARK=$STRESS_MARK\" STRESS_LATE=1 sh \
-    -c \"sleep DELAY; EL_RUN=$EL_RUN EL_TOKEN=$EL_TOKEN EL_DB=$EL_DB EL_ACTOR=late el close \
-    $EL_ATOM --reason late; echo $EL_RUN late \\$? >> $STRESS_LOG/exits\" >/dev/null 2>&1 \
+    -c \"sleep DELAY; EL_SESSION=$EL_SESSION el close $EL_ATOM --reason late; \
+    echo $(basename ${EL_SESSION%/session/*}) late \\$? >> $STRESS_LOG/exits\" >/dev/null 2>&1 \
     </dev/null &";
 /// A process that keeps starting others, and restarts itself.
 const BREEDER: &str = "sh setsid sh -c 'while :; do (setsid sleep 0.3 &) ; sleep 0.05; done' \
@@ -60,8 +58,8 @@ pub(crate) fn plot(rng: &mut Rng, only: Option<&str>) -> Plot {
         "notes" => {
             for n in 0..3 {
                 add(&format!(
-                    "sh el comment add \"$EL_ATOM\" \"note-$EL_RUN-{n}\" > /dev/null && \
-                     echo \"note-$EL_RUN-{n}\" >> \"$STRESS_LOG/notes\""
+                    "sh el comment add \"$EL_ATOM\" \"note-$(basename ${{EL_SESSION%/session/*}})-{n}\" > /dev/null && \
+                     echo \"note-$(basename ${{EL_SESSION%/session/*}})-{n}\" >> \"$STRESS_LOG/notes\""
                 ));
                 add(&format!("sleep {}", rng.range(0, 300)));
             }
@@ -73,7 +71,8 @@ pub(crate) fn plot(rng: &mut Rng, only: Option<&str>) -> Plot {
                 other => other,
             };
             add(&format!(
-                "sh el update \"$EL_ATOM\" --status {to}; echo \"$EL_RUN {to} $?\" \
+                "sh el update \"$EL_ATOM\" --status {to}; C=$?; \
+                 echo \"$(basename ${{EL_SESSION%/session/*}}) {to} $C\" \
                  >> \"$STRESS_LOG/exits\""
             ));
             ends_first = true;
@@ -104,7 +103,7 @@ pub(crate) fn plot(rng: &mut Rng, only: Option<&str>) -> Plot {
             add("child 60 setsid");
             add("child 60 double-fork setsid ignore-signals");
             add("child 60 hold-stdout");
-            add("child 60 clean-env setsid pid=$STRESS_LOG/stray-$EL_RUN");
+            add("child 60 clean-env setsid pid=$STRESS_LOG/stray-$EL_ATOM");
             add(&format!("sleep {}", rng.range(0, 1500)));
         }
         "late" => {

@@ -294,16 +294,16 @@ fn retry_one(round: &Round, rng: &mut Rng) -> bool {
 /// Returns as the session of a run that is over.
 pub(crate) fn late_close(round: &Round, rng: &mut Rng) -> bool {
     let settled = Db::open(&round.scratch.database()).settled();
-    let tokens = round.scratch.log("tokens");
+    let sessions = round.scratch.log("sessions");
     let over: Vec<&Vec<String>> =
-        tokens.iter().filter(|line| line.len() == 4 && settled.contains(&line[0])).collect();
+        sessions.iter().filter(|line| line.len() == 4 && settled.contains(&line[0])).collect();
     let Some(line) = rng.pick(&over) else { return false };
     let verbs: [&[&str]; 3] = [
         &["close", &line[1], "--reason", "late"],
         &["comment", "add", &line[1], "late"],
         &["update", &line[1], "--status", "wont_do"],
     ];
-    let ran = round.scratch.el_as(&line[0], &line[1], &line[2], rng.pick(&verbs).unwrap());
+    let ran = round.scratch.el_as(&line[2], &line[1], rng.pick(&verbs).unwrap());
     if ran.status != 5 {
         round.violation(
             2,

@@ -34,7 +34,7 @@ pub(crate) fn verify(round: &Round, rng: &mut Rng) {
     for run in &runs {
         round.count(&format!("runs that ended as {}", run.outcome.as_deref().unwrap_or("nothing")));
     }
-    for line in round.scratch.log("tokens").iter().filter(|line| line.len() == 4) {
+    for line in round.scratch.log("sessions").iter().filter(|line| line.len() == 4) {
         // A look at the processes can miss an agent that lived for a moment after the end of its
         // run; its greeting shows the agent.
         let ended = runs.iter().find(|run| run.id == line[0]).and_then(|run| run.ended_at);

@@ -195,7 +195,9 @@ impl TestEnv {
     /// Lists the living processes of this run.
     pub(crate) fn processes_of_run(&self, run: &str) -> Vec<Process> {
         let ours = self.processes();
-        Process::carrying(&format!("EL_RUN={run}"))
+        let folder = fs::canonicalize(self.project(".eluent")).unwrap_or_default();
+        let socket = folder.join("runs").join(run).join("session/socket");
+        Process::carrying(&format!("EL_SESSION={}", socket.display()))
             .into_iter()
             .filter(|p| ours.contains(p))
             .collect()

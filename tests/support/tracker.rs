@@ -14,6 +14,12 @@ use super::{Running, SOON, TestEnv, wait_until};
 const UNFINISHED: i32 = 9;
 const QUICK: &str = "lease = \"5s\"\nretry_backoff = \"0s\"\nclose_grace = \"1s\"\n";
 
+/// Has the scripted agent run a command: `tests/fakes/fake_agent/calls.rs`.
+const CALL: &str = "d=$1; n=$1/$$; shift; mkfifo $n.in $n.out $n.err; \
+    for word; do printf '%s\\0' \"$word\"; done > $n.new; mv $n.new $n.call; \
+    cat $n.out & out=$!; cat $n.err >&2 & err=$!; exec 3<&0; cat <&3 > $n.in & in=$!; \
+    wait $out $err; kill $in 2>/dev/null; exit $(cat $n.code 2>/dev/null || echo 137)";
+
 impl TestEnv {
     /// An environment whose project has a tracker with ids that begin with `t-`.
     pub(crate) fn with_tracker() -> Self {
@@ -192,14 +198,32 @@ impl TestEnv {
         found.unwrap().unwrap()
     }
 
-    /// Returns `el` with the environment of this run's session.
+    /// The session socket of a run, as its agent's `EL_SESSION` names it.
+    pub(crate) fn session_socket(&self, run: &Value) -> PathBuf {
+        let folder = fs::canonicalize(self.project(".eluent")).unwrap();
+        folder.join("runs").join(run["id"].as_str().unwrap()).join("session/socket")
+    }
+
+    /// Returns `el` in this run's session.
     pub(crate) fn el_as_run(&self, run: &Value, arguments: &[&str]) -> std::process::Command {
-        let mut command = self.command("el");
-        command.env("EL_RUN", run["id"].as_str().unwrap()).env("EL_TOKEN", self.token(run));
-        command
-            .env("EL_ATOM", run["atom_id"].as_str().unwrap())
-            .env("EL_ACTOR", run["agent"].as_str().unwrap());
+        let mut command = self.in_session(run, "el");
         command.args(arguments);
+        command
+    }
+
+    /// Returns a program that the scripted agent of a live run starts in its session, or, of a run
+    /// that is over, a program that was left over with the variables of the session.
+    pub(crate) fn in_session(&self, run: &Value, program: &str) -> std::process::Command {
+        let socket = self.session_socket(run);
+        if !socket.exists() {
+            let mut command = self.command(program);
+            command.env("EL_SESSION", socket);
+            return command;
+        }
+        let folder = self.home().join("calls").join(run["atom_id"].as_str().unwrap());
+        fs::create_dir_all(&folder).unwrap();
+        let mut command = self.command("sh");
+        command.args(["-c", CALL, "sh"]).arg(folder).arg(program);
         command
     }
 

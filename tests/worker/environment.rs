@@ -10,13 +10,13 @@ use crate::support::{SOON, TestEnv};
 /// The environment seen by a run's agent.
 fn seen(env: &TestEnv, arguments: &[&str]) -> Value {
     let id = env.script_atom(&[
-        &format!("record {}/$EL_RUN.json", env.path("out").display()),
+        &format!("record {}/$EL_ATOM.json", env.path("out").display()),
         "close done",
     ]);
     env.work(&[&["--once"], arguments].concat());
     let run = env.last_run(&id);
     assert_eq!(run["outcome"], "closed");
-    env.recorded(&format!("{}/{}.json", env.path("out").display(), run["id"].as_str().unwrap()))
+    env.recorded(&format!("{}/{}.json", env.path("out").display(), id))
 }
 
 #[test]
@@ -26,15 +26,12 @@ fn an_agent_knows_its_atom_and_its_run() {
     env.work(&["--once"]);
     let (seen, run) = (env.recorded("seen.json"), env.last_run(&id));
     let vars = &seen["env"];
-    assert_eq!(
-        (&vars["EL_ATOM"], &vars["EL_RUN"], &vars["EL_ACTOR"]),
-        (&id.clone().into(), &run["id"], &"claude".into())
-    );
-    assert_eq!(vars["EL_TOKEN"], env.token(&run));
-    assert_eq!(
-        vars["EL_DB"].as_str().unwrap(),
-        env.project(".eluent/el.db").canonicalize().unwrap().to_str().unwrap()
-    );
+    assert_eq!((&vars["EL_ATOM"], &vars["EL_ACTOR"]), (&id.clone().into(), &"claude".into()));
+    assert_eq!(vars["EL_SESSION"], env.session_socket(&run).to_str().unwrap());
+    for name in ["EL_RUN", "EL_TOKEN", "EL_DB"] {
+        assert!(vars[name].is_null(), "{name}: {vars}");
+    }
+    assert!(!vars.to_string().contains(&env.token(&run)), "the token reaches nobody");
     assert_eq!(
         seen["cwd"].as_str().unwrap(),
         env.project("").canonicalize().unwrap().to_str().unwrap()

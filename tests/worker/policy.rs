@@ -50,6 +50,7 @@ fn what_starts_configures_or_writes_elsewhere_is_refused_and_changes_nothing() {
         &["export", "-o", ".eluent/config.toml"],
         &["export", "-o", ".git/config"],
         &["man", "--dir", &elsewhere],
+        &["man", "--dir", "pages"],
         &["merge-driver", "--install", "issues.jsonl"],
         &["merge-driver", "/dev/null", &out, "/dev/null"],
         &["discard", "prune", "--days", "0"],
@@ -99,10 +100,8 @@ fn what_an_agent_needs_is_not() {
         &["export", "-o", &file],
         &["export", "-o", "-"],
         &["import", "issues.jsonl"],
-        &["man", "--dir", "side/pages"],
         &["mailbox", "post", "to-developer", "note.json"],
     ];
-    std::fs::create_dir(env.project("side/pages")).unwrap();
     std::fs::write(env.project("note.json"), "{\"type\":\"note\"}").unwrap();
     for arguments in fine {
         env.run(&mut env.el_as_run(&run, arguments)).ok();
@@ -112,11 +111,8 @@ fn what_an_agent_needs_is_not() {
 
 /// `el` in the session, through a shell.
 fn in_session(env: &TestEnv, run: &Value, line: &str) -> Command {
-    let command = env.el_as_run(run, &[]);
-    let mut shell = env.command("sh");
-    shell
-        .args(["-c", line])
-        .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut shell = env.in_session(run, "sh");
+    shell.args(["-c", line]);
     shell
 }
 

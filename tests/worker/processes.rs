@@ -180,7 +180,7 @@ fn a_process_that_a_server_of_someone_else_started_for_the_run_is_ended_too() {
     outside(&["new-session", "-d", "sleep", "600"]);
     let socket = outside(&["display-message", "-p", "#{socket_path}"]).stdout;
     let (socket, stray) = (socket.trim(), env.path("bin/stray"));
-    let window = format!("cd $PWD && export EL_RUN=$EL_RUN && exec {}", stray.display());
+    let window = format!("cd $PWD && export EL_SESSION=$EL_SESSION && exec {}", stray.display());
     env.program(
         "escape",
         &format!(

@@ -166,7 +166,8 @@ fn an_agent_cannot_have_a_setup_run() {
     let (worker, id) = preparing(&env, &["--drain"]);
     let run = env.last_run(&id);
     let arguments = ["supervise", run["id"].as_str().unwrap(), "--workplace"];
-    let mut command = env.el_as_run(&run, &arguments);
+    let mut command = env.command("el");
+    command.args(arguments).env("EL_SESSION", env.session_socket(&run));
     let ran = env.run(&mut command).fails_with(1);
     assert!(ran.stderr.contains("only the run's own supervisor"), "{ran:#?}");
     let_setups_end(&env);

@@ -7,7 +7,7 @@ use crate::git::is_local_variable;
 use crate::tmux::is_utf8;
 
 /// Variables of a surrounding Claude Code session, tmux, or run of el.
-const FOREIGN: [&str; 24] = [
+const FOREIGN: [&str; 23] = [
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_CODE_CHILD_SESSION",
@@ -23,8 +23,7 @@ const FOREIGN: [&str; 24] = [
     "TMUX",
     "TMUX_PANE",
     "EL_ATOM",
-    "EL_RUN",
-    "EL_TOKEN",
+    "EL_SESSION",
     "EL_DB",
     "EL_ACTOR",
     // Describe the caller's shell and terminal, not the agent's.
@@ -46,7 +45,7 @@ pub struct ChildEnvironment {
     pub strip: Vec<String>,
     /// Names that stay in spite of `strip` and of the built-in list.
     pub pass: Vec<String>,
-    /// Variables that are set last: `EL_ATOM`, `EL_RUN`, …
+    /// Variables that are set last: `EL_ATOM`, `EL_SESSION`, …
     pub set: Vec<(String, OsString)>,
     /// The folder of this `el`, put first on PATH, so that the bare word `el` names the same
     /// program.
@@ -174,8 +173,8 @@ mod tests {
             ("CLAUDE_CODE_ENTRYPOINT", "cli"),
             ("TMUX", "/x,1,0"),
             ("TMUX_PANE", "%1"),
-            ("EL_RUN", "run-outer"),
-            ("EL_TOKEN", "outer"),
+            ("EL_SESSION", "/outer"),
+            ("EL_DB", "/outer"),
             ("PWD", "/somewhere"),
             ("LANG", "de_DE.UTF-8"),
             ("GIT_DIR", "/other/.git"),
@@ -217,7 +216,10 @@ mod tests {
         let rules = ChildEnvironment {
             strip: vec!["ANTHROPIC_API_KEY".to_owned(), "AWS_*".to_owned()],
             pass: vec!["AWS_REGION".to_owned(), "TMUX".to_owned()],
-            set: vec![("EL_RUN".to_owned(), "run-1".into()), ("HOME".to_owned(), "/other".into())],
+            set: vec![
+                ("EL_SESSION".to_owned(), "/run-1".into()),
+                ("HOME".to_owned(), "/other".into()),
+            ],
             max_retries: Some(2),
             api_timeout_ms: Some(60_000),
             ..ChildEnvironment::default()
@@ -229,7 +231,7 @@ mod tests {
             ("AWS_REGION", "eu"),
             ("TMUX", "t"),
             ("HOME", "/h"),
-            ("EL_RUN", "outer"),
+            ("EL_SESSION", "outer"),
             ("CLAUDE_CODE_MAX_RETRIES", "9"),
         ];
         let made = made(&caller, &rules);
@@ -239,7 +241,7 @@ mod tests {
             ("ANTHROPIC_API_KEY_2", "k"),
             ("AWS_REGION", "eu"),
             ("TMUX", "t"),
-            ("EL_RUN", "run-1"),
+            ("EL_SESSION", "/run-1"),
             ("HOME", "/other"),
             ("CLAUDE_CODE_MAX_RETRIES", "2"),
             ("API_TIMEOUT_MS", "60000"),

@@ -197,10 +197,10 @@ mod tests {
 
     #[test]
     fn the_marker_is_a_word_of_the_line() {
-        let marker = Marker::new("EL_RUN", "run-ab");
-        assert!(holds_marker(&marker, "sleep 600 HOME=/h EL_RUN=run-ab PATH=/bin"));
-        assert!(!holds_marker(&marker, "sleep 600 EL_RUN=run-abc"));
-        assert!(!holds_marker(&Marker::new("EL_RUN", ""), "sleep EL_RUN="));
+        let marker = Marker::new("EL_SESSION", "/run-ab");
+        assert!(holds_marker(&marker, "sleep 600 HOME=/h EL_SESSION=/run-ab PATH=/bin"));
+        assert!(!holds_marker(&marker, "sleep 600 EL_SESSION=/run-abc"));
+        assert!(!holds_marker(&Marker::new("EL_SESSION", ""), "sleep EL_SESSION="));
     }
 
     #[test]

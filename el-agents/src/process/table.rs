@@ -33,7 +33,7 @@ pub struct TreeUsage {
     pub processes: usize,
 }
 
-/// An environment variable that marks the processes of a run, such as `EL_RUN=run-…`. The marker
+/// An environment variable that marks the processes of a run, such as `EL_SESSION=…`. The marker
 /// also finds processes that left the tree (`setsid`, `nohup`, double fork), unless they cleared
 /// their environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,20 +158,20 @@ mod tests {
 
     #[test]
     fn a_marker_matches_the_whole_pair_only() {
-        let marker = Marker::new("EL_RUN", "run-ab");
-        assert!(marker.is_in(b"A=1\0EL_RUN=run-ab\0B=2\0"));
-        assert!(marker.is_in(b"EL_RUN=run-ab"));
+        let marker = Marker::new("EL_SESSION", "run-ab");
+        assert!(marker.is_in(b"A=1\0EL_SESSION=run-ab\0B=2\0"));
+        assert!(marker.is_in(b"EL_SESSION=run-ab"));
         for other in [
-            &b"EL_RUN=run-abc\0"[..],
-            b"XEL_RUN=run-ab\0",
-            b"EL_RUN=run-a\0",
-            b"X=EL_RUN=run-ab\0",
-            b"EL_RUN\0",
+            &b"EL_SESSION=run-abc\0"[..],
+            b"XEL_SESSION=run-ab\0",
+            b"EL_SESSION=run-a\0",
+            b"X=EL_SESSION=run-ab\0",
+            b"EL_SESSION\0",
         ] {
             assert!(!marker.is_in(other));
         }
         assert!(
-            !Marker::new("EL_RUN", "").is_in(b"EL_RUN=\0"),
+            !Marker::new("EL_SESSION", "").is_in(b"EL_SESSION=\0"),
             "an unset variable of ours must find nobody"
         );
     }

@@ -190,6 +190,7 @@ impl Sandbox {
         folders.writable = self.settings.write.iter().cloned().filter_map(real).collect();
         if let Some(run) = call.run {
             folders.needs.extend(real(run.settings_path()));
+            folders.needs.extend(real(run.session()));
         }
         folders.tracker = tracker.filter(|folder| folder.file_name() == Some(".eluent".as_ref()));
         Ok(folders)

@@ -114,6 +114,8 @@ impl Supervisor {
         if let Some(file) = &mut self.watcher.status {
             file.write_end(settled);
         }
+        // The session is over. The notification command, which is a person's, does not belong to it.
+        drop(self.session.take());
         // The notification command outlives this process.
         let (agent, places) = (&self.spec.agent, &self.spec.places);
         if let Err(error) = notify::start_notification(settled, agent, places, &self.environment) {

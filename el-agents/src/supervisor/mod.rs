@@ -15,6 +15,7 @@ mod preparing;
 mod reader;
 mod run_lease;
 mod screen;
+mod session_socket;
 mod signals;
 mod status_file;
 mod watch;
@@ -32,6 +33,7 @@ use el_core::{Durability, Error, Store};
 use self::pane::Pane;
 use self::reader::Reader;
 use self::run_lease::RunLease;
+use self::session_socket::SessionSocket;
 use self::signals::Signals;
 use self::status_file::StatusFile;
 use self::watch::{CallEnd, Watcher};
@@ -41,9 +43,10 @@ use crate::account::Account;
 use crate::check::ConfigurationError;
 use crate::claude::one_line;
 use crate::clock;
-use crate::process::{self, Marker, ProcessId};
+use crate::process::{self, ProcessId};
 use crate::rundir::{LaunchSpec, RunDir, RunDirError};
 use crate::sandbox::Call;
+use crate::session::Identity;
 use crate::settings::Executor;
 
 /// The reason why a supervisor could not take its run. A worker then settles the run.
@@ -55,6 +58,9 @@ pub enum SuperviseError {
     /// The worker's files for the run are missing.
     #[error("the run's files cannot be used")]
     Files(#[from] RunDirError),
+    /// The agent could not reach the tracker.
+    #[error(transparent)]
+    Session(Box<dyn std::error::Error + Send + Sync>),
     /// A process other than the run's supervisor asked for the worktree.
     #[error("only the run's own supervisor may prepare its worktree")]
     NotItsSupervisor,
@@ -99,6 +105,8 @@ struct Supervisor {
     folder: RunDir,
     environment: Vec<(OsString, OsString)>,
     watcher: Watcher,
+    /// `None` once the session is over.
+    session: Option<SessionSocket>,
 }
 
 impl Supervisor {
@@ -117,12 +125,7 @@ impl Supervisor {
         let mut store = Store::open(database, Durability::Normal)?;
         let folder = RunDir::of_run(database, run);
         let spec = folder.read_launch()?;
-        let environment = folder.take_environment()?;
-        let token = environment
-            .iter()
-            .find(|(name, _)| name == "EL_TOKEN")
-            .map(|(_, value)| value.to_string_lossy().into_owned())
-            .unwrap_or_default();
+        let (token, environment) = folder.take_environment()?;
         let id = ProcessId::current().map_err(system("tell who this process is"))?;
         let stamp = stamp_of(&id);
         let claimed = ops::register_supervisor(
@@ -133,6 +136,14 @@ impl Supervisor {
             clock::now(),
             spec.rules.lease,
         )?;
+        let identity = Identity {
+            run: run.to_owned(),
+            token: token.clone(),
+            database: database.to_owned(),
+            agent: claimed.agent.clone(),
+        };
+        let session = SessionSocket::open(&folder, &spec.places.el, &identity, &environment)
+            .map_err(|error| SuperviseError::Session(error.into()))?;
         let bounds = Bounds {
             execution_timeout: spec.agent.execution_timeout,
             stall_timeout: spec.agent.stall_timeout,
@@ -148,10 +159,10 @@ impl Supervisor {
             Pane::new(open(&folder.pane_path())),
             signals,
             bounds,
-            Marker::new("EL_RUN", run),
+            folder.marker(),
             (open(&folder.transcript_path()), open(&folder.stderr_path())),
         );
-        Ok(Supervisor { spec, claimed, folder, environment, watcher })
+        Ok(Supervisor { spec, claimed, folder, environment, watcher, session: Some(session) })
     }
 
     async fn run(mut self) {

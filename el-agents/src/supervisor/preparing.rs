@@ -21,9 +21,6 @@ use crate::preparation::{MergeConflict, PreparationFailure, Workplace};
 use crate::rundir::{private_folder, write_private};
 use crate::summary_file::{as_seen_from, summary_file};
 
-/// The child that prepares the worktree does not act as the run.
-const TOKEN: &str = "EL_TOKEN";
-
 impl Supervisor {
     /// Prepares the agent's folder and context.
     ///
@@ -81,11 +78,9 @@ impl Supervisor {
             "--db".into(),
             places.database.clone().into(),
         ];
-        let environment: Vec<_> =
-            self.environment.iter().filter(|(name, _)| name != TOKEN).cloned().collect();
         let log = self.folder.open_to_append(&self.folder.preparation_log());
         let log = log.map_err(std::io::Error::other)?;
-        agent::start_logged(&argv, &environment, &self.spec.agent.working_directory, || {
+        agent::start_logged(&argv, &self.environment, &self.spec.agent.working_directory, || {
             log.try_clone().map(Stdio::from)
         })
     }

@@ -59,7 +59,7 @@ mod tests {
             ("CLAUDE_CODE_SESSION_ID", "x"),
             ("TMUX", "/tmp/tmux-0/default,1,0"),
             ("TMUX_PANE", "%1"),
-            ("EL_TOKEN", "secret"),
+            ("EL_SESSION", "secret"),
             ("AWS_SECRET_ACCESS_KEY", "secret"),
             ("LD_PRELOAD", "/x.so"),
             ("TMUX_TMPDIR", "/t"),

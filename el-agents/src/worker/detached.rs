@@ -8,13 +8,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::process::detach_command;
+use crate::session;
 use crate::settings::Places;
 
 /// Size in bytes above which the log is renamed before more is written.
 const LOG_MAX: u64 = 1 << 20;
-
-/// Variables of an agent's session. A worker with these variables would act as the session.
-const SESSION_VARIABLES: [&str; 5] = ["EL_RUN", "EL_TOKEN", "EL_ATOM", "EL_ACTOR", "EL_DB"];
 
 /// The command of a detached worker.
 #[derive(Debug)]
@@ -42,7 +40,9 @@ pub fn start_detached(worker: &Detached<'_>) -> io::Result<Child> {
     let log = OpenOptions::new().create(true).append(true).mode(0o600).open(worker.log)?;
     let mut command = Command::new(&worker.places.el);
     command.args(worker.arguments);
-    let is_kept = |name: &OsStr| !SESSION_VARIABLES.iter().any(|other| name == *other);
+    // A worker with the variables of a session would act as the session.
+    let is_kept =
+        |name: &OsStr| name != "EL_DB" && !session::VARIABLES.iter().any(|other| name == *other);
     command.env_clear().envs(
         worker
             .environment

@@ -10,6 +10,7 @@ use super::report::Report;
 use super::state::State;
 use super::{WorkError, stop_all};
 use crate::recover::sweep_run;
+use crate::rundir::RunDir;
 
 /// Interval between two looks at the file.
 const LOOK: Duration = Duration::from_millis(500);
@@ -76,8 +77,9 @@ impl State<'_> {
         let stopped = stop_all(&mut self.store, &self.id, &tmux, places, rules, END_LIMIT);
         let left = stopped.map_or(live, |stopped| stopped.left);
         // No record of these runs will exist any more; an agent that survives finds no tracker.
+        let runs = self.options.places.runs.clone();
         for run in left {
-            let _ = sweep_run(&run.id);
+            let _ = sweep_run(&RunDir::new(&runs, &run.id));
             let _ = run.session.map(|session| tmux.kill_session(&session));
         }
         WorkError::DatabaseGone { path, became }

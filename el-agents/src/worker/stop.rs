@@ -10,6 +10,7 @@ use el_core::{Ctx, Error, Store};
 use crate::clock;
 use crate::process::Liveness;
 use crate::recover::{settle_lost, sweep_run};
+use crate::rundir::RunDir;
 use crate::settings::{Places, RunRules};
 use crate::supervisor::process_of;
 use crate::tmux::Tmux;
@@ -56,7 +57,7 @@ pub fn stop_all(
         let orphans = live.iter().filter(|run| is_orphan(run, &workers_left));
         for run in orphans {
             // Survivors are tried again until the limit.
-            if sweep_run(&run.id).is_ok() {
+            if sweep_run(&RunDir::new(&places.runs, &run.id)).is_ok() {
                 let _ = settle_lost(store, tmux, run, places, rules, false, None);
             }
         }

@@ -48,7 +48,7 @@ pub(crate) fn before(app: &App, reason: Reason) {
         return;
     };
     // The state of an agent's session is its own; its supervisor's worker makes the hourly ones.
-    if session::is_one() {
+    if session::is_answering() {
         return;
     }
     if let Err(error) = backups.make_if_changed(reason, app.now(), LOCK_WAIT) {
@@ -69,7 +69,7 @@ pub(crate) fn before_migration(database: &Path) {
 /// Adds the newest backup to the error of a tracker that is lost.
 pub(crate) fn offer(error: CommandError, app: &App) -> CommandError {
     const LOST: [&str; 3] = ["no_database", "not_a_database", "damaged"];
-    if !LOST.contains(&error.code()) || session::is_one() {
+    if !LOST.contains(&error.code()) || session::is_answering() {
         return error;
     }
     let Some(backups) = Backups::locate(app).ok() else { return error };

@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let filter = export_filter(args, app)?;
     let mut content = None;
     let counts = if let Some(path) = &args.output {
-        replace_file(path, |out| {
+        replace_file(app, path, |out| {
             write_export(&store, &filter, args.format, &mut |bytes| {
                 out.write_all(bytes)
                     .map_err(|source| CommandError::file_error("write", path, source))
@@ -232,18 +232,27 @@ fn snapshot_graph(snapshot: &Snapshot) -> (Vec<Vertex>, Vec<Edge>) {
 }
 
 /// Writes a file atomically: readers see the old or the new file.
-pub(super) fn write_whole_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    replace_file(path, |file| {
+pub(super) fn write_whole_file(app: &App, path: &Path, bytes: &[u8]) -> Result<()> {
+    replace_file(app, path, |file| {
         file.write_all(bytes).map_err(|source| CommandError::file_error("write", path, source))
     })
 }
 
 /// Replaces a file atomically by the output of `fill`.
 pub(super) fn replace_file<T>(
+    app: &App,
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> Result<T>,
 ) -> Result<T> {
     let failed = |source| CommandError::file_error("write", path, source);
+    if let Some(caller) = app.caller() {
+        // With the rights of the caller, who has the file.
+        let mut out = io::BufWriter::new(caller.create(path).map_err(failed)?);
+        let value = fill(&mut out)?;
+        let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.sync_all().and_then(|()| caller.keep()).map_err(failed)?;
+        return Ok(value);
+    }
     // A link is written through, not replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if target.exists() && !target.is_file() {

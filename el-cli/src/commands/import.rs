@@ -1,4 +1,3 @@
-use std::fs;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use crate::app::App;
 use crate::backups;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::input;
 use crate::output::page::Page;
 use crate::output::progress::Progress;
 use crate::output::{count, sanitize, style};
@@ -154,7 +154,7 @@ fn read_file(app: &App, path: &Path) -> Result<Vec<u8>> {
             .with_hint("name the file in it, such as .beads/issues.jsonl or .eluent/data.jsonl"));
         }
         let failed = |source| CommandError::file_error("read", path, source);
-        let file = fs::File::open(path).map_err(failed)?;
+        let file = input::open(app, path)?;
         let size = usize::try_from(file.metadata().map_err(failed)?.len()).unwrap_or(0);
         return read_all(file, size, &progress).map_err(failed);
     }

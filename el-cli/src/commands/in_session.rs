@@ -8,15 +8,12 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use el_core::{Durability, Store, ops};
-
 use super::Command;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::sanitize;
-use crate::project::{Project, linked_worktree};
-use crate::session;
+use crate::project::linked_worktree;
 
 /// The permission of a session for a command with its arguments.
 #[derive(Debug, PartialEq, Eq)]
@@ -154,7 +151,10 @@ impl Command {
             }
             Command::Export(args) => writes_to(args.output_file()),
             Command::Artifacts(args) => writes_to(args.output_file()),
-            Command::Man(args) => writes_to(args.output_folder()),
+            Command::Man(args) if args.output_folder().is_some() => {
+                SessionPermission::Not("manual pages are installed by a person")
+            }
+            Command::Man(_) => SessionPermission::Do,
             Command::MergeDriver(args) => writes_to(args.our_file()),
         }
     }
@@ -162,7 +162,7 @@ impl Command {
     /// Refuses a command that the session may not run. Outside of a session, every command is
     /// allowed.
     pub(super) fn check_session(&self, app: &App) -> Result<()> {
-        if !session::is_one() {
+        if app.session().is_none() {
             return Ok(());
         }
         match self.in_session() {
@@ -222,7 +222,7 @@ fn may_write(path: &Path, app: &App) -> Result<()> {
 /// Allows delegation only into the session's own project: the tracker's folder, a linked worktree,
 /// or the session's own folder.
 pub(super) fn may_work_in(app: &App, folder: Option<&Path>) -> Result<()> {
-    let Some(folder) = folder.filter(|_| session::is_one()) else { return Ok(()) };
+    let Some(folder) = folder.filter(|_| app.session().is_some()) else { return Ok(()) };
     // A later check reports a missing folder.
     let Ok(wanted) = fs::canonicalize(folder) else { return Ok(()) };
     let root = fs::canonicalize(&app.project()?.root)
@@ -243,15 +243,7 @@ pub(super) fn may_work_in(app: &App, folder: Option<&Path>) -> Result<()> {
 
 /// The folder of this session's run, with links resolved.
 fn session_folder(app: &App) -> Result<PathBuf> {
-    let own = session::run_and_database();
-    let found = own.and_then(|(run, database)| {
-        let database =
-            database.or_else(|| app.project().ok().map(|project: &Project| project.db.clone()))?;
-        let store = Store::open(&database, Durability::Normal).ok()?;
-        let run = ops::get_run(&store, &run).ok()?;
-        fs::canonicalize(run.workdir).ok()
-    });
-    found.ok_or_else(|| {
+    app.caller().and_then(|session| session.workplace()).ok_or_else(|| {
         refusal_error(
             "this is an agent's session, and the run that it belongs to cannot be found".to_owned(),
         )
@@ -302,6 +294,7 @@ mod tests {
             "el trust",
             "el trust --yes",
             "el trust --revoke",
+            "el man --dir pages",
             "el work",
             "el work --once",
             "el work --stop",
@@ -343,7 +336,6 @@ mod tests {
             assert_eq!(may(line), "Do", "{line}");
         }
         assert_eq!(may("el export -o a/b"), "Write(\"a/b\")");
-        assert_eq!(may("el man --dir pages"), "Write(\"pages\")");
         assert_eq!(may("el artifacts get q5 1 -o x"), "Write(\"x\")");
         assert_eq!(may("el merge-driver a b c"), "Write(\"b\")");
         assert_eq!(may("el run x --workdir /y"), "Within(Some(\"/y\"))");

@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args, app: &App, mut root: clap::Command) -> Result<Exi
         let mut pages = Vec::new();
         for (name, text) in all_pages(&root, "el")? {
             let path = dir.join(format!("{name}.1"));
-            super::export::write_whole_file(&path, &text)?;
+            super::export::write_whole_file(app, &path, &text)?;
             pages.push(path);
         }
         app.printer.emit(&Manual::Pages { count: pages.len(), pages: &pages }, |page| {

@@ -11,6 +11,7 @@ use super::export::{replace_file, write_whole_file};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::input;
 use crate::output::{sanitize, style};
 
 /// Merge two copies of an export that is kept in git
@@ -83,7 +84,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ));
     };
     let read = |path: &Path| {
-        fs::File::open(path).and_then(Side::index_file).map_err(|source| match source.kind() {
+        Side::index_file(input::open(app, path)?).map_err(|source| match source.kind() {
             io::ErrorKind::InvalidData => {
                 CommandError::invalid_value("file", format!("{} is not UTF-8 text", path.display()))
             }
@@ -91,7 +92,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         })
     };
     let (base, our_side, theirs) = (read(base)?, read(ours)?, read(theirs)?);
-    let conflicts = replace_file(ours, |out| {
+    let conflicts = replace_file(app, ours, |out| {
         merge::merge_exports(base, our_side, theirs, out)
             .map_err(|source| CommandError::file_error("write", ours, source))
     })?;
@@ -160,7 +161,11 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
         }
         if !has_attribute {
             let newline = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-            write_whole_file(&attributes, format!("{before}{newline}{attribute}\n").as_bytes())?;
+            write_whole_file(
+                app,
+                &attributes,
+                format!("{before}{newline}{attribute}\n").as_bytes(),
+            )?;
         }
     }
     let commands: Vec<String> =

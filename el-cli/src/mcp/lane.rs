@@ -19,6 +19,7 @@ use crate::exit::Exit;
 use crate::globals::Globals;
 use crate::output::printer::{Format, Printer};
 use crate::output::terminal::ColorWhen;
+use crate::session::Session;
 
 /// The greatest number of calls that may wait at once.
 const WAITING_MAX: usize = 64;
@@ -32,6 +33,7 @@ pub(super) struct Job {
     pub(super) tool: &'static Tool,
     pub(super) arguments: Arguments,
     pub(super) globals: Globals,
+    pub(super) session: Option<Arc<Session>>,
     pub(super) version: Version,
     pub(super) stops: Stops,
     pub(super) progress: Option<Progress>,
@@ -137,7 +139,7 @@ impl Job {
         } else {
             // Warnings go to stderr; stdout is the protocol's.
             let printer = Printer::new(Format::Human, ColorWhen::Never, true);
-            let app = App::new(self.globals.clone(), printer);
+            let app = App::new(self.globals.clone(), printer, self.session.clone());
             let call = Call::new(app, self.stops.clone(), self.progress.clone());
             (self.tool.run)(&call, arguments)
         };

@@ -25,6 +25,7 @@ use crate::globals::Globals;
 use crate::output::panic;
 use crate::output::printer::{Format, Printer};
 use crate::output::terminal::ColorWhen;
+use crate::session::Session;
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -92,6 +93,7 @@ pub(crate) fn serve(app: &App) -> Result<Exit> {
         asked_to_end,
         version: Version::DEFAULT,
         globals: app.globals().clone(),
+        session: app.caller().cloned(),
     };
     server.run(&heard, events);
     Ok(Exit::Done)
@@ -139,6 +141,7 @@ struct Server {
     /// The version that `initialize` agreed on.
     version: Version,
     globals: Globals,
+    session: Option<Arc<Session>>,
 }
 
 impl Server {
@@ -328,6 +331,7 @@ impl Server {
             tool,
             arguments: Arguments::new(arguments),
             globals: self.globals.clone(),
+            session: self.session.clone(),
             version,
             stops: Stops { cancelled: Arc::default(), ending: Arc::clone(&self.ending) },
             progress,

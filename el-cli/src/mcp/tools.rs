@@ -53,7 +53,7 @@ static TOOLS: [Tool; 14] = [
     Tool {
         name: "close",
         run: changes::close_atoms,
-        may_take_long: |_| std::env::var_os("EL_RUN").is_some(),
+        may_take_long: |_| crate::session::is_answering(),
     },
     quick_tool("comment", changes::add_comment),
     quick_tool("dependencies", changes::change_dependencies),

@@ -14,6 +14,7 @@ pub(crate) fn install_hook(robot: bool, debug: bool) {
         || std::env::var_os("EL_DEBUG").is_some_and(|value| !value.is_empty() && value != "0");
     std::panic::set_hook(Box::new(move |info| {
         report_panic(info, robot, debug);
+        crate::session::end_call(crate::exit::Exit::Internal);
         #[expect(
             clippy::exit,
             reason = "the profile for releases aborts on panic, which would be a signal and not an \

@@ -109,7 +109,7 @@ fn run_in(
         steps.begin_step();
         touched[at] = match &plan.before {
             None => {
-                create_atom(tx, ctx, &source, plan)?;
+                create_atom(tx, ctx, session.as_ref(), &source, plan)?;
                 false
             }
             Some(before) => update_atom(tx, ctx, session.as_ref(), before, plan, &mut notes)?,
@@ -135,7 +135,7 @@ fn run_in(
     for (at, owner) in changes.changed_records() {
         touched[at] |= owner;
     }
-    let mut writer = comments::Writer::new(&lookup, &planned, session.is_none());
+    let mut writer = comments::Writer::new(&lookup, &planned, session.as_ref());
     for said in comments {
         steps.begin_step();
         let at = known.get(&said.atom).copied();
@@ -183,8 +183,16 @@ fn note_missing(
     Ok(())
 }
 
-fn create_atom(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str, plan: &Planned) -> Result<()> {
+fn create_atom(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    session: Option<&Run>,
+    source: &str,
+    plan: &Planned,
+) -> Result<()> {
     let record = &plan.record;
+    // A file does not make a session speak for others.
+    let created_by = record.created_by.clone().filter(|_| session.is_none());
     let created_at = record.created_at.unwrap_or(ctx.now);
     let updated_at = record.updated_at.or(record.created_at).unwrap_or(ctx.now);
     let made = Atom {
@@ -202,7 +210,7 @@ fn create_atom(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str, plan: &Planned) -> Resu
         defer_until: record.defer_until,
         retry_at: None,
         close_reason: record.close_reason.clone(),
-        created_by: record.created_by.clone().unwrap_or_else(|| ctx.actor.to_owned()),
+        created_by: created_by.unwrap_or_else(|| ctx.actor.to_owned()),
         created_at,
         updated_at,
         closed_at: record.status.is_over().then(|| record.closed_at.unwrap_or(updated_at)),
@@ -233,29 +241,24 @@ fn update_atom(
     if after == *before {
         return Ok(false);
     }
+    // Budgets, reviews, claims, epics: what a session may change has rules that a file does not
+    // follow.
+    if session.is_some() {
+        return Err(Error::Refused(format!(
+            "the file changes {0}, and in an agent's session an import only adds; `el update {0}` \
+             and `el close {0}` change what a session may change",
+            before.id
+        )));
+    }
     let sets_status = after.status != before.status;
     if sets_status {
         super::change::ensure_may_set_status(tx, session, before, after.status)?;
-        // How a session ends its own atom has rules (a review, a check) that a file does not go by.
-        if session.is_some_and(|own| own.atom_id == before.id) {
-            return Err(Error::Refused(format!(
-                "{0} is what this session works on: an import does not end it; `el close {0}` does",
-                before.id
-            )));
-        }
     }
-    super::change::ensure_may_lift_review(session, before, &after)?;
-    super::change::ensure_may_change_bounds(session, before, &after)?;
     let after = Atom {
         updated_at: before.updated_at.max(plan.record.updated_at.unwrap_or(ctx.now)),
         ..after
     };
-    atom::overwrite(
-        tx,
-        &after,
-        sets_status,
-        (sets_status && session.is_none()).then_some(ctx.now),
-    )?;
+    atom::overwrite(tx, &after, sets_status, sets_status.then_some(ctx.now))?;
     for label in before.labels.iter().filter(|label| !after.labels.contains(label)) {
         crate::store::label::remove(tx, &before.id, label)?;
     }

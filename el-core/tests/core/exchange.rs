@@ -299,6 +299,36 @@ fn an_import_in_a_session_is_fenced() {
 }
 
 #[test]
+fn an_import_in_a_session_adds_in_its_own_name_and_changes_nothing() {
+    let mut p = Project::new();
+    p.import(BD, Tracker::Bd);
+    p.create("one");
+    let claimed = p.claim().unwrap();
+    let credentials = crate::support::session(&claimed);
+    let ctx = el_core::Ctx { session: Some(&credentials), actor: "claude", ..p.person() };
+    let mut import = |text: &str| {
+        let batch = exchange::read_records(text.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
+        ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {})
+    };
+    assert_eq!(import(BD).unwrap().updated, 0);
+    for (from, to) in [
+        (r#""status":"open""#, r#""status":"closed""#),
+        (r#""title":""#, r#""title":"Other ""#),
+        (r#""priority":1"#, r#""priority":0"#),
+    ] {
+        let edited = BD.replace(from, to);
+        assert_ne!(edited, BD, "{from}");
+        let error = import(&edited).unwrap_err();
+        assert!(matches!(error, Error::Refused(_)), "{from}: {error}");
+    }
+    let new = r#"{"id":"bd-9","title":"New","status":"open","created_by":"ann","comments":[{"author":"ann","text":"approved"}]}"#;
+    assert_eq!(import(&format!("{BD}\n{new}")).unwrap().created, 1);
+    let shown = ops::show(&p.store, "bd-9").unwrap();
+    assert_eq!(shown.atom.created_by, "claude");
+    assert_eq!(shown.comments[0].author, "claude");
+}
+
+#[test]
 fn a_file_of_thousands_of_atoms_and_bonds_is_checked_as_a_whole() {
     let mut p = Project::new();
     let mut text = String::new();

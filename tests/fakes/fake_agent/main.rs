@@ -15,6 +15,7 @@
 mod agent;
 mod args;
 mod background;
+mod calls;
 mod events;
 mod hook;
 mod question;
@@ -72,6 +73,7 @@ fn run(words: &[String]) -> Result<u8, String> {
         } else {
             (prompt(&args)?, None)
         };
+    calls::serve();
     let session = session::Session::open(&args, &prompt)?;
     let plan = script::Plan::parse(session.script_text(), session.attempt())?;
     Ok(agent::Agent::new(args, settings, session, prompt, tui).play(&plan))

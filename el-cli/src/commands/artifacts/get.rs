@@ -8,6 +8,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::super::export::replace_file;
 use crate::app::App;
 use crate::complete;
 use crate::error::{CommandError, Result};
@@ -66,7 +67,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let folder = app.project()?.state.join("runs").join(&found.run.id);
     let (mut file, source) = open_source(artifact, &found.run, &folder)?;
     if let Some(output) = args.output.as_deref().filter(|path| *path != Path::new("-")) {
-        let length = copy_to_file(&mut file, output, args.force)?;
+        let length = copy_to_file(app, &mut file, output, args.force)?;
         let answer = Answer { artifact, source: &source, content: None, written_to: Some(output) };
         app.printer.emit(&answer, |page| {
             if !page.is_quiet() {
@@ -159,19 +160,26 @@ fn open_source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, P
     Ok((file, path))
 }
 
-fn copy_to_file(from: &mut File, to: &Path, force: bool) -> Result<u64> {
+fn copy_to_file(app: &App, from: &mut File, to: &Path, force: bool) -> Result<u64> {
+    let exists = || {
+        let message = format!("{} is there already", sanitize::path_line(to));
+        CommandError::new(Exit::Conflict, "exists", message).with_hint("--force writes over it")
+    };
+    if app.caller().is_some() {
+        if !force && fs::symlink_metadata(to).is_ok() {
+            return Err(exists());
+        }
+        return replace_file(app, to, |out| {
+            io::copy(from, out).map_err(|source| CommandError::file_error("write", to, source))
+        });
+    }
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     if !force {
         options.create_new(true);
     }
     let mut file = options.open(to).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => CommandError::new(
-            Exit::Conflict,
-            "exists",
-            format!("{} is there already", sanitize::path_line(to)),
-        )
-        .with_hint("--force writes over it"),
+        io::ErrorKind::AlreadyExists => exists(),
         _ => CommandError::file_error("write", to, error),
     })?;
     let written = io::copy(from, &mut file).and_then(|length| file.flush().map(|()| length));

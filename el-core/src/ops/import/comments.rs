@@ -16,14 +16,18 @@ pub(super) enum Written {
 pub(super) struct Writer<'a> {
     lookup: &'a Lookup<'a>,
     planned: &'a [Planned],
-    /// A file cannot change a comment on behalf of an agent.
-    may_edit: bool,
+    /// A file neither changes a comment on behalf of a session, nor lets it speak for others.
+    session: Option<&'a Run>,
     written: HashSet<String>,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(lookup: &'a Lookup<'a>, planned: &'a [Planned], may_edit: bool) -> Self {
-        Writer { lookup, planned, may_edit, written: HashSet::new() }
+    pub(super) fn new(
+        lookup: &'a Lookup<'a>,
+        planned: &'a [Planned],
+        session: Option<&'a Run>,
+    ) -> Self {
+        Writer { lookup, planned, session, written: HashSet::new() }
     }
 
     pub(super) fn write_comment(
@@ -50,14 +54,14 @@ impl<'a> Writer<'a> {
             record_type: Comment::RECORD_TYPE,
             id: self.comment_id(&said),
             parent_id,
-            author: said.author,
+            author: self.session.map_or(said.author, |_| ctx.actor.to_owned()),
             content: said.content,
-            run_id: said.run_id,
-            created_at: said.created_at.unwrap_or(ctx.now),
+            run_id: self.session.map_or(said.run_id, |run| Some(run.id.clone())),
+            created_at: said.created_at.filter(|_| self.session.is_none()).unwrap_or(ctx.now),
         };
         let done = if comment::insert_as_is(tx, &made)? {
             Written::Added
-        } else if self.may_edit && comment::replace_text(tx, &made)? {
+        } else if self.session.is_none() && comment::replace_text(tx, &made)? {
             Written::Edited
         } else {
             return Ok(Written::Nothing);

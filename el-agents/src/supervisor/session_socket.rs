@@ -1,0 +1,156 @@
+//! The supervisor's side of the session socket: it accepts, and starts an `el` that answers.
+//!
+//! The supervisor reads nothing from a connection. Rubbish, silence or a crash meets the answering
+//! process alone, and costs one of a bounded number of places until the run ends.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::Interest;
+use tokio::net::UnixListener;
+use tokio::process::Command;
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+
+use crate::rundir::{RunDir, RunDirError, private_folder};
+use crate::session::{self, Identity};
+
+/// Calls that are answered at once; further callers wait.
+const CALLS_MAX: usize = 64;
+/// The pause after a call that could not be taken, for want of files or processes.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// An open session socket. Dropping it ends the calls and removes the socket.
+#[derive(Debug)]
+pub(crate) struct SessionSocket {
+    path: PathBuf,
+    accepting: JoinHandle<()>,
+}
+
+/// What every answering process is started with.
+#[derive(Debug)]
+struct Answering {
+    el: PathBuf,
+    identity: Vec<u8>,
+    environment: Vec<(OsString, OsString)>,
+}
+
+/// The socket could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SessionSocketError {
+    #[error(transparent)]
+    Folder(#[from] RunDirError),
+    #[error("cannot listen on {}", path.display())]
+    Listen {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl SessionSocket {
+    /// Opens the socket of a run, in a folder that holds what the agent may reach and no more.
+    pub(crate) fn open(
+        folder: &RunDir,
+        el: &Path,
+        identity: &Identity,
+        environment: &[(OsString, OsString)],
+    ) -> Result<SessionSocket, SessionSocketError> {
+        private_folder(&folder.session())?;
+        let path = folder.session_socket();
+        let listener = session::bind(&path)
+            .and_then(|listener| {
+                listener.set_nonblocking(true)?;
+                UnixListener::from_std(listener)
+            })
+            .map_err(|source| SessionSocketError::Listen { path: path.clone(), source })?;
+        let answering = Arc::new(Answering {
+            el: el.to_owned(),
+            identity: serde_json::to_vec(identity).expect("it has string keys only"),
+            environment: environment.to_vec(),
+        });
+        session::set_open(true);
+        Ok(SessionSocket { path, accepting: tokio::spawn(accept(listener, answering)) })
+    }
+}
+
+impl Drop for SessionSocket {
+    fn drop(&mut self) {
+        self.accepting.abort();
+        // Nobody listens any more; a socket that is left over says the same.
+        let _ = std::fs::remove_file(&self.path);
+        session::set_open(false);
+    }
+}
+
+async fn accept(listener: UnixListener, answering: Arc<Answering>) {
+    // Ends with this task, and so do the calls.
+    let mut calls = tokio::task::JoinSet::new();
+    let places = Arc::new(Semaphore::new(CALLS_MAX));
+    loop {
+        while calls.try_join_next().is_some() {}
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(AGAIN).await;
+            continue;
+        };
+        let answering = Arc::clone(&answering);
+        calls.spawn(async move {
+            let answered = match stream.into_std() {
+                Ok(stream) => answering.answer(stream).await,
+                Err(error) => Err(error),
+            };
+            if answered.is_err() {
+                tokio::time::sleep(AGAIN).await;
+            }
+            drop(place);
+        });
+    }
+}
+
+impl Answering {
+    /// Answers one call: until the answering process ends, or the caller goes away.
+    async fn answer(&self, stream: UnixStream) -> io::Result<()> {
+        // The same connection again, to see its end. The answering process makes it blocking.
+        let caller = tokio::net::UnixStream::from_std(stream.try_clone()?)?;
+        // The socket that a process gets its identity by tells the process who made it.
+        let (mut ours, theirs) = UnixStream::pair()?;
+        ours.write_all(&self.identity)?;
+        let mut command = Command::new(&self.el);
+        command
+            .arg(session::ANSWER)
+            .env_clear()
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir("/")
+            .stdin(OwnedFd::from(theirs))
+            .stdout(OwnedFd::from(stream))
+            .stderr(Stdio::null())
+            .kill_on_drop(true);
+        let mut child = command.spawn()?;
+        drop(command);
+        drop(ours);
+        tokio::select! {
+            _ = child.wait() => Ok(()),
+            () = hung_up(&caller) => child.kill().await,
+        }
+    }
+}
+
+/// Waits until the caller is gone. Reads nothing.
+async fn hung_up(caller: &tokio::net::UnixStream) {
+    loop {
+        match caller.ready(Interest::READABLE).await {
+            Ok(ready) if !ready.is_read_closed() => {}
+            _ => return,
+        }
+        // What was said is for the answering process: until there is more, nothing is ready.
+        let nothing = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
+        let _ = caller.try_io(Interest::READABLE, nothing);
+    }
+}

@@ -245,16 +245,6 @@ impl Launcher {
     }
 }
 
-/// Returns the path of an atom's context file. Characters of the id that are unsafe in a file name
-/// are replaced.
-pub(crate) fn context_file(places: &Places, atom: &str) -> PathBuf {
-    let safe: String = atom
-        .chars()
-        .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
-        .collect();
-    places.contexts.join(format!("{}.md", safe.trim_start_matches('.')))
-}
-
 /// Checks the requirements of an agent's runs without any change. Returns the path of the agent's
 /// program.
 ///

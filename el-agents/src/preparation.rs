@@ -1,4 +1,5 @@
-//! The result of preparing a run's worktree, as stored in the run's folder.
+//! The result of preparing a run's worktree, as stored in the run's folder, and the place of the
+//! run's context.
 
 use std::path::PathBuf;
 
@@ -6,6 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::error_chain::error_chain;
 use crate::git::GitError;
+use crate::settings::Places;
+
+/// Returns the path of an atom's context file. Characters of the id that are unsafe in a file name
+/// are replaced.
+pub(crate) fn context_file(places: &Places, atom: &str) -> PathBuf {
+    let safe: String = atom
+        .chars()
+        .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
+        .collect();
+    places.contexts.join(format!("{}.md", safe.trim_start_matches('.')))
+}
 
 /// A prepared worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

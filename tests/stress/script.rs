@@ -5,7 +5,8 @@ use crate::rng::Rng;
 /// Tells the harness the session's socket, so that the harness can call it after the run.
 const HELLO: &str = "sh R=${EL_SESSION%/session/*}; printf '%s %s %s %s\\n' \"${R##*/}\" \
     \"$EL_ATOM\" \"$EL_SESSION\" \"$(date +%s%6N)\" >> \"$STRESS_LOG/sessions\"";
-const CLOSE: &str = r#"sh el close "$EL_ATOM" --reason done; C=$?; R=${EL_SESSION%/session/*}; echo "${R##*/} close $C" >> "$STRESS_LOG/exits""#;
+const CLOSE: &str = "sh el close \"$EL_ATOM\" --reason done; C=$?; R=${EL_SESSION%/session/*}; \
+    echo \"${R##*/} close $C\" >> \"$STRESS_LOG/exits\"";
 /// A process without any trace of the run, which tries to close the atom after the run is over.
 const LATE: &str = "sh setsid env -i PATH=\"$PATH\" \"STRESS_MARK=$STRESS_MARK\" STRESS_LATE=1 sh \
     -c \"sleep DELAY; EL_SESSION=$EL_SESSION el close $EL_ATOM --reason late; \
@@ -58,8 +59,9 @@ pub(crate) fn plot(rng: &mut Rng, only: Option<&str>) -> Plot {
         "notes" => {
             for n in 0..3 {
                 add(&format!(
-                    "sh el comment add \"$EL_ATOM\" \"note-$(basename ${{EL_SESSION%/session/*}})-{n}\" > /dev/null && \
-                     echo \"note-$(basename ${{EL_SESSION%/session/*}})-{n}\" >> \"$STRESS_LOG/notes\""
+                    "sh R=${{EL_SESSION%/session/*}}; N=note-${{R##*/}}-{n}; \
+                     el comment add \"$EL_ATOM\" $N > /dev/null && \
+                     echo $N >> \"$STRESS_LOG/notes\""
                 ));
                 add(&format!("sleep {}", rng.range(0, 300)));
             }

@@ -11,9 +11,9 @@ use crate::artifacts::{self, Collected, CollectionJob};
 use crate::claude::one_line;
 use crate::clock;
 use crate::handover;
-use crate::launch::context_file;
 use crate::notify;
 use crate::output::RunOutput;
+use crate::preparation::context_file;
 use crate::settings::Executor;
 
 /// Between two tries to settle a run in a store that cannot be used.
@@ -114,7 +114,7 @@ impl Supervisor {
         if let Some(file) = &mut self.watcher.status {
             file.write_end(settled);
         }
-        // The session is over. The notification command, which is a person's, does not belong to it.
+        // The session is over. The notification command is a person's, and not part of it.
         drop(self.session.take());
         // The notification command outlives this process.
         let (agent, places) = (&self.spec.agent, &self.spec.places);

@@ -16,7 +16,7 @@ use super::{SuperviseError, Supervisor};
 use crate::claude::one_line;
 use crate::clock;
 use crate::error_chain::error_chain;
-use crate::launch::context_file;
+use crate::preparation::context_file;
 use crate::preparation::{MergeConflict, PreparationFailure, Workplace};
 use crate::rundir::{private_folder, write_private};
 use crate::summary_file::{as_seen_from, summary_file};

@@ -9,6 +9,7 @@ use crate::support::Project;
 
 mod back_and_forth;
 mod readers;
+mod sessions;
 
 const EVERYTHING: AtomFilter = AtomFilter {
     statuses: Vec::new(),
@@ -283,49 +284,6 @@ fn ids_of_another_project_are_not_mistaken_for_those_that_were_imported_before()
     let ctx = p.person();
     assert_eq!(ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap().created, 3);
     assert!(matches!(ops::resolve_id(&p.store, "bd-1.1").unwrap_err(), Error::Ambiguous { .. }));
-}
-
-#[test]
-fn an_import_in_a_session_is_fenced() {
-    let mut p = Project::new();
-    p.create("one");
-    let claimed = p.claim().unwrap();
-    let credentials = crate::support::session(&claimed);
-    p.settle(&claimed.run.id, 1);
-    let ctx = el_core::Ctx { session: Some(&credentials), ..p.person() };
-    let batch = exchange::read_records(BD.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
-    let error = ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap_err();
-    assert!(matches!(error, Error::StaleRun { .. }), "{error}");
-}
-
-#[test]
-fn an_import_in_a_session_adds_in_its_own_name_and_changes_nothing() {
-    let mut p = Project::new();
-    p.import(BD, Tracker::Bd);
-    p.create("one");
-    let claimed = p.claim().unwrap();
-    let credentials = crate::support::session(&claimed);
-    let ctx = el_core::Ctx { session: Some(&credentials), actor: "claude", ..p.person() };
-    let mut import = |text: &str| {
-        let batch = exchange::read_records(text.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
-        ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {})
-    };
-    assert_eq!(import(BD).unwrap().updated, 0);
-    for (from, to) in [
-        (r#""status":"open""#, r#""status":"closed""#),
-        (r#""title":""#, r#""title":"Other ""#),
-        (r#""priority":1"#, r#""priority":0"#),
-    ] {
-        let edited = BD.replace(from, to);
-        assert_ne!(edited, BD, "{from}");
-        let error = import(&edited).unwrap_err();
-        assert!(matches!(error, Error::Refused(_)), "{from}: {error}");
-    }
-    let new = r#"{"id":"bd-9","title":"New","status":"open","created_by":"ann","comments":[{"author":"ann","text":"approved"}]}"#;
-    assert_eq!(import(&format!("{BD}\n{new}")).unwrap().created, 1);
-    let shown = ops::show(&p.store, "bd-9").unwrap();
-    assert_eq!(shown.atom.created_by, "claude");
-    assert_eq!(shown.comments[0].author, "claude");
 }
 
 #[test]

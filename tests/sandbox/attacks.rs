@@ -26,7 +26,7 @@ fn it_writes_where_it_works_and_nowhere_else() {
     assert!(!home.join("new").exists() && !home.join("other").exists());
     assert!(!env.project("new").exists() && !std::path::Path::new("/usr/x").exists());
     assert!(said.contains("Read-only file system"), "{said}");
-    let branches = env.git(&["log", "--all", "--format=%s"]);
+    let branches = env.git(&["log", "--all", "--topo-order", "--format=%s"]);
     assert_eq!(branches, "work\nbase");
 }
 

@@ -191,7 +191,7 @@ fn a_supervisor_that_slept_past_its_lease_is_not_reaped_and_goes_on() {
     env.wait_for_file("started");
     let frozen = freeze(&env, &env.last_run(&id));
     std::fs::write(env.project("go"), "").unwrap();
-    env.wait_for_status(&id, "closed");
+    // The agent's `el close` waits for its supervisor.
     wait_until("the end of the lease", SOON, || {
         let until = env.last_run(&id)["lease_until"].as_str().unwrap().to_owned();
         // Both are written the same way, in UTC.
@@ -201,7 +201,7 @@ fn a_supervisor_that_slept_past_its_lease_is_not_reaped_and_goes_on() {
     assert_eq!(env.last_run(&id)["outcome"], Value::Null, "one that is alive is not reaped");
     frozen.thaw();
     worker.wait(SOON).ok();
-    assert_eq!(env.outcomes(&id), ["closed"], "a close between two looks is a close");
+    assert_eq!(env.outcomes(&id), ["closed"], "the agent goes on with its supervisor");
     env.assert_settled(&env.last_run(&id));
 }
 

@@ -178,15 +178,7 @@ impl Launcher {
                     .map_err(LaunchError::Folder)?;
             }
         }
-        if let Some(options) = claimed.atom.run_options.clone() {
-            agent.model = options.model.or(agent.model);
-            agent.effort = options.effort.or(agent.effort);
-            agent.env.extend(options.env);
-            if let Some(isolation) = agent.isolation.as_mut().filter(|_| options.base.is_some()) {
-                isolation.base = options.base;
-                isolation.is_own_base = true;
-            }
-        }
+        agent.apply(claimed.atom.run_options.clone().unwrap_or_default());
         Ok(agent)
     }
 
@@ -320,7 +312,7 @@ pub(crate) fn claude_options(
         model: agent.model.clone(),
         effort: agent.effort.clone(),
         max_turns: agent.max_turns,
-        max_budget_usd: agent.max_budget_usd,
+        budget_per_run: agent.budget_per_run,
         settings_file: Some(settings_file.to_owned()),
         append_system_prompt_file: None,
         summary_file: None,
@@ -350,7 +342,7 @@ impl LaunchSpec {
                     &folder.settings_path(),
                     resume,
                 );
-                options.max_budget_usd = self.budget_left(resumed_at.unwrap_or(0));
+                options.budget_per_run = self.budget_left(resumed_at.unwrap_or(0));
                 options.summary_file = Some(summary_file::summary_file(&self.places, &self.atom));
                 options.database = Some(self.places.database.clone());
                 options.add_dirs = self.folders_to_add();
@@ -392,6 +384,6 @@ impl LaunchSpec {
             reason = "an amount of dollars is far below the range where a float loses cents"
         )]
         let spent = spent_micros as f64 / 1e6;
-        self.agent.max_budget_usd.map(|budget| budget - spent)
+        self.agent.budget_per_run.map(|budget| budget - spent)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use el_core::model::RunOptions;
 use el_core::rules::retry::RetryPolicy;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,7 @@ pub struct AgentSettings {
     pub disallowed_tools: Vec<String>,
     pub max_turns: Option<u32>,
     /// In US dollars, for a run.
-    pub max_budget_usd: Option<f64>,
+    pub budget_per_run: Option<f64>,
     pub extra_args: Vec<String>,
     /// Absolute; not checked to exist.
     pub working_directory: PathBuf,
@@ -98,6 +99,20 @@ pub struct ProjectFile {
     /// The path below the top of the worktree, with `/`.
     pub path: String,
     pub sha256: String,
+}
+
+impl AgentSettings {
+    /// Applies the options of an atom, which outrank the settings.
+    pub(crate) fn apply(&mut self, options: RunOptions) {
+        let RunOptions { model, effort, base, env } = options;
+        self.model = model.or(self.model.take());
+        self.effort = effort.or(self.effort.take());
+        self.env.extend(env);
+        if let Some(isolation) = self.isolation.as_mut().filter(|_| base.is_some()) {
+            isolation.base = base;
+            isolation.is_own_base = true;
+        }
+    }
 }
 
 /// How an agent is run.

@@ -282,7 +282,7 @@ impl Settings {
             allowed_tools: self.text_list("allowed_tools", agent)?,
             disallowed_tools: self.text_list("disallowed_tools", agent)?,
             max_turns: self.optional_int("max_turns", agent)?,
-            max_budget_usd: match self.value("max_budget_usd", agent)? {
+            budget_per_run: match self.value("budget_per_run", agent)? {
                 Value::Amount(amount) => Some(amount),
                 _ => None,
             },

@@ -38,7 +38,7 @@ story() {
   chapter "The work"
   say "Claude Code runs in a tmux session; from another terminal:"
   say "  cd $project && TMUX_TMPDIR=$TMUX_TMPDIR $bin/el attach $haiku"
-  run el work --once --timeout 5m --max-budget 0.50
+  run el work --once --timeout 5m --budget-per-run 0.50
 
   chapter "The board after"
   run el list --all

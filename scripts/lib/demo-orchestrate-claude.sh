@@ -23,7 +23,7 @@ story() {
   say "$epic"
 
   chapter "The goal becomes a plan"
-  run el orchestrate "$epic" --plan-only --budget 3 --max-tasks 5 --timeout 5m
+  run el orchestrate "$epic" --plan-only --budget-per-epic 3 --max-tasks 5 --timeout 5m
   run el orchestrate show "$epic"
 
   chapter "Three at a time, each in its own worktree"

@@ -48,7 +48,7 @@ fn a_plan_whose_time_is_over_begins_nothing_however_often_it_is_resumed() {
     let epic = env.epic();
     env.database().execute("UPDATE orchestrations SET worked = 5000000", []).unwrap();
     for _ in 0..2 {
-        env.el(&["orchestrate", "resume", &epic, "--time-limit", "2s"]).fails_with(7);
+        env.el(&["orchestrate", "resume", &epic, "--plan-timeout", "2s"]).fails_with(7);
     }
     let [one, two] = ["one", "two"].map(|name| env.task_of(&epic, name));
     assert_eq!([&one, &two].map(|atom| env.runs(atom).len()), [0, 0]);
@@ -88,7 +88,7 @@ fn an_agent_lifts_no_bound_of_its_plan_and_ends_no_other_part_of_it() {
         attempts.iter().enumerate().map(|(n, words)| say(n, words)).collect();
     steps.push("close done".to_owned());
     env.scripts(&[Task("one", &[], steps), plain("two", &["one"])]);
-    env.start_plan(&["--budget", "5"]).wait(SOON * 2).ok();
+    env.start_plan(&["--budget-per-epic", "5"]).wait(SOON * 2).ok();
     for (n, words) in attempts.iter().enumerate() {
         let code = std::fs::read_to_string(folder.join(n.to_string())).unwrap();
         assert_eq!(code.trim(), "8", "{words}");
@@ -168,7 +168,7 @@ fn more_money_than_there_was_ends_what_runs_and_leaves_it_to_be_gone_on_with() {
         .map(|step: &str| step.to_owned());
     let costly = [&costly[..], &["on-attempt 2".to_owned(), "close done".to_owned()]].concat();
     env.scripts(&[Task("one", &[], costly), Task("two", &[], cheap.into())]);
-    env.start_plan(&["--budget", "0.5", "--isolate", "none", "--concurrency", "2"])
+    env.start_plan(&["--budget-per-epic", "0.5", "--isolate", "none", "--concurrency", "2"])
         .wait(SOON * 2)
         .fails_with(8);
     let epic = env.epic();
@@ -179,7 +179,7 @@ fn more_money_than_there_was_ends_what_runs_and_leaves_it_to_be_gone_on_with() {
             (vec!["cancelled".to_owned()], "open".to_owned())
         );
     }
-    env.el(&["orchestrate", "resume", &epic, "--budget", "5", "--isolate", "none"]).ok();
+    env.el(&["orchestrate", "resume", &epic, "--budget-per-epic", "5", "--isolate", "none"]).ok();
     assert_eq!(tasks.map(|task| env.status(&task)), ["closed", "closed"]);
 }
 

@@ -88,8 +88,8 @@ fn a_bad_value_of_a_flag_is_bad_usage_wherever_it_is_checked() {
     let env = TestEnv::with_plan(&[plain("one", &[])]);
     for (flag, value) in [
         ("--max-tasks", "0"),
-        ("--budget", "much"),
-        ("--time-limit", "never"),
+        ("--budget-per-epic", "much"),
+        ("--plan-timeout", "never"),
         ("--check-rounds", "some"),
         ("--asks-again", "1.5"),
         ("--check", "sh -c 'exit"),
@@ -166,7 +166,7 @@ fn a_plan_is_changed_by_hand_and_goes_on_with_what_was_settled_for_it() {
     assert!(set["left_out"][0].as_str().unwrap().contains("tasks[1].estimated_tokens"), "{set:#}");
     assert_eq!(set["commands"][0], format!("el orchestrate resume {epic}"));
 
-    let ended = answer(&env, &["resume", epic, "--isolate", "none", "--time-limit", "1h"], 0);
+    let ended = answer(&env, &["resume", epic, "--isolate", "none", "--plan-timeout", "1h"], 0);
     assert_eq!(
         (&ended["state"], &ended["overview"]["epic"]["status"]),
         (&"done".into(), &"closed".into())
@@ -239,12 +239,13 @@ fn a_failed_task_is_told_with_what_to_do_and_only_its_followers_are_held() {
 #[test]
 fn money_that_is_used_up_has_its_exit_code_and_more_of_it_goes_on() {
     let env = TestEnv::with_plan(&[plain("one", &[])]);
-    let ended = answer(&env, &["Write the manual", "--isolate", "none", "--budget", "0.002"], 8);
+    let ended =
+        answer(&env, &["Write the manual", "--isolate", "none", "--budget-per-epic", "0.002"], 8);
     assert_eq!(ended["state"], "budget_used_up", "{ended:#}");
     let epic = ended["epic_id"].as_str().unwrap();
-    assert!(ended["commands"].to_string().contains("--budget USD"), "{ended:#}");
+    assert!(ended["commands"].to_string().contains("--budget-per-epic USD"), "{ended:#}");
     assert_eq!(
-        answer(&env, &["resume", epic, "--isolate", "none", "--budget", "5"], 0)["state"],
+        answer(&env, &["resume", epic, "--isolate", "none", "--budget-per-epic", "5"], 0)["state"],
         "done"
     );
 }

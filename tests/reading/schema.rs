@@ -345,6 +345,8 @@ fn worktrees(c: &mut Checker<'_>, env: &TestEnv) {
         env.el(&["close", &atom]).ok();
     }
     c.run("worktrees", &[]);
+    let first = c.run("worktrees list", &[])["items"][0]["atom_id"].take();
+    c.run("worktrees show", &[first.as_str().unwrap()]);
     c.run("diff", &["banana"]);
     c.run("land", &["--all", "--dry-run"]);
     c.run("land", &["--all"]);

@@ -71,7 +71,7 @@ fn a_line_says_where_agents_work_and_what_they_may_cost_before_they_begin() {
     let folder = folder.trim_end_matches('/');
     assert!(said.contains(&format!("claude: works in {folder}")), "{said}");
     assert!(said.contains("permission mode") && said.contains("no bound on cost"), "{said}");
-    let budget = ["--max-budget", "2", "--budget-per-day", "20"];
+    let budget = ["--budget-per-run", "2", "--budget-per-day", "20"];
     let said = env.el(&[&["work", "--drain"], &budget[..]].concat()).ok().stderr;
     assert!(said.contains("at most $2.00 a run, $20.00 a day"), "{said}");
     assert_eq!(env.work(&["--drain"]).first().map(|line| &line["event"]), Some(&json!("started")));

@@ -102,7 +102,7 @@ fn a_value_that_cannot_be_used_names_its_file_and_line() {
         ("permission_mode = \"yolo\"", "permission_mode"),
         ("preserve_sessions = \"maybe\"", "preserve_sessions"),
         ("allowed_tools = 7", "allowed_tools"),
-        ("max_budget_usd = -1", "max_budget_usd"),
+        ("budget_per_run = -1", "budget_per_run"),
     ];
     for (line, field) in values {
         let env = TestEnv::with_tracker();
@@ -179,7 +179,7 @@ fn no_agent_is_started_by_a_file_that_cannot_be_relied_on() {
     let env = TestEnv::with_tracker();
     let torn = [
         (
-            "max_budget_usd = 1.0\nallowed_tools = [\"Bash(a)\",\nmax_turns = 3\nlease = \"60s\"\n\
+            "budget_per_run = 1.0\nallowed_tools = [\"Bash(a)\",\nmax_turns = 3\nlease = \"60s\"\n\
              [agents.x]\nmodel = \"y\"\n",
             "config.toml:",
         ),

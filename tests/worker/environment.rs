@@ -231,7 +231,7 @@ fn the_settings_reach_the_command_line() {
     let env = TestEnv::with_tracker();
     env.configure(
         "model = \"haiku\"\nallowed_tools = [\"Edit\", \"Bash(cargo *)\"]\n\
-         disallowed_tools = [\"WebFetch\"]\nmax_turns = 40\nmax_budget_usd = 2.5\n\
+         disallowed_tools = [\"WebFetch\"]\nmax_turns = 40\nbudget_per_run = 2.5\n\
          permission_mode = \"dontAsk\"\nextra_args = [\"--effort\", \"high\"]\n",
     );
     let seen = seen(&env, &["--allow", "Read"]);

@@ -127,7 +127,7 @@ fn bounds_on_turns_and_money_are_failures_with_their_reason() {
     let turns = env.script_atom(&["say 1", "say 2", "say 3", "close done"]);
     env.work(&["--once", "--max-turns", "2"]);
     let money = env.script_atom(&["usage 1 1 0.6", "say 1", "say 2", "say 3", "close done"]);
-    env.work(&["--once", "--max-budget", "1"]);
+    env.work(&["--once", "--budget-per-run", "1"]);
     for (id, reason) in [(turns, "maximum number of turns (2)"), (money, "maximum budget ($1)")] {
         let run = env.last_run(&id);
         assert_eq!(run["outcome"], "failed");
@@ -138,7 +138,7 @@ fn bounds_on_turns_and_money_are_failures_with_their_reason() {
 #[test]
 fn a_run_over_its_own_budget_is_tried_again_as_other_failures_are() {
     let env = TestEnv::with_tracker();
-    env.configure("max_attempts = 2\nmax_budget_usd = 1\n");
+    env.configure("max_attempts = 2\nbudget_per_run = 1\n");
     let turn = ["usage 1 1 1.5", "say 1", "result", "hang"];
     let script = [&turn[..], &["on-attempt 2"], &turn].concat();
     let id = env.script_atom(&script);

@@ -16,7 +16,7 @@ verify = \"touch pwned\"
 worktree_setup = \"touch pwned\"
 allowed_tools = [\"Bash\"]
 env_pass = [\"CLAUDECODE\"]
-max_budget_usd = 2.0
+budget_per_run = 2.0
 concurrency = 9
 land_mode = \"merge\"
 lease = \"5s\"
@@ -90,7 +90,7 @@ fn everybody_who_could_wonder_is_told() {
     assert_eq!(inert(&env), INERT);
     let shown = env.robot(&["config", "show"]);
     assert_eq!(shown["config"]["executor"], "claude");
-    assert_eq!(shown["config"]["max_budget_usd"], 2.0, "a narrower limit counts");
+    assert_eq!(shown["config"]["budget_per_run"], 2.0, "a narrower limit counts");
     assert_eq!(shown["config"]["land_mode"], "merge", "a habit counts");
     let sentences = [
         env.el(&["config", "show"]).ok().stderr,

@@ -70,7 +70,7 @@ pub struct ClaudeOptions {
     pub max_turns: Option<u32>,
     /// In dollars. The client checks the budget after each answer, so a single answer may exceed
     /// the budget.
-    pub max_budget_usd: Option<f64>,
+    pub budget_per_run: Option<f64>,
     /// The file with the content of [`super::settings_json`].
     pub settings_file: Option<PathBuf>,
     pub append_system_prompt_file: Option<PathBuf>,
@@ -131,11 +131,11 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     if let Some(turns) = options.max_turns {
         words.extend(["--max-turns".into(), turns.to_string().into()]);
     }
-    if let Some(dollars) = options.max_budget_usd {
+    if let Some(dollars) = options.budget_per_run {
         if !dollars.is_finite() || dollars <= 0.0 {
             let message = format!("a budget of {dollars} dollars lets no agent begin");
             return Err(ConfigurationError::new(
-                "max_budget_usd",
+                "budget_per_run",
                 message,
                 "give an amount above zero, or none",
             ));
@@ -172,7 +172,7 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
 fn ensure_bounds_can_be_kept(options: &ClaudeOptions) -> Result<(), ConfigurationError> {
     for (field, given) in [
         ("max_turns", options.max_turns.is_some()),
-        ("max_budget_usd", options.max_budget_usd.is_some()),
+        ("budget_per_run", options.budget_per_run.is_some()),
     ] {
         if given {
             let message = format!(

@@ -44,7 +44,7 @@ fn a_call_with_everything() {
         disallowed_tools: vec!["WebFetch".to_owned()],
         model: Some("opus".to_owned()),
         max_turns: Some(40),
-        max_budget_usd: Some(2.5),
+        budget_per_run: Some(2.5),
         settings_file: Some("/run/settings.json".into()),
         append_system_prompt_file: Some("/run/role.md".into()),
         extra_args: vec!["--fallback-model".to_owned(), "sonnet".to_owned()],
@@ -115,10 +115,10 @@ fn values_that_would_be_misread_name_their_field() {
         field(ClaudeOptions { disallowed_tools: vec![String::new()], ..options() }),
         "disallowed_tools"
     );
-    assert_eq!(field(ClaudeOptions { max_budget_usd: Some(0.0), ..options() }), "max_budget_usd");
+    assert_eq!(field(ClaudeOptions { budget_per_run: Some(0.0), ..options() }), "budget_per_run");
     assert_eq!(
-        field(ClaudeOptions { max_budget_usd: Some(f64::NAN), ..options() }),
-        "max_budget_usd"
+        field(ClaudeOptions { budget_per_run: Some(f64::NAN), ..options() }),
+        "budget_per_run"
     );
     for word in ["--bare", "--output-format=text", "--resume", "-p", "a\0b"] {
         assert_eq!(

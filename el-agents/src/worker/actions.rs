@@ -104,7 +104,7 @@ impl State<'_> {
             review: agent.review,
             filter: self.options.filter.clone(),
             caps: Caps {
-                run: agent.max_budget_usd.and_then(usd_to_micros),
+                run: agent.budget_per_run.and_then(usd_to_micros),
                 epic: self.options.resources.budget_per_epic.and_then(usd_to_micros),
             },
             lease: self.options.rules.lease,

@@ -124,7 +124,7 @@ fn a_short_flag_means_one_thing_everywhere() {
 fn every_noun_lists_bare_and_by_list_and_shows_by_show() {
     let mut command = Cli::command();
     command.build();
-    for noun in ["runs", "tasks", "artifacts", "queue", "orchestrate", "chat"] {
+    for noun in ["runs", "tasks", "artifacts", "queue", "orchestrate", "chat", "worktrees"] {
         let found = command.find_subcommand(noun).unwrap_or_else(|| panic!("{noun}"));
         assert!(!found.is_subcommand_required_set(), "el {noun} lists");
         assert!(found.find_subcommand("list").is_some(), "el {noun} list");
@@ -149,5 +149,27 @@ fn the_parser_speaks_as_el_does() {
         let (error, _) = wrong(line);
         assert!(error.message().contains(want), "{line}: {error}");
         assert!(error.hints().iter().any(|hint| hint.ends_with("--help tells more")), "{line}");
+    }
+}
+
+#[test]
+fn one_idea_has_one_word() {
+    let settings: Vec<String> =
+        crate::settings::keys::all_keys().map(|key| key.name.replace('_', "-")).collect();
+    let mut command = Cli::command();
+    command.build();
+    each_command(&command, "", &mut |command, path| {
+        for flag in command.get_arguments().filter_map(clap::Arg::get_long) {
+            let place = format!("--{flag} of el {path}");
+            // A bound on cost has the name of its setting: budget-per-run, -epic, -day.
+            assert!(!flag.contains("budget") || settings.iter().any(|key| key == flag), "{place}");
+            // A bound on time is a timeout; a limit is a number of items.
+            let is_limit = flag.contains("limit") && flag != "limit";
+            assert!(!is_limit && !flag.contains("deadline"), "{place}");
+        }
+    });
+    for key in settings {
+        let is_limit = key.contains("limit") || key.contains("cost") || key.ends_with("-usd");
+        assert!(!is_limit, "the setting {key}");
     }
 }

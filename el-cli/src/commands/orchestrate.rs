@@ -39,7 +39,7 @@ pub(super) use words::{command_of, phase_name};
 Examples:
   el orchestrate \"Document the REST API\"
   el orchestrate \"Document the REST API\" --plan-only
-  el orchestrate --goal-file goal.md --budget 20 --time-limit 2h
+  el orchestrate --goal-file goal.md --budget-per-epic 20 --plan-timeout 2h
   el orchestrate q5e6 --concurrency 5 --check 'cargo test'
   el orchestrate resume q5e6     Go on, after Ctrl-C, a crash, or your changes
   el orchestrate list
@@ -92,10 +92,10 @@ pub(crate) struct PlanArgs {
     plan_only: bool,
     /// The most that the whole plan may cost, in US dollars
     #[arg(long, value_name = "USD")]
-    budget: Option<String>,
+    budget_per_epic: Option<String>,
     /// The longest that the whole plan may take (90m, 2h)
     #[arg(long, value_name = "TIME")]
-    time_limit: Option<String>,
+    plan_timeout: Option<String>,
     /// The most tasks of the plan
     #[arg(long, value_name = "N")]
     max_tasks: Option<String>,
@@ -130,7 +130,7 @@ const VERBS: &[&str] = &["list", "show", "status", "resume", "help"];
 #[command(after_help = "\
 Examples:
   el orchestrate resume q5e6
-  el orchestrate resume q5e6 --budget 30 --concurrency 5
+  el orchestrate resume q5e6 --budget-per-epic 30 --concurrency 5
 
 It goes on after Ctrl-C, a crash, --plan-only, or a person's changes. Settings that no flag
 names stay as they were kept with the epic.")]
@@ -149,8 +149,8 @@ pub(crate) struct ResumeArgs {
 impl PlanArgs {
     fn apply_flags(&self, settings: Settings) -> Settings {
         settings
-            .with_flag("--budget", "budget_per_epic", self.budget.as_deref())
-            .with_flag("--time-limit", "orchestrate_time_limit", self.time_limit.as_deref())
+            .with_flag("--budget-per-epic", "budget_per_epic", self.budget_per_epic.as_deref())
+            .with_flag("--plan-timeout", "orchestrate_timeout", self.plan_timeout.as_deref())
             .with_flag("--max-tasks", "orchestrate_max_tasks", self.max_tasks.as_deref())
             .with_flag("--check", "orchestrate_check", self.check.as_deref())
             .with_flag("--check-rounds", "orchestrate_check_rounds", self.check_rounds.as_deref())

@@ -154,7 +154,7 @@ pub(crate) struct Overrides {
     max_turns: Option<String>,
     /// The most that a run may cost, in US dollars
     #[arg(long, value_name = "USD")]
-    max_budget: Option<String>,
+    budget_per_run: Option<String>,
     /// The most that all runs of a day (UTC) may cost, in US dollars
     #[arg(long, value_name = "USD")]
     budget_per_day: Option<String>,
@@ -182,7 +182,7 @@ impl Overrides {
             .with_flag("--model", "model", self.model.as_deref())
             .with_flag("--permission-mode", "permission_mode", self.permission_mode.as_deref())
             .with_flag("--max-turns", "max_turns", self.max_turns.as_deref())
-            .with_flag("--max-budget", "max_budget_usd", self.max_budget.as_deref())
+            .with_flag("--budget-per-run", "budget_per_run", self.budget_per_run.as_deref())
             .with_flag("--budget-per-day", "budget_per_day", self.budget_per_day.as_deref())
             .with_flag("--max-load", "max_load", self.max_load.as_deref())
             .with_flag("--min-memory", "min_memory", self.min_memory.as_deref())

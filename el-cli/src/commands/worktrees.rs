@@ -12,6 +12,7 @@ mod list;
 pub(super) mod prune;
 mod removal;
 pub(super) mod remove;
+mod show;
 
 /// List the worktrees and branches of agents, or remove merged and clean ones
 #[derive(Debug, clap::Args)]
@@ -20,7 +21,7 @@ pub(super) mod remove;
     after_help = "\
 Examples:
   el worktrees
-  el worktrees --robot
+  el worktrees show q5e6
   el worktrees prune --dry-run
   el worktrees prune
   el worktrees remove q5e6 --force"
@@ -32,13 +33,15 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    List(list::Args),
+    Show(show::Args),
     Prune(prune::Args),
     Remove(remove::Args),
 }
 
 impl Args {
     pub(super) fn is_removal(&self) -> bool {
-        self.command.is_some()
+        matches!(self.command, Some(Command::Prune(_) | Command::Remove(_)))
     }
 }
 
@@ -46,7 +49,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     match &args.command {
         Some(Command::Prune(args)) => prune::run(args, app),
         Some(Command::Remove(args)) => remove::run(args, app),
-        None => list::run(app),
+        Some(Command::Show(args)) => show::run(args, app),
+        Some(Command::List(_)) | None => list::run(app),
     }
 }
 

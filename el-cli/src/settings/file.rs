@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn a_bracket_that_is_not_closed_is_one_problem() {
         let text = "model = \"opus\"\nallowed_tools = [\"Bash(a)\",\nmax_turns = 3\n\
-            max_budget_usd = 1.0\nlease = \"60s\"\n[agents.x]\nmodel = \"y\"\n";
+            budget_per_run = 1.0\nlease = \"60s\"\n[agents.x]\nmodel = \"y\"\n";
         let file = parse(text);
         assert_eq!(file.problems.len(), 1, "{:?}", file.problems);
         assert!(file.problems[0].is_serious);

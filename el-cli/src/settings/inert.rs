@@ -211,26 +211,26 @@ mod tests {
 
     #[test]
     fn a_limit_counts_if_it_is_no_wider() {
-        let wide = "max_budget_usd = 100.0\nexecution_timeout = \"9h\"\nconcurrency = 8\n\
+        let wide = "budget_per_run = 100.0\nexecution_timeout = \"9h\"\nconcurrency = 8\n\
                     retry_backoff = \"0s\"\nreview = false\n";
         assert_eq!(
-            inert(wide, "max_budget_usd = 2.0\nreview = true\n"),
-            ["concurrency", "execution_timeout", "max_budget_usd", "retry_backoff", "review"]
+            inert(wide, "budget_per_run = 2.0\nreview = true\n"),
+            ["budget_per_run", "concurrency", "execution_timeout", "retry_backoff", "review"]
         );
-        let narrow = "max_budget_usd = 1.0\nexecution_timeout = \"5m\"\nconcurrency = 1\n\
+        let narrow = "budget_per_run = 1.0\nexecution_timeout = \"5m\"\nconcurrency = 1\n\
                       retry_backoff = \"1h\"\nreview = true\n";
-        assert_eq!(inert(narrow, "max_budget_usd = 2.0\n"), [""; 0]);
+        assert_eq!(inert(narrow, "budget_per_run = 2.0\n"), [""; 0]);
         assert_eq!(inert("max_turns = \"\"\n", "max_turns = 5\n"), ["max_turns"]);
     }
 
     #[test]
     fn an_agents_own_limit_outranks_the_general_one() {
-        let own = "[agents.gendry]\nmax_budget_usd = 1.0\n";
+        let own = "[agents.gendry]\nbudget_per_run = 1.0\n";
         assert_eq!(
-            inert("[agents.gendry]\nmax_budget_usd = 5.0\n", own),
-            ["agents.gendry.max_budget_usd"]
+            inert("[agents.gendry]\nbudget_per_run = 5.0\n", own),
+            ["agents.gendry.budget_per_run"]
         );
-        assert_eq!(inert("[agents.ada]\nmax_budget_usd = 5.0\n", own), [""; 0]);
+        assert_eq!(inert("[agents.ada]\nbudget_per_run = 5.0\n", own), [""; 0]);
     }
 
     #[test]

@@ -28,9 +28,7 @@ impl Settings {
             asks_again: int("orchestrate_asks_again")?,
             tasks_max: usize::try_from(int("orchestrate_max_tasks")?).unwrap_or(usize::MAX),
             depth_max: int("orchestrate_max_depth")?,
-            time_s: self
-                .optional_time("orchestrate_time_limit", None)?
-                .map(|limit| limit.as_secs()),
+            time_s: self.optional_time("orchestrate_timeout", None)?.map(|limit| limit.as_secs()),
             check: self.command_words("orchestrate_check", None)?,
             check_rounds: int("orchestrate_check_rounds")?,
             progress: self.value("orchestrate_progress", None)? == Value::Bool(true),

@@ -290,8 +290,8 @@ mod tests {
         assert_eq!(read("concurrency", "0"), Err("0 is not between 1 and 256".to_owned()));
         assert_eq!(read("lease", "1s"), Err("1s is less than 5s".to_owned()));
         assert!(read("permission_mode", "banana").unwrap_err().contains("acceptEdits"));
-        assert!(read("max_budget_usd", "-1").is_err());
-        assert!(read("max_budget_usd", "inf").is_err());
+        assert!(read("budget_per_run", "-1").is_err());
+        assert!(read("budget_per_run", "inf").is_err());
     }
 
     #[test]
@@ -323,7 +323,7 @@ mod tests {
         for (name, text) in [
             ("allowed_tools", "Bash(a,b),Edit"),
             ("lease", "90s"),
-            ("max_budget_usd", "2.5"),
+            ("budget_per_run", "2.5"),
             ("model", ""),
         ] {
             let value = read(name, text).unwrap();

@@ -92,15 +92,18 @@ fn begin_existing(
         Some(_) => true,
         None => ops::get_atom(&store, id)?.metadata.get(EPIC_KEY).is_some(),
     };
-    let budget_usd =
-        if args.plan.budget.is_some() || !is_said { default_budget(settings)? } else { None };
+    let budget_usd = if args.plan.budget_per_epic.is_some() || !is_said {
+        default_budget(settings)?
+    } else {
+        None
+    };
     drop(store);
     let begin = Begin { goal: target.goal.clone(), settings: plan, budget_usd };
     let mut store = app.open_for_writing()?;
     let epic = ops::begin_orchestration(&mut store, &app.ctx(), &begin)?;
     // A higher budget means that the plan goes on; an epic deferred by a person stays deferred.
     let was_spent = known.is_some_and(|known| ending::is_spent(&known));
-    if args.plan.budget.is_some() && was_spent && epic.status == Status::Deferred {
+    if args.plan.budget_per_epic.is_some() && was_spent && epic.status == Status::Deferred {
         let reopened = ops::reopen(&mut store, &app.ctx(), std::slice::from_ref(&epic.id))?;
         return Ok((reopened.into_iter().next().unwrap_or(epic), false));
     }
@@ -134,7 +137,7 @@ fn merge_plan_settings(
 ) -> Result<PlanSettings> {
     let said = settings.plan_settings()?;
     let mut plan = kept.clone();
-    if flags.time_limit.is_some() {
+    if flags.plan_timeout.is_some() {
         plan.time_s = said.time_s;
     }
     if flags.max_tasks.is_some() {

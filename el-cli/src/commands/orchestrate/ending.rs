@@ -163,7 +163,7 @@ fn spent_as_i64(overview: &Overview) -> i64 {
 }
 
 /// Returns true if the budget of the whole plan is used up. The epic may be deferred for that
-/// reason; `--budget` reopens the epic.
+/// reason; `--budget-per-epic` reopens the epic.
 pub(super) fn is_spent(overview: &Overview) -> bool {
     overview.budget_micros.is_some_and(|budget| spent_as_i64(overview) >= budget)
 }
@@ -180,14 +180,14 @@ fn used_up(overview: &Overview) -> Option<Ending> {
                 format_usd(spent),
                 format_usd(budget)
             ),
-            "--budget USD",
+            "--budget-per-epic USD",
         )
     } else {
         let limit = overview.settings.time_s.filter(|limit| overview.worked_s >= *limit)?;
         let span = |seconds| time::format_span(Duration::from_secs(seconds));
         let why =
             format!("its time is over: {} of {} have passed", span(overview.worked_s), span(limit));
-        (State::TimeOver, why, "--time-limit TIME")
+        (State::TimeOver, why, "--plan-timeout TIME")
     };
     let commands = [format!("{} {flag}", resume_command(epic)), status_command(epic)];
     Some(Ending::new(

@@ -115,6 +115,8 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("diff", answer_schema::<diff::Difference>()),
     ("land", answer_schema::<land::Landing<'_>>()),
     ("worktrees", answer_schema::<List<'_, AtomBranch>>()),
+    ("worktrees list", answer_schema::<List<'_, AtomBranch>>()),
+    ("worktrees show", answer_schema::<OneOrMany<'_, AtomBranch>>()),
     ("worktrees prune", answer_schema::<worktrees::prune::Pruning<'_>>()),
     ("worktrees remove", answer_schema::<worktrees::remove::Removed<'_>>()),
 ];

@@ -39,7 +39,7 @@ pub(super) fn workplace_words(agent: &AgentSettings) -> String {
 fn cost_bound(agent: &AgentSettings, options: &WorkOptions) -> String {
     let amount = |amount: Option<f64>, each: &str| Some(format!("${:.2} a{each}", amount?));
     let bounds: Vec<String> = [
-        amount(agent.max_budget_usd, " run"),
+        amount(agent.budget_per_run, " run"),
         amount(options.resources.budget_per_epic, "n epic"),
         amount(options.resources.budget_per_day, " day"),
     ]
@@ -48,7 +48,7 @@ fn cost_bound(agent: &AgentSettings, options: &WorkOptions) -> String {
     .collect();
     match (bounds.as_slice(), &agent.executor) {
         ([], Executor::Command(_)) => "no bound on cost".to_owned(),
-        ([], _) => "no bound on cost (max_budget_usd, budget_per_day set one)".to_owned(),
+        ([], _) => "no bound on cost (budget_per_run, budget_per_day set one)".to_owned(),
         (bounds, _) => format!("at most {}", bounds.join(", ")),
     }
 }

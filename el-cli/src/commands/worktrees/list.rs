@@ -5,32 +5,43 @@ use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::List;
+use crate::output::page::Page;
 use crate::output::{sanitize, style};
+
+/// List the worktrees and branches of agents
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el worktrees list
+  el worktrees list --robot")]
+pub(crate) struct Args {}
 
 pub(super) fn run(app: &App) -> Result<Exit> {
     let store = app.open_for_reading()?;
     let found = find_branches(app, &store, &find_repository(app)?)?;
     let list = List::complete(&found);
     app.printer.emit(&list, |page| {
-        for branch in &found {
-            if page.is_quiet() {
-                page.push_line(sanitize::one_line(&branch.branch));
-                continue;
-            }
-            let id = page.paint(style::ID, &branch.branch);
-            let title = branch.title.as_deref().map(sanitize::one_line).unwrap_or_default();
-            page.push_line(format!("{id}  {}  {title}", branch_state(branch)));
-            if let Some(path) = &branch.path {
-                let text = page.paint(style::DIM, &format!("  {}", sanitize::path_line(path)));
-                page.push_line(text);
-            }
-        }
+        found.iter().for_each(|branch| print_branch(page, branch));
         if found.is_empty() && !page.is_quiet() {
             let text = page.paint(style::DIM, "No atom has a branch");
             page.push_line(text);
         }
     })?;
     Ok(Exit::Done)
+}
+
+/// Prints the branch, its state, and the folder of its worktree.
+pub(super) fn print_branch(page: &mut Page, branch: &AtomBranch) {
+    if page.is_quiet() {
+        return page.push_line(sanitize::one_line(&branch.branch));
+    }
+    let id = page.paint(style::ID, &branch.branch);
+    let title = branch.title.as_deref().map(sanitize::one_line).unwrap_or_default();
+    page.push_line(format!("{id}  {}  {title}", branch_state(branch)));
+    if let Some(path) = &branch.path {
+        let text = page.paint(style::DIM, &format!("  {}", sanitize::path_line(path)));
+        page.push_line(text);
+    }
 }
 
 /// In words.

@@ -95,7 +95,7 @@ pub(super) static KEYS: &[Key] = &[
         LOWER,
         "Turns after which Claude Code gives up",
     ),
-    key("max_budget_usd", Kind::Amount, None, Scope::Agent, LOWER, "Dollars for one run"),
+    key("budget_per_run", Kind::Amount, None, Scope::Agent, LOWER, "Dollars for one run"),
     key(
         "extra_args",
         Kind::List,

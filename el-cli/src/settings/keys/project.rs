@@ -217,7 +217,7 @@ pub(super) static KEYS: &[Key] = &[
         "How many orchestrations may be within each other",
     ),
     key(
-        "orchestrate_time_limit",
+        "orchestrate_timeout",
         Kind::Time { min: SECOND },
         None,
         Scope::Worker,

@@ -25,9 +25,9 @@ Examples:
   el restore \"2 hours ago\"   The last one from before then; a date and 2026-12-01T09:30 do too
   el restore copy.db         A file
 
-It works when the database is missing or damaged, and refuses while workers or runs are there. What
-it replaces becomes a backup of its own. Runs that were live in the backup are settled, and no
-session of then can write again.
+It works when the database is missing or damaged, and refuses while workers or runs are there.
+What it replaces becomes a backup of its own. Runs that were live in the backup are settled, and
+no session of then can write again.
 
 Exit codes: 3 there is no such backup; 4 somebody works on the tracker.")]
 pub(crate) struct Args {

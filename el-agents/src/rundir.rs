@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::preparation::{PreparationFailure, Workplace};
 use crate::process::Marker;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Confinement, Sandbox};
 use crate::session;
 use crate::settings::{AgentSettings, Places, RunRules};
 use crate::summary_file::FileStamp;
@@ -45,6 +45,14 @@ pub(crate) struct LaunchSpec {
     /// The sandbox that the agent runs in, if there is one.
     #[serde(default)]
     pub(crate) sandbox: Option<Sandbox>,
+}
+
+impl LaunchSpec {
+    /// The sandbox of the run's checks and of its setup.
+    pub(crate) fn confinement(&self) -> Option<Confinement<'_>> {
+        let places = &self.places;
+        self.sandbox.as_ref().map(|sandbox| Confinement { sandbox, places })
+    }
 }
 
 /// A file of a run that could not be read or written.

@@ -15,6 +15,7 @@ use crate::claude::sanitize;
 use crate::clock;
 use crate::git::is_local_variable;
 use crate::process::{Marker, detach_command, end_marked};
+use crate::sandbox::{Call, Confinement};
 use crate::session;
 
 /// The part of the output's end that is kept, in bytes.
@@ -46,6 +47,7 @@ pub fn start_check(
     verify: &Verify,
     folder: &Path,
     environment: &[(OsString, OsString)],
+    confinement: Option<Confinement<'_>>,
 ) -> Result<RunningCheck, Box<Verify>> {
     let fresh = Verify::pending(verify.command.clone(), verify.required, verify.timeout_ms);
     let mark = fresh_token();
@@ -59,7 +61,8 @@ pub fn start_check(
         })
     };
     let began = Instant::now();
-    let (child, output) = spawn_check(verify, folder, environment, &mark).map_err(not_run)?;
+    let (child, output) =
+        spawn_check(verify, folder, environment, &mark, confinement).map_err(not_run)?;
     let (sender, tail) = channel();
     std::thread::spawn(move || {
         // The receiver may have given up.
@@ -88,15 +91,29 @@ fn spawn_check(
     folder: &Path,
     environment: &[(OsString, OsString)],
     mark: &str,
+    confinement: Option<Confinement<'_>>,
 ) -> io::Result<(Child, PipeReader)> {
-    let mut command = Command::new(find_program(&verify.command, folder, environment)?);
-    let (reader, writer) = io::pipe()?;
+    let program = find_program(&verify.command, folder, environment)?;
     let is_kept = |name: &OsStr| name != "EL_DB" && !is_local_variable(name);
+    let mut environment: Vec<_> =
+        environment.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
+    let mut words = vec![program.into_os_string()];
+    words.extend(verify.command[1..].iter().map(OsString::from));
+    if let Some(Confinement { sandbox, places }) = confinement {
+        let confined = sandbox.confine(&Call {
+            argv: &words,
+            environment: &environment,
+            workdir: folder,
+            places,
+            run: None,
+        })?;
+        (words, environment) = (confined.argv, confined.environment);
+    }
+    let (reader, writer) = io::pipe()?;
+    let mut command = Command::new(&words[0]);
     // The check of a run has the run's session, from its environment. Others have no tracker.
-    command.args(&verify.command[1..]).env_clear().env(session::VARIABLE, session::NO_TRACKER);
-    command.envs(
-        environment.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name, value)),
-    );
+    command.args(&words[1..]).env_clear().env(session::VARIABLE, session::NO_TRACKER);
+    command.envs(environment);
     command
         .env(MARK, mark)
         .current_dir(folder)
@@ -188,8 +205,13 @@ impl Drop for RunningCheck {
 
 /// Runs a check to the end. Blocks.
 #[must_use]
-pub fn run_check(verify: &Verify, folder: &Path, environment: &[(OsString, OsString)]) -> Verify {
-    let mut running = match start_check(verify, folder, environment) {
+pub fn run_check(
+    verify: &Verify,
+    folder: &Path,
+    environment: &[(OsString, OsString)],
+    confinement: Option<Confinement<'_>>,
+) -> Verify {
+    let mut running = match start_check(verify, folder, environment, confinement) {
         Ok(running) => running,
         Err(not_run) => return *not_run,
     };
@@ -224,7 +246,7 @@ mod tests {
             (OsString::from("EL_SESSION"), OsString::from("/run-1/socket")),
             (OsString::from("EL_DB"), OsString::from("/db")),
         ];
-        run_check(&Verify::pending(words, true, timeout_ms), dir.path(), &environment)
+        run_check(&Verify::pending(words, true, timeout_ms), dir.path(), &environment, None)
     }
 
     #[test]
@@ -249,7 +271,7 @@ mod tests {
         assert_eq!(seen.output.as_deref(), Some("/run-1/socket,,marked"));
         let words = ["sh", "-c", "echo $EL_SESSION"].map(str::to_owned).to_vec();
         let path = (OsString::from("PATH"), std::env::var_os("PATH").unwrap());
-        let alone = run_check(&Verify::pending(words, true, 20_000), Path::new("/"), &[path]);
+        let alone = run_check(&Verify::pending(words, true, 20_000), Path::new("/"), &[path], None);
         assert_eq!(alone.output.as_deref(), Some("none"));
     }
 
@@ -279,7 +301,7 @@ mod tests {
     fn a_program_that_is_not_there_is_a_check_that_was_not_run() {
         let dir = tempfile::tempdir().unwrap();
         let verify = Verify::pending(vec!["no-such-program".to_owned()], false, 1_000);
-        let ended = run_check(&verify, dir.path(), &[]);
+        let ended = run_check(&verify, dir.path(), &[], None);
         assert_eq!(ended.status, VerifyStatus::NotRun);
         assert!(ended.output.unwrap().contains("no-such-program"));
     }

@@ -263,6 +263,22 @@ impl Settings {
             .collect())
     }
 
+    fn sandbox_settings(&self, agent: Option<&str>) -> Result<SandboxSettings> {
+        Ok(SandboxSettings {
+            mode: match self.optional_text("sandbox", agent)?.as_deref() {
+                Some("strict") => SandboxMode::Strict,
+                Some("off") => SandboxMode::Off,
+                _ => SandboxMode::Auto,
+            },
+            network: match self.optional_text("sandbox_network", agent)?.as_deref() {
+                Some("off") => Network::Off,
+                _ => Network::On,
+            },
+            write: self.paths("sandbox_write", agent)?,
+            hide: self.paths("sandbox_hide", agent)?,
+        })
+    }
+
     /// The settings of a named agent.
     pub(crate) fn agent_settings(&self, name: &str) -> Result<AgentSettings> {
         let agent = Some(name);
@@ -319,19 +335,7 @@ impl Settings {
             env_pass: self.text_list("env_pass", agent)?,
             env_strip: self.text_list("env_strip", agent)?,
             trusted_files: self.trust.files(),
-            sandbox: SandboxSettings {
-                mode: match self.optional_text("sandbox", agent)?.as_deref() {
-                    Some("strict") => SandboxMode::Strict,
-                    Some("off") => SandboxMode::Off,
-                    _ => SandboxMode::Auto,
-                },
-                network: match self.optional_text("sandbox_network", agent)?.as_deref() {
-                    Some("off") => Network::Off,
-                    _ => Network::On,
-                },
-                write: self.paths("sandbox_write", agent)?,
-                hide: self.paths("sandbox_hide", agent)?,
-            },
+            sandbox: self.sandbox_settings(agent)?,
         })
     }
 

@@ -122,3 +122,31 @@ fn a_full_tmp_is_bounded_and_what_it_leaves_running_ends() {
     let left = std::process::Command::new("pgrep").args(["-f", "sleep 617"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&left.stdout), "");
 }
+
+#[test]
+fn checks_and_setups_run_in_it_too() {
+    let Some(env) = TestEnv::with_sandbox(
+        "isolate = \"worktree\"\nworktree_setup = \"attack.sh setup\"\nverify = \"attack.sh check\"\n\
+         land_check = \"attack.sh land\"\n",
+    ) else {
+        return;
+    };
+    fs::write(env.home().join("mine"), "mine").unwrap();
+    env.program(
+        "attack.sh",
+        &format!(
+            "#!/bin/sh\necho $1 > {home}/mine && echo $1 > {root}/ran; cat {home}/.ssh/key\n\
+             [ ! -s {home}/.ssh/key ]\n",
+            home = env.home().display(),
+            root = env.path("").display(),
+        ),
+    );
+    fs::create_dir(env.home().join(".ssh")).unwrap();
+    fs::write(env.home().join(".ssh/key"), "key").unwrap();
+    env.attack("echo work > work.txt; git add work.txt; git commit -q -m work");
+    let run = env.last_run(env.robot(&["list", "--all"])["items"][0]["id"].as_str().unwrap());
+    assert_eq!(run["verify"]["status"], "passed", "{run:#}");
+    assert_eq!(env.robot(&["land", "--all"])["landed"], 1);
+    assert_eq!(fs::read_to_string(env.home().join("mine")).unwrap(), "mine");
+    assert!(!env.path("ran").exists());
+}

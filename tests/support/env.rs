@@ -134,6 +134,10 @@ impl TestEnv {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
+        // All tests with, or without, the sandbox.
+        if let Ok(mode) = std::env::var("EL_TEST_SANDBOX") {
+            vars.insert("EL_SANDBOX".to_owned(), mode);
+        }
         vars.extend(self.vars.clone());
         vars
     }

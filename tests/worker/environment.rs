@@ -9,14 +9,11 @@ use crate::support::{SOON, TestEnv};
 
 /// The environment seen by a run's agent.
 fn seen(env: &TestEnv, arguments: &[&str]) -> Value {
-    let id = env.script_atom(&[
-        &format!("record {}/$EL_ATOM.json", env.path("out").display()),
-        "close done",
-    ]);
+    let id = env.script_atom(&["record $EL_ATOM.json", "close done"]);
     env.work(&[&["--once"], arguments].concat());
     let run = env.last_run(&id);
     assert_eq!(run["outcome"], "closed");
-    env.recorded(&format!("{}/{}.json", env.path("out").display(), id))
+    env.recorded(&format!("{}/{id}.json", run["workdir"].as_str().unwrap()))
 }
 
 #[test]

@@ -17,6 +17,7 @@ use tokio::time::MissedTickBehavior;
 
 use super::{LandContext, LandError};
 use crate::process::{self, Marker, end_marked};
+use crate::sandbox::Confinement;
 use crate::verify::{self, LOOK};
 
 /// In the environment of all that such a check starts; the value names the check's owner.
@@ -205,9 +206,18 @@ impl<'a> CheckRunner<'a> {
         let mut environment = self.context.environment.to_vec();
         environment.push((OWNER.into(), self.owner.as_str().into()));
         environment.push((ONCE.into(), once.into()));
+        let places = self.context.places();
+        let sandbox = match self.context.sandbox() {
+            Ok(sandbox) => sandbox,
+            Err(error) => {
+                let output = Some(format!("{}; {}", error.message, error.hint));
+                return Some(Verify { status: VerifyStatus::NotRun, output, ..verify.clone() });
+            }
+        };
+        let confinement = sandbox.as_ref().map(|sandbox| Confinement { sandbox, places: &places });
         let StopSignals { runtime, signals, has_come } = &mut self.signals;
         runtime.block_on(async {
-            let mut running = match verify::start_check(verify, folder, &environment) {
+            let mut running = match verify::start_check(verify, folder, &environment, confinement) {
                 Ok(running) => running,
                 Err(not_run) => return Some(*not_run),
             };
@@ -239,6 +249,7 @@ mod tests {
     use super::*;
     use crate::git::JoinMode;
     use crate::land::LandSettings;
+    use crate::sandbox::SandboxSettings;
 
     fn settings() -> LandSettings {
         LandSettings {
@@ -253,6 +264,7 @@ mod tests {
             worktrees: PathBuf::new(),
             put_into_worktrees: Vec::new(),
             configuration: PathBuf::new(),
+            sandbox: SandboxSettings::default(),
         }
     }
 

@@ -35,9 +35,12 @@ pub use self::plan_check::{
     PlanBranch, PlanBranches, PlanCheck, PlanCheckEnd, PlanCheckEvent, check_plan, plan_branches,
     plan_check_owner,
 };
+use crate::check::ConfigurationError;
 use crate::clock;
 use crate::file_lock::FileLock;
 use crate::git::{GitError, JoinMode, Repository, make_worktrees_folder};
+use crate::sandbox::{Found, Sandbox, SandboxSettings};
+use crate::settings::Places;
 use crate::tmux::socket_name;
 
 /// How work is brought in.
@@ -63,6 +66,8 @@ pub struct LandSettings {
     /// The project's configuration, which el itself writes. Never counted as a change, even if git
     /// tracks the file.
     pub configuration: PathBuf,
+    /// The sandbox of the check and of the setup.
+    pub sandbox: SandboxSettings,
 }
 
 impl LandSettings {
@@ -93,6 +98,25 @@ pub struct LandContext<'a> {
 impl LandContext<'_> {
     fn ctx(&self) -> Ctx<'_> {
         Ctx { now: clock::now(), actor: self.actor, session: self.session }
+    }
+
+    /// The sandbox that the settings want, where this machine can have it.
+    fn sandbox(&self) -> Result<Option<Sandbox>, ConfigurationError> {
+        Ok(match Sandbox::find(&self.settings.sandbox, &[], self.environment)? {
+            Found::Sandbox(sandbox) => Some(sandbox),
+            Found::Off | Found::Missing(_) => None,
+        })
+    }
+
+    fn places(&self) -> Places {
+        let beside = |name| self.database.with_file_name(name);
+        Places {
+            database: self.database.to_owned(),
+            runs: beside("runs"),
+            contexts: beside("agent-context"),
+            summaries: beside("summaries"),
+            el: self.el.clone(),
+        }
     }
 
     /// The tracker's name, unique on this machine.

@@ -5,6 +5,7 @@
 
 mod checkout;
 mod client;
+mod exit;
 mod files;
 mod mounts;
 mod plan;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::exit::read_exit;
 use self::files::Disk;
 use self::plan::{Folders, plan};
 use crate::check::ConfigurationError;
@@ -84,6 +86,13 @@ pub struct Call<'a> {
     pub places: &'a Places,
     /// The folder of the run, for an agent.
     pub run: Option<&'a RunDir>,
+}
+
+/// The sandbox of a check or a setup.
+#[derive(Debug, Clone, Copy)]
+pub struct Confinement<'a> {
+    pub sandbox: &'a Sandbox,
+    pub places: &'a Places,
 }
 
 /// How it is run then.
@@ -234,4 +243,11 @@ fn flags(network: Network) -> Vec<&'static str> {
         flags.push("--unshare-net");
     }
     flags
+}
+
+/// The sandbox that a run was launched in, with the places of its tracker. `None` also within that
+/// sandbox, where the run's folder is hidden.
+pub fn launched_sandbox(database: &Path, run: &str) -> Option<(Sandbox, Places)> {
+    let spec = RunDir::of_run(database, run).read_launch().ok()?;
+    spec.sandbox.map(|sandbox| (sandbox, spec.places))
 }

@@ -60,6 +60,7 @@ impl Supervisor {
             verify,
             &self.spec.agent.working_directory,
             &self.environment,
+            self.spec.confinement(),
         ) {
             Ok(running) => running,
             Err(not_run) => return *not_run,

@@ -45,7 +45,7 @@ use crate::claude::one_line;
 use crate::clock;
 use crate::process::{self, ProcessId};
 use crate::rundir::{LaunchSpec, RunDir, RunDirError};
-use crate::sandbox::Call;
+use crate::sandbox::{self, Call};
 use crate::session::Identity;
 use crate::settings::Executor;
 
@@ -252,6 +252,9 @@ impl Supervisor {
             Ok(CallEnd { kind, status }) => {
                 record.exit_code = status.and_then(|s| s.code());
                 record.signal = status.and_then(|s| s.signal());
+                if self.spec.sandbox.is_some() {
+                    sandbox::read_exit(&mut record, &self.folder.stderr_path());
+                }
                 if kind == EndKind::Exited && self.watcher.signals.hung_up() {
                     // The signal may have reached the agent first.
                     record.end = EndKind::Hangup;

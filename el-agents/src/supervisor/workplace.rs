@@ -91,7 +91,7 @@ fn prepare_worktree(
     let make = || {
         let prepared = git::prepare_worktree(isolation, &agent.working_directory, &wanted)?;
         if prepared.is_new {
-            run_setup(isolation, &prepared.workdir)?;
+            run_setup(spec, isolation, &prepared.workdir)?;
             prepared.mark_ready()?;
         }
         Ok(Workplace {
@@ -103,13 +103,13 @@ fn prepare_worktree(
     make().map_err(PreparationFailure::of_git)
 }
 
-fn run_setup(isolation: &Isolation, folder: &Path) -> Result<(), GitError> {
+fn run_setup(spec: &LaunchSpec, isolation: &Isolation, folder: &Path) -> Result<(), GitError> {
     if isolation.setup.is_empty() {
         return Ok(());
     }
     let setup = Verify::pending(isolation.setup.clone(), true, isolation.setup_timeout_ms);
     let environment: Vec<_> = std::env::vars_os().collect();
-    let ended = verify::run_check(&setup, folder, &environment);
+    let ended = verify::run_check(&setup, folder, &environment, spec.confinement());
     if ended.status == VerifyStatus::Passed {
         return Ok(());
     }

@@ -1,3 +1,4 @@
+use el_agents::sandbox::{Confinement, launched_sandbox};
 use el_agents::verify;
 use el_core::Store;
 use el_core::model::{Run, Status};
@@ -123,23 +124,30 @@ pub(crate) fn check_first(
     };
     app.printer.note(&format!("checking first: {}", words::join_command(&required.command)));
     let environment: Vec<_> = std::env::vars_os().collect();
-    let result =
-        match verify::start_check(required, std::path::Path::new(&run.workdir), &environment) {
-            Ok(mut running) => loop {
-                if let Some(ended) = running.poll() {
-                    break ended;
-                }
-                if !goes_on() {
-                    return Err(CommandError::new(
-                        Exit::Conflict,
-                        "cancelled",
-                        "the close was called off; nothing was changed",
-                    ));
-                }
-                std::thread::sleep(verify::LOOK);
-            },
-            Err(not_run) => *not_run,
-        };
+    // In the sandbox itself nothing is known of it, and what it starts stays in it.
+    let launched = launched_sandbox(store.path(), &run.id);
+    let confinement = launched.as_ref().map(|(sandbox, places)| Confinement { sandbox, places });
+    let result = match verify::start_check(
+        required,
+        std::path::Path::new(&run.workdir),
+        &environment,
+        confinement,
+    ) {
+        Ok(mut running) => loop {
+            if let Some(ended) = running.poll() {
+                break ended;
+            }
+            if !goes_on() {
+                return Err(CommandError::new(
+                    Exit::Conflict,
+                    "cancelled",
+                    "the close was called off; nothing was changed",
+                ));
+            }
+            std::thread::sleep(verify::LOOK);
+        },
+        Err(not_run) => *not_run,
+    };
     Ok(ops::record_verify(store, &app.ctx(), &run.id, &token, &result)?)
 }
 

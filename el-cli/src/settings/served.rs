@@ -136,6 +136,7 @@ impl Settings {
             worktrees: self.worktrees_folder()?,
             put_into_worktrees: self.put_into_worktrees()?,
             configuration: self.project.path.clone(),
+            sandbox: self.sandbox_settings(None)?,
         })
     }
 

@@ -55,7 +55,7 @@ impl Session {
             }
             // As in the client, an unwritable home costs the memory, not the run.
             let _ = std::fs::create_dir_all(&folder);
-            session.attempt = count_attempt(&config);
+            session.attempt = count_attempt(&folder);
         }
         session.remember(&json!({
             "type": "user", "sessionId": session.id, "cwd": session.cwd, "version": crate::VERSION,
@@ -127,9 +127,9 @@ fn config_dir() -> PathBuf {
 }
 
 /// A byte per attempt: an append is atomic, so two agents never read the same count.
-fn count_attempt(config: &Path) -> u32 {
+fn count_attempt(conversations: &Path) -> u32 {
     let Ok(atom) = std::env::var("EL_ATOM") else { return 1 };
-    let folder = config.join("fake-agent");
+    let folder = conversations.join("fake-agent");
     let path = folder.join(atom.replace('/', "-"));
     let _ = std::fs::create_dir_all(&folder);
     if let Ok(mut file) = File::options().create(true).append(true).open(&path) {

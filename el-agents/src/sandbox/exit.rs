@@ -1,0 +1,34 @@
+//! What the exit of bubblewrap says of the program within.
+
+use std::path::Path;
+
+use el_core::model::{EndKind, ExitRecord};
+
+/// Bubblewrap's exit code for a program that a signal ended is this and the signal.
+const SIGNALLED: i32 = 128;
+const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
+/// The beginning of what bubblewrap itself has to say.
+const OWN_WORDS: &str = "bwrap: ";
+
+/// Puts right a record that was read from bubblewrap's own exit: the signal that ended the agent,
+/// or a sandbox that could not be made, which is no fault of the agent's. `stderr`: the file of
+/// what was written to standard error.
+pub(crate) fn read_exit(record: &mut ExitRecord, stderr: &Path) {
+    let signal = record.exit_code.map(|code| code - SIGNALLED);
+    if let Some(signal) = signal.filter(|signal| SIGNALS.contains(signal)) {
+        record.exit_code = None;
+        record.signal = Some(signal);
+    }
+    if record.end == EndKind::Exited
+        && record.exit_code == Some(1)
+        && let Some(line) = std::fs::read_to_string(stderr).ok().as_deref().and_then(own_words)
+    {
+        record.end = EndKind::SpawnFailed;
+        record.message = Some(format!("the sandbox: {line}"));
+    }
+}
+
+/// Bubblewrap ends with its only line.
+fn own_words(stderr: &str) -> Option<&str> {
+    stderr.lines().last()?.strip_prefix(OWN_WORDS)
+}

@@ -26,10 +26,10 @@ impl TestEnv {
         if !has_bubblewrap() {
             return None;
         }
-        let env = TestEnv::with_repository(&format!(
-            "executor = \"command\"\ncommand = \"agent.sh\"\nsandbox = \"strict\"\n\
-             max_attempts = 1\n{configuration}"
+        let mut env = TestEnv::with_repository(&format!(
+            "executor = \"command\"\ncommand = \"agent.sh\"\nmax_attempts = 1\n{configuration}"
         ));
+        env.set("EL_SANDBOX", "strict");
         Some(env)
     }
 

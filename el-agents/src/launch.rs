@@ -141,10 +141,7 @@ impl Launcher {
                 &run.atom_id,
             )),
             preamble: self.preamble.clone().or(own_prompt),
-            sandbox: match &self.sandbox {
-                Found::Sandbox(sandbox) => Some(sandbox.clone()),
-                Found::Off | Found::Missing(_) => None,
-            },
+            sandbox: self.sandbox.sandbox().cloned(),
         })?;
         let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16)
             .expect("a token is hexadecimal");

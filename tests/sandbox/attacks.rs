@@ -26,6 +26,10 @@ fn it_writes_where_it_works_and_nowhere_else() {
     assert!(!home.join("new").exists() && !home.join("other").exists());
     assert!(!env.project("new").exists() && !std::path::Path::new("/usr/x").exists());
     assert!(said.contains("Read-only file system"), "{said}");
+    let run = env.last_run(env.robot(&["list", "--all"])["items"][0]["id"].as_str().unwrap());
+    let pane = env.read_run_file(&run, "pane.log");
+    assert!(pane.contains("/mine read-only; sandbox_write with its folder opens it"), "{pane}");
+    assert!(env.read_run_file(&run, "prompt.md").contains("You run in a sandbox."));
     let branches = env.git(&["log", "--all", "--topo-order", "--format=%s"]);
     assert_eq!(branches, "work\nbase");
 }
@@ -126,8 +130,8 @@ fn a_full_tmp_is_bounded_and_what_it_leaves_running_ends() {
 #[test]
 fn checks_and_setups_run_in_it_too() {
     let Some(env) = TestEnv::with_sandbox(
-        "isolate = \"worktree\"\nworktree_setup = \"attack.sh setup\"\nverify = \"attack.sh check\"\n\
-         land_check = \"attack.sh land\"\n",
+        "isolate = \"worktree\"\nworktree_setup = \"attack.sh setup\"\n\
+         verify = \"attack.sh check\"\nland_check = \"attack.sh land\"\n",
     ) else {
         return;
     };

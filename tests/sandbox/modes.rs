@@ -5,7 +5,8 @@ use crate::support::TestEnv;
 
 /// A machine on which bubblewrap cannot make a namespace, as in most containers.
 fn without_namespaces(sandbox: &str) -> TestEnv {
-    let env = TestEnv::with_repository(&format!("sandbox = \"{sandbox}\"\n"));
+    let mut env = TestEnv::with_repository("");
+    env.set("EL_SANDBOX", sandbox);
     env.program(
         "bwrap",
         "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n",

@@ -39,7 +39,7 @@ use crate::check::ConfigurationError;
 use crate::clock;
 use crate::file_lock::FileLock;
 use crate::git::{GitError, JoinMode, Repository, make_worktrees_folder};
-use crate::sandbox::{Found, Sandbox, SandboxSettings};
+use crate::sandbox::{Sandbox, SandboxSettings};
 use crate::settings::Places;
 use crate::tmux::socket_name;
 
@@ -102,10 +102,8 @@ impl LandContext<'_> {
 
     /// The sandbox that the settings want, where this machine can have it.
     fn sandbox(&self) -> Result<Option<Sandbox>, ConfigurationError> {
-        Ok(match Sandbox::find(&self.settings.sandbox, &[], self.environment)? {
-            Found::Sandbox(sandbox) => Some(sandbox),
-            Found::Off | Found::Missing(_) => None,
-        })
+        let found = Sandbox::find(&self.settings.sandbox, &[], self.environment)?;
+        Ok(found.sandbox().cloned())
     }
 
     fn places(&self) -> Places {

@@ -5,6 +5,7 @@
 
 mod checkout;
 mod client;
+mod denial;
 mod exit;
 mod files;
 mod mounts;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::denial::denials;
 pub(crate) use self::exit::read_exit;
 use self::files::Disk;
 use self::plan::{Folders, plan};
@@ -102,6 +104,16 @@ pub struct Confined {
     pub environment: Vec<(OsString, OsString)>,
 }
 
+impl Found {
+    /// The sandbox, if there is one.
+    pub fn sandbox(&self) -> Option<&Sandbox> {
+        match self {
+            Found::Sandbox(sandbox) => Some(sandbox),
+            Found::Off | Found::Missing(_) => None,
+        }
+    }
+}
+
 impl Sandbox {
     /// Looks for the sandbox that these settings want.
     ///
@@ -136,6 +148,18 @@ impl Sandbox {
             Network::On => "bubblewrap",
             Network::Off => "bubblewrap, without a network",
         }
+    }
+
+    /// What the agent is told of it.
+    pub(crate) fn advice(&self) -> String {
+        let write = self.settings.write.iter().filter(|path| path.exists());
+        let write: Vec<String> = write.map(|path| path.display().to_string()).collect();
+        let more: String = write.iter().map(|path| format!(", {path}")).collect();
+        format!(
+            "You run in a sandbox. You can write this folder, /tmp{more}; all else is read-only, \
+             and keys and log-ins are hidden. Where a command fails because of that, do not try to \
+             get around it: say in your summary which path has to be opened."
+        )
     }
 
     /// The words and the environment that run a program in the sandbox.

@@ -253,7 +253,11 @@ impl Supervisor {
                 record.exit_code = status.and_then(|s| s.code());
                 record.signal = status.and_then(|s| s.signal());
                 if self.spec.sandbox.is_some() {
-                    sandbox::read_exit(&mut record, &self.folder.stderr_path());
+                    let (out, err) = (self.folder.transcript_path(), self.folder.stderr_path());
+                    sandbox::read_exit(&mut record, &err);
+                    for denial in sandbox::denials(&[&out, &err]) {
+                        self.watcher.pane.show(&format!("! {denial}"));
+                    }
                 }
                 if kind == EndKind::Exited && self.watcher.signals.hung_up() {
                     // The signal may have reached the agent first.

@@ -19,6 +19,7 @@ use crate::error_chain::error_chain;
 use crate::preparation::context_file;
 use crate::preparation::{MergeConflict, PreparationFailure, Workplace};
 use crate::rundir::{private_folder, write_private};
+use crate::sandbox::Sandbox;
 use crate::summary_file::{as_seen_from, summary_file};
 
 impl Supervisor {
@@ -100,7 +101,11 @@ impl Supervisor {
         let (places, agent) = (&self.spec.places, &self.spec.agent);
         let store = self.watcher.lease.store();
         let run = &self.claimed;
-        let preamble = compose_preamble(self.spec.preamble.as_deref(), workplace);
+        let preamble = [
+            compose_preamble(self.spec.preamble.as_deref(), workplace),
+            self.spec.sandbox.as_ref().map(Sandbox::advice),
+        ];
+        let preamble = preamble.into_iter().flatten().reduce(|one, more| one + "\n\n" + &more);
         let mut context = ops::build_context(store, run, preamble.as_deref())?;
         context.review |= agent.review;
         let summary = summary_file(places, &run.atom_id);

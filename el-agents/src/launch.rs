@@ -34,7 +34,7 @@ pub(crate) struct Launcher {
     program: PathBuf,
     environment: Vec<(OsString, OsString)>,
     preamble: Option<String>,
-    sandbox: Found,
+    pub(crate) sandbox: Found,
 }
 
 /// A run that could not be launched.
@@ -77,14 +77,6 @@ impl Launcher {
         check::ensure_summaries_directory(&summary_file::summaries_folder(&places))?;
         let sandbox = Sandbox::find(&agent.sandbox, &agent.env_pass, &environment)?;
         Ok(Launcher { agent, rules, places, tmux, program, environment, preamble, sandbox })
-    }
-
-    /// Why runs have no sandbox although the settings want one.
-    pub(crate) fn missing_sandbox(&self) -> Option<&str> {
-        match &self.sandbox {
-            Found::Missing(why) => Some(why),
-            Found::Sandbox(_) | Found::Off => None,
-        }
     }
 
     /// How the agent is called, in words for people.

@@ -154,3 +154,30 @@ fn checks_and_setups_run_in_it_too() {
     assert_eq!(fs::read_to_string(env.home().join("mine")).unwrap(), "mine");
     assert!(!env.path("ran").exists());
 }
+
+#[test]
+fn the_tracker_is_not_there() {
+    for configuration in ["isolate = \"worktree\"\n", "isolate = \"none\"\n"] {
+        let Some(env) = TestEnv::with_sandbox(configuration) else { return };
+        let tracker = env.project(".eluent");
+        fs::create_dir_all(tracker.join("runs/run-other/session")).unwrap();
+        fs::write(tracker.join("runs/run-other/prompt.md"), "secret").unwrap();
+        let before = fs::read_to_string(tracker.join("config.toml")).unwrap();
+        let said = env.attack(&format!(
+            "cd {project}; cat {tracker}/runs/run-other/prompt.md; ls {tracker}/runs
+             mv {tracker} {tracker}.old; rmdir {tracker}; rm -r {tracker}/el.db {tracker}/runs
+             rm {tracker}/config.toml; echo 'notify = \"touch {root}/ran\"' > {tracker}/config.toml
+             ln -sf /tmp {tracker}; ln {tracker}/config.toml hard; echo x > {tracker}/el.db
+             cp {tracker}/el.db* /tmp; rm -f hard; cd - > /dev/null",
+            project = env.project("").display(),
+            tracker = tracker.display(),
+            root = env.path("").display(),
+        ));
+        assert!(!said.contains("secret") && !said.contains("run-other\n"), "{said}");
+        assert_eq!(fs::read_to_string(tracker.join("config.toml")).unwrap(), before);
+        assert!(
+            tracker.is_dir() && !tracker.is_symlink() && tracker.join("runs/run-other").is_dir()
+        );
+        assert!(!env.path("ran").exists() && !env.project("hard").exists());
+    }
+}

@@ -25,6 +25,7 @@ use self::files::Disk;
 use self::plan::{Folders, plan};
 use crate::check::ConfigurationError;
 use crate::rundir::RunDir;
+use crate::session;
 use crate::settings::Places;
 
 /// When there is to be one.
@@ -105,6 +106,14 @@ pub struct Confined {
 }
 
 impl Found {
+    /// Why there is none although the settings want one.
+    pub fn missing(&self) -> Option<&str> {
+        match self {
+            Found::Missing(why) => Some(why),
+            Found::Sandbox(_) | Found::Off => None,
+        }
+    }
+
     /// The sandbox, if there is one.
     pub fn sandbox(&self) -> Option<&Sandbox> {
         match self {
@@ -221,6 +230,10 @@ impl Sandbox {
         });
         folders.hidden = self.settings.hide.iter().cloned().chain(state).chain(tmux).collect();
         folders.writable = self.settings.write.iter().cloned().filter_map(real).collect();
+        let socket = get(session::VARIABLE).map(PathBuf::from);
+        folders
+            .needs
+            .extend(socket.as_deref().and_then(Path::parent).map(Into::into).and_then(real));
         if let Some(run) = call.run {
             folders.needs.extend(real(run.settings_path()));
             folders.needs.extend(real(run.session()));

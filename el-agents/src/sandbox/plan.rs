@@ -201,16 +201,13 @@ fn open_git(mounts: &mut Mounts, checkout: &Checkout, files: &impl Files) {
     }
 }
 
-/// The tracker's folder, of which a run sees its own parts.
+/// The tracker's folder, of which a run sees its own parts alone: the way to the tracker is the
+/// session socket.
 fn cover_tracker(mounts: &mut Mounts, tracker: &Path, folders: &Folders, files: &impl Files) {
-    // Until the session socket is the way into the tracker, the database itself is.
-    mounts.set(tracker, Access::Write);
-    for (name, access) in [
-        ("config.toml", Access::Read),
-        (".gitignore", Access::Read),
-        ("worktrees", Access::Read),
-        ("runs", Access::Hidden),
-    ] {
+    mounts.set(tracker, Access::Hidden);
+    for (name, access) in
+        [("config.toml", Access::Read), (".gitignore", Access::Read), ("summaries", Access::Write)]
+    {
         let path = tracker.join(name);
         if files.is_there(&path) {
             mounts.set(path, access);

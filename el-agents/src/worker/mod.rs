@@ -201,7 +201,7 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
         let mut terminate = signal(SignalKind::terminate()).map_err(system("listen to signals"))?;
         let mut hangup = signal(SignalKind::hangup()).map_err(system("listen to signals"))?;
         let missing_sandbox =
-            launchers.iter().find_map(Launcher::missing_sandbox).map(str::to_owned);
+            launchers.iter().find_map(|launcher| launcher.sandbox.missing()).map(str::to_owned);
         let mut state = State::sign_on(store, options, launchers, listener)?;
         if let Some(why) = missing_sandbox {
             state.warn(format!("agents run without a sandbox: {why}"));

@@ -14,3 +14,4 @@ mod ids;
 mod places;
 mod shapes;
 mod terminal;
+mod undo;

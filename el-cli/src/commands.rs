@@ -68,6 +68,7 @@ mod submit;
 mod supervise;
 mod tasks;
 mod trust;
+mod undo;
 mod update;
 mod why;
 mod work;
@@ -131,6 +132,7 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     Backup(backup::Args),
     Restore(restore::Args),
+    Undo(undo::Args),
     Completions(completions::Args),
     Import(import::Args),
     Export(export::Args),
@@ -218,6 +220,7 @@ impl Command {
             Command::Doctor(args) => doctor::run(&args, app),
             Command::Backup(args) => backup::run(&args, app),
             Command::Restore(args) => restore::run(&args, app),
+            Command::Undo(args) => undo::run(&args, app),
             Command::Completions(args) => completions::run(&args, app),
             Command::Import(args) => import::run(&args, app),
             Command::Export(args) => export::run(&args, app),

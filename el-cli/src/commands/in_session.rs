@@ -139,8 +139,8 @@ impl Command {
                 SessionPermission::Not("what is pruned cannot be restored")
             }
             Command::Discard(_) => SessionPermission::Do,
-            Command::Backup(_) | Command::Restore(_) => {
-                SessionPermission::Not("backups, and what is restored, are a person's")
+            Command::Backup(_) | Command::Restore(_) | Command::Undo(_) => {
+                SessionPermission::Not("backups, and what is taken back, are a person's")
             }
             Command::Doctor(args) if args.is_fix() => {
                 SessionPermission::Not("el doctor without --fix says what is wrong")
@@ -310,6 +310,8 @@ mod tests {
             "el backup",
             "el backup now",
             "el restore",
+            "el undo",
+            "el undo --list",
             "el restore 1 --dry-run",
             "el merge-driver --install issues.jsonl",
             "el hook notify --timeout-ms 1 -- sh",

@@ -53,6 +53,8 @@ text_enum! {
         Pruned = "pruned",
         /// The whole tracker was restored: `data` has `backup_of`, the time of the backup.
         Restored = "restored",
+        /// A person took a change back: `data` has the `step`, and what was `undone`.
+        Undone = "undone",
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn tell_of_bond(
 
 /// Refuses a cycle through a new bond into `target`. Called inside the transaction; the rollback
 /// undoes the bond.
-fn ensure_no_cycle(tx: &Tx<'_>, target: &str) -> Result<()> {
+pub(super) fn ensure_no_cycle(tx: &Tx<'_>, target: &str) -> Result<()> {
     ensure_no_cycle_through(tx, &Vertex::itself(target))
 }
 

@@ -301,6 +301,7 @@ pub(super) fn set_status(
         // A new status supersedes an undecided hand-over.
         review::record_verdict(tx, ctx, &before.id, ReviewVerdict::Superseded, to.reason)?;
     }
+    let was = super::undo::status_before(tx, before, to.fresh, to.assignee.is_some())?;
     atom::set_status(tx, &before.id, status, change, ctx.now)?;
     let mut data = json!({ "from": before.status, "to": status });
     if let Some(reason) = to.reason {
@@ -312,6 +313,7 @@ pub(super) fn set_status(
     if let Some(via) = to.via {
         data["via"] = via.into();
     }
+    data["was"] = was;
     event::insert(tx, ctx, EventKind::Status, Some(&before.id), None, &data)?;
     if status.is_over() && !before.status.is_over() {
         if !ready::has_failed(status, to.reason) {

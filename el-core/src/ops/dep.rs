@@ -2,12 +2,13 @@ use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use super::bonds::{add_bond, ensure_parent_fits, tell_of_bond};
 use super::change::{ensure_may_change_bounds, resolve_atom};
 use crate::model::{Atom, Bond, BondKind, EventKind, Status};
 use crate::rules::waits::{self, Edge, Wait};
-use crate::store::{Store, Tx, atom, bond, run};
+use crate::store::{Store, Tx, atom, bond, event, run};
 use crate::{Ctx, Error, Result};
 
 /// Binds `source` to `target`; for a blocking kind, `target` waits for `source`. Adding an existing
@@ -50,8 +51,11 @@ pub fn dep_add(
             )?;
             ensure_parent_fits(tx, &target.id, &source.id)?;
             if is_new {
-                let ends = (source.id.as_str(), target.id.as_str());
-                tell_of_bond(tx, ctx, EventKind::BondAdded, ends, kind)?;
+                let data = json!({
+                    "source": source.id, "target": target.id, "type": kind,
+                    "was": target.parent_id,
+                });
+                event::insert(tx, ctx, EventKind::BondAdded, Some(&target.id), None, &data)?;
             }
         } else {
             add_bond(tx, ctx, &source.id, &target.id, kind)?;

@@ -55,6 +55,7 @@ mod submit;
 mod supervise;
 mod tasks;
 mod uncommitted;
+mod undo;
 mod unfinished;
 mod update;
 mod verify;
@@ -124,6 +125,7 @@ pub use supervise::{
 };
 pub use tasks::{Task, TaskFilter, get_task, list_tasks, task_position};
 pub use uncommitted::remind_of_uncommitted;
+pub use undo::{Step, StepChange, undo, undo_steps};
 pub use unfinished::{has_unfinished, take_unfinished};
 pub use update::{AtomPatch, Updated, update};
 pub use verify::record_verify;

@@ -9,9 +9,11 @@ use crate::{Error, Result};
 
 mod resolve;
 mod tasks;
+mod undo;
 
 pub(crate) use resolve::{resolve, unused_short};
 pub(crate) use tasks::{assignees_of_tasks, list_delegated};
+pub(crate) use undo::restore_status;
 
 /// The status that an unreadable status is read as.
 const UNKNOWN_STATUS: Status = Status::Blocked;

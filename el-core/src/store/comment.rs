@@ -52,6 +52,13 @@ pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
     Ok(added > 0)
 }
 
+/// Removes a comment. Returns false if there is none.
+pub(crate) fn remove(tx: &Tx<'_>, id: &str) -> Result<bool> {
+    let removed =
+        tx.execute("DELETE FROM comments WHERE id = ?1", [id]).doing("remove a comment")?;
+    Ok(removed > 0)
+}
+
 /// Replaces the text of a comment on an atom. Returns false if there is no such comment or the text
 /// is the same.
 pub(crate) fn replace_text(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::Tx;
@@ -82,6 +84,70 @@ pub(crate) fn visit_each(
         visit(from_row(row).doing("read events")??)?;
     }
     Ok(())
+}
+
+/// Visits a person's own events, newest first, until `visit` says no.
+pub(crate) fn each_of_person(
+    tx: &Tx<'_>,
+    actor: &str,
+    mut visit: impl FnMut(Event) -> Result<bool>,
+) -> Result<()> {
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT seq, at, actor, kind, atom_id, run_id, data FROM events
+             WHERE actor = ?1 AND run_id IS NULL ORDER BY seq DESC",
+        )
+        .doing("read a person's events")?;
+    let mut rows = statement.query([actor]).doing("read a person's events")?;
+    while let Some(row) = rows.next().doing("read a person's events")? {
+        if !visit(from_row(row).doing("read a person's events")??)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The latest change of an atom after an event, other than what was taken back.
+pub(crate) fn other_since(tx: &Tx<'_>, atom: &str, after: i64) -> Result<Option<Event>> {
+    let undone: HashSet<i64> = list(tx, Some(atom), after, i64::MAX)?
+        .iter()
+        .filter(|event| event.kind == EventKind::Undone)
+        .filter_map(|event| event.data.get("step").and_then(serde_json::Value::as_i64))
+        .collect();
+    let mut found = None;
+    let mut last: Option<Event> = None;
+    let mut is_undone = false;
+    visit_each(tx, Some(atom), after, i64::MAX, |event| {
+        let is_same_call =
+            last.as_ref().is_some_and(|l| l.at == event.at && l.actor == event.actor);
+        if !is_same_call {
+            is_undone = was_step_of(tx, &event, &undone)?;
+        }
+        if event.kind != EventKind::Undone && !is_undone {
+            found = Some(event.clone());
+        }
+        last = Some(event);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Returns true if the event's call is one of these steps: a step's number is that of its first
+/// event, which may be of another atom.
+fn was_step_of(tx: &Tx<'_>, event: &Event, steps: &HashSet<i64>) -> Result<bool> {
+    if steps.is_empty() {
+        return Ok(false);
+    }
+    let first: i64 = tx
+        .prepare_cached(
+            "SELECT coalesce(max(seq), 0) + 1 FROM events
+             WHERE seq < ?1 AND (at <> ?2 OR actor <> ?3)",
+        )
+        .and_then(|mut s| {
+            s.query_row(params![event.seq, event.at.as_micros(), event.actor], |row| row.get(0))
+        })
+        .doing("find the beginning of a call")?;
+    Ok(steps.contains(&first))
 }
 
 /// Counts the nested delegated tasks around an atom: the atom if delegated, the task that filed the

@@ -16,3 +16,4 @@ mod reviews;
 mod rounds;
 mod support;
 mod tracker;
+mod undo;

@@ -11,7 +11,7 @@ use crate::commands::{
     artifacts, backup, chat, check_text, comment, completions, config, dep, diff, discard, doctor,
     export, help, history, import, inbox, init, land, list, mailbox, man, merge_driver, next,
     orchestrate, phase, queue, restore, review, run, runs, service, setup, submit, tasks, trust,
-    worktrees,
+    undo, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
@@ -63,6 +63,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("backup list", answer_schema::<List<'_, backup::Row>>()),
     ("backup now", answer_schema::<backup::Made>()),
     ("restore", answer_schema::<restore::Answer>()),
+    ("undo", answer_schema::<undo::Answer<'_>>()),
     ("trust", answer_schema::<trust::Asked>()),
     ("config show", answer_schema::<config::show::Shown>()),
     ("config edit", answer_schema::<config::edit::Edited>()),

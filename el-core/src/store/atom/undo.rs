@@ -1,0 +1,41 @@
+use rusqlite::params;
+use serde_json::Value;
+
+use super::Tx;
+use crate::Result;
+use crate::error::Doing;
+use crate::model::Timestamp;
+
+/// Sets a status again, with all that its change overwrote. The status counts as a person's.
+pub(crate) fn restore_status(
+    tx: &Tx<'_>,
+    id: &str,
+    status: &Value,
+    was: &Value,
+    now: Timestamp,
+) -> Result<()> {
+    let micros = |key: &str| was[key].as_i64();
+    tx.prepare_cached(
+        "UPDATE atoms SET status = ?2, close_reason = ?3, closed_at = ?4, defer_until = ?5,
+            retry_at = ?6, retry_from = ?7, fresh_since = coalesce(?8, fresh_since),
+            status_by_run = NULL, updated_at = ?9,
+            assignee = iif(?10, ?11, assignee) WHERE id = ?1",
+    )
+    .and_then(|mut s| {
+        s.execute(params![
+            id,
+            status.as_str(),
+            was["close_reason"].as_str(),
+            micros("closed_at"),
+            micros("defer_until"),
+            micros("retry_at"),
+            micros("retry_from"),
+            micros("fresh_since"),
+            now.as_micros(),
+            was.get("assignee").is_some(),
+            was["assignee"].as_str(),
+        ])
+    })
+    .doing("set a status again")?;
+    Ok(())
+}

@@ -230,9 +230,7 @@ fn every_document_fits_its_schema() {
     c.run("prime", &[]);
     c.run("stats", &[]);
     c.run("doctor", &[]);
-    c.run("backup now", &[]);
-    c.run("backup", &[]);
-    c.run("backup list", &[]);
+    ["backup now", "backup", "backup list"].iter().for_each(|words| c.run(words, &[]));
     c.run("undo", &["--list"]);
     c.run("restore", &["--dry-run"]);
     c.run("config show", &[]);

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{SOON, TestEnv};
+use crate::support::{SOON, TestEnv, wait_until};
 
 fn outcomes_of_all(env: &TestEnv) -> Vec<String> {
     let runs = env.robot(&["runs"])["items"].take();
@@ -23,10 +23,16 @@ fn a_refused_account_stops_its_claims_until_a_person_resumes() {
         ["wait-file go", "api-retry 401", "api-retry 401", "hang", "on-attempt 2", "close"];
     let ids: Vec<String> = (0..3).map(|_| env.script_atom(&script)).collect();
     let more: Vec<String> = (0..3).map(|_| env.script_atom(&["close done"])).collect();
-    std::fs::write(env.project("go"), "").unwrap();
-    let ran = env
-        .run(env.command("el").args(["--robot", "work", "--drain", "--concurrency", "3"]))
-        .fails_with(6);
+    let ran = std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let drain = ["--robot", "work", "--drain", "--concurrency", "3"];
+            env.run(env.command("el").args(drain)).fails_with(6)
+        });
+        // All three are at work before the account is refused.
+        wait_until("three runs", SOON, || (outcomes_of_all(&env).len() == 3).then_some(()));
+        std::fs::write(env.project("go"), "").unwrap();
+        worker.join().expect("the worker ends")
+    });
     let error = last_line(&ran.stdout)["error"].take();
     assert_eq!((&error["code"], &error["retryable"]), (&json!("account"), &json!(false)));
     let message = error["message"].as_str().unwrap();

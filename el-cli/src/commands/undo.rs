@@ -20,10 +20,10 @@ Examples:
   el undo --list             Your last changes, each with its number
   el undo 214                One of them
 
-One call is one step, however many atoms it changed. Changes of agents and of other people are not
-yours to take back, and if one of them changed the same since, the step is refused and says who. An
-import, a prune, a landing, a review and the end of a run cannot be taken back; el undo names the
-way instead.
+One call is one step, however many atoms it changed. Changes of agents and of other people are
+not yours to take back, and if one of them changed the same since, the step is refused and says
+who. An import, a prune, a landing, a review and the end of a run cannot be taken back; el undo
+names the way instead.
 
 Exit codes: 3 there is no such step; 4 nothing to undo, or changed since.")]
 pub(crate) struct Args {

@@ -301,7 +301,11 @@ fn a_change_writes_few_pages() {
     let patch = ops::AtomPatch { add_labels: vec!["api".into()], ..ops::AtomPatch::default() };
     let claim = ops::ClaimNext { claim: true, ..ops::ClaimNext::default() };
     let changed = pages(&mut |s| drop(ops::update(s, &ctx(), &["el-r9"], &patch, &guard).unwrap()));
-    let claimed = pages(&mut |s| drop(ops::claim_next(s, &ctx(), &claim).unwrap()));
+    // Now and then a page is full and split. The middle of five claims has none.
+    let mut claims =
+        [(); 5].map(|()| pages(&mut |s| drop(ops::claim_next(s, &ctx(), &claim).unwrap())));
+    claims.sort_unstable();
+    let claimed = claims[2];
     let closed = pages(&mut |s| drop(ops::close(s, &ctx(), &["el-r8"], None, &guard).unwrap()));
-    assert!(changed <= 8 && claimed <= 12 && closed <= 8, "{changed} {claimed} {closed} pages");
+    assert!(changed <= 8 && claimed <= 9 && closed <= 8, "{changed} {claimed} {closed} pages");
 }

@@ -64,6 +64,7 @@ fn exclude(state: &Path) -> io::Result<()> {
     };
     let Ok(below) = state.strip_prefix(top) else { return Ok(()) };
     let common = common_folder(&top.join(".git"))?;
+    // A `.git` file may lead to a repository that is gone, which must not be made.
     if !common.join("HEAD").is_file() {
         return Ok(());
     }
@@ -84,7 +85,6 @@ fn exclude(state: &Path) -> io::Result<()> {
         added.extend_from_slice(line);
         added.push(b'\n');
     }
-    // A `.git` file may lead to a repository that is gone, which must not be made.
     match fs::create_dir(path.parent().unwrap_or(Path::new("/"))) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
@@ -168,6 +168,7 @@ mod tests {
         keep_out_of_git(&state).unwrap();
         assert!(!repository.exists());
         fs::create_dir(&repository).unwrap();
+        fs::write(repository.join("HEAD"), "ref: refs/heads/main\n").unwrap();
         fs::remove_file(state.join(".gitignore")).unwrap();
         keep_out_of_git(&state).unwrap();
         assert!(repository.join("info/exclude").exists());

@@ -174,3 +174,90 @@ fn a_setting_asks_every_run_for_a_review_and_a_stale_run_submits_nothing() {
     assert_eq!(env.show(&id)["close_reason"], "Approved: fine");
     drop(worker);
 }
+
+/// Only a person approves, by whatever way a session tries.
+#[test]
+fn no_session_approves_or_speaks_for_a_person() {
+    let env = TestEnv::with_tracker();
+    let waits = env.create("Wait for a person", &[]);
+    hand_over(&env, &waits);
+    env.el(&["chat", "post", "general", "@ann look at this"]).ok();
+    let id = env.script_atom(&["touch begun", "wait-file go", "close done"]);
+    let worker = env.start_work(&["--once"]);
+    env.wait_for_file("begun");
+    let run = env.last_run(&id);
+    let attempts: &[&[&str]] = &[
+        &["approve", &waits],
+        &["approve", &waits, "--actor", "ann"],
+        &["close", &waits, "-r", "looks fine"],
+        &["update", &waits, "--status", "closed", "-r", "fine"],
+        &["update", &waits, "--status", "in_progress"],
+        &["discard", &waits],
+        &["reopen", &waits],
+        &["inbox", "--agent", "ann", "--unread", "--mark-read"],
+        &["mailbox", "sync", "--approvals"],
+    ];
+    for arguments in attempts {
+        let ran = env.run(&mut env.el_as_run(&run, arguments));
+        assert_ne!(ran.status, 0, "{arguments:?}: {ran:#?}");
+        assert_eq!(env.status(&waits), "review", "{arguments:?}");
+    }
+    // A session speaks as its own agent, whatever name it gives.
+    env.run(&mut env.el_as_run(&run, &["--actor", "ann", "inbox", "--unread", "--mark-read"]));
+    assert_eq!(env.robot(&["inbox", "--agent", "ann", "--unread"])["count"], 1);
+    std::fs::write(env.project("go"), "").unwrap();
+    worker.wait(crate::support::SOON).ok();
+    env.el(&["approve", &waits]).ok();
+    assert_eq!(env.status(&waits), "closed");
+}
+
+/// Any agent can write the mailbox's files.
+#[test]
+fn the_queue_file_approves_nothing_unless_a_person_lets_it() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("Wait for a person", &[]);
+    // The ready atom becomes a task of the files.
+    env.el(&["mailbox", "sync"]).ok();
+    hand_over(&env, &id);
+    env.el(&["mailbox", "sync"]).ok();
+    let queue = walk(&env.project(".claude-orchestrator"), "queue.json");
+    let approve = || {
+        let text = std::fs::read_to_string(&queue).unwrap();
+        assert!(text.contains("\"awaiting_review\""), "{text}");
+        std::fs::write(&queue, text.replace("\"awaiting_review\"", "\"completed\"")).unwrap();
+    };
+    approve();
+    let told = env.el(&["mailbox", "sync"]).ok().stdout;
+    assert!(told.contains(&format!("el approve {id}")), "{told}");
+    assert_eq!(env.status(&id), "review");
+    approve();
+    env.el(&["mailbox", "sync", "--approvals"]).ok();
+    assert_eq!(env.status(&id), "closed");
+}
+
+/// The file of this name below a folder.
+fn walk(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.ends_with(name) {
+                return path;
+            }
+        }
+    }
+    panic!("no {name}");
+}
+
+fn hand_over(env: &TestEnv, id: &str) {
+    let report = serde_json::json!({
+        "type": "completion_report", "taskId": id, "platform": "custom",
+        "status": "awaiting_review", "summary": "Made", "filesCreated": [], "filesModified": [],
+        "buildResult": {"status": "not_applicable"}, "timestamp": "2024-01-01T00:00:00Z"
+    });
+    let file = env.path("report.json");
+    std::fs::write(&file, report.to_string()).unwrap();
+    env.el(&["submit", id, "--report", file.to_str().unwrap()]).ok();
+}

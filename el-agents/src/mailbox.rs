@@ -82,6 +82,7 @@ impl Synced {
 #[derive(Debug)]
 pub struct Mailbox {
     root: PathBuf,
+    may_approve: bool,
     orphans: Vec<Orphan>,
 }
 
@@ -96,7 +97,13 @@ const INCOMING: [MailboxFile; 3] =
 impl Mailbox {
     /// The mailbox below a project's folder.
     pub fn new(root: &Path) -> Mailbox {
-        Mailbox { root: root.to_owned(), orphans: Vec::new() }
+        Mailbox { root: root.to_owned(), may_approve: false, orphans: Vec::new() }
+    }
+
+    /// Lets the files approve work. Whoever may write them then decides for the person.
+    #[must_use]
+    pub fn with_approvals(self, may_approve: bool) -> Mailbox {
+        Mailbox { may_approve, ..self }
     }
 
     /// Returns a value that changes with any of the files, for watching.
@@ -201,7 +208,10 @@ impl Mailbox {
             MailboxFile::ToDeveloper | MailboxFile::ToTeamLead => {
                 synced.add_received(ops::mailbox_receive(store, &ctx, file, &document.items)?)
             }
-            MailboxFile::Queue => synced.add_received(ops::mailbox_decide(store, &ctx, document)?),
+            MailboxFile::Queue => {
+                let decided = ops::mailbox_decide(store, &ctx, document, self.may_approve)?;
+                synced.add_received(decided)
+            }
             MailboxFile::Status | MailboxFile::Log => 0,
         })
     }

@@ -20,7 +20,7 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         let store =
             Store::create(&dir.path().join("el.db"), "t", Timestamp::from_micros(0)).unwrap();
-        let mailbox = Mailbox::new(dir.path());
+        let mailbox = Mailbox::new(dir.path()).with_approvals(true);
         World { dir, store, mailbox }
     }
 

@@ -9,7 +9,7 @@ use crate::{Ctx, Error, Result};
 ///
 /// # Errors
 ///
-/// If an atom does not wait for review or is the caller's own work, an id is unknown or ambiguous,
+/// If a session calls, an atom does not wait for review, an id is unknown or ambiguous,
 /// or the database cannot be written.
 pub fn approve<S: AsRef<str>>(
     store: &mut Store,
@@ -20,9 +20,12 @@ pub fn approve<S: AsRef<str>>(
     let reason = reason.map(validate::reason).transpose()?;
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
+        if session.is_some() {
+            return Err(Error::Refused("only a person approves work, not a session".to_owned()));
+        }
         let atoms = resolved_all(tx, ids)?;
         for before in &atoms {
-            ensure_waits_for_review(session.as_ref(), before)?;
+            ensure_waits_for_review(None, before)?;
             approve_one(tx, ctx, before, reason.as_deref())?;
         }
         atoms.iter().map(|a| atom::get(tx, &a.id)).collect()

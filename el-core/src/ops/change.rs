@@ -41,6 +41,12 @@ pub(super) fn ensure_may_set_status(
     }
     if session.atom_id != atom.id {
         ensure_not_of_own_plan(tx, session, atom)?;
+        if atom.status == Status::Review && to != Status::Review {
+            return Err(Error::Refused(format!(
+                "{} waits for review, and a person decides about it",
+                atom.id
+            )));
+        }
     }
     match run::live_of(tx, &atom.id)? {
         Some(live) if live.id != session.id => Err(Error::conflict(

@@ -41,11 +41,18 @@ pub fn last_message(store: &Store) -> Result<i64> {
 ///
 /// # Errors
 ///
-/// If a number is no message's, the caller's run is stale, or the database cannot be written.
+/// If a number is no message's, a session marks for another reader, the caller's run is stale, or
+/// the database cannot be written.
 pub fn mark_read(store: &mut Store, ctx: &Ctx<'_>, of: &str, messages: &[i64]) -> Result<usize> {
     let reader = reader_handle(of)?;
     store.write(|tx| {
-        run::fence(tx, ctx)?;
+        let session = run::fence(tx, ctx)?;
+        if let Some(own) = session.filter(|own| handle_of(&own.agent) != reader) {
+            return Err(Error::Refused(format!(
+                "this session is {}'s, and marks nothing as read for @{reader}",
+                own.agent
+            )));
+        }
         let mut marked = 0;
         for seq in messages {
             marked += usize::from(message::mark_read(tx, &reader, *seq, ctx.now)?);

@@ -84,12 +84,18 @@ pub fn mailbox_receive(
     })
 }
 
-/// Carries out changes that other programs made in the queue file.
+/// Carries out changes that other programs made in the queue file. Any agent can write that file,
+/// so an approval in it counts only if the person who calls lets it (`may_approve`).
 ///
 /// # Errors
 ///
 /// As for [`mailbox_receive`].
-pub fn mailbox_decide(store: &mut Store, ctx: &Ctx<'_>, queue: &Document) -> Result<Received> {
+pub fn mailbox_decide(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    queue: &Document,
+    may_approve: bool,
+) -> Result<Received> {
     store.write(|tx| {
         ensure_no_session(tx, ctx)?;
         let (wanted, problems) = read_decisions(queue, &task_states(tx, ctx.now)?);
@@ -101,6 +107,13 @@ pub fn mailbox_decide(store: &mut Store, ctx: &Ctx<'_>, queue: &Document) -> Res
             | Decision::Begin { task_id }) = &decision;
             let Some(before) = atom_of(tx, task_id)? else { continue };
             match &decision {
+                Decision::Approve { .. } if before.status == Status::Review && !may_approve => {
+                    received.problems.push(format!(
+                        "{task_id} is approved in the queue, which any agent can write: a person \
+                         approves it (el approve {})",
+                        before.id
+                    ));
+                }
                 Decision::Approve { .. } if before.status == Status::Review => {
                     approve_one(tx, &ctx, &before, None)?;
                     received.notes.push(format!("{task_id} was approved in the queue"));

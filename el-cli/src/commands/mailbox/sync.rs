@@ -20,13 +20,17 @@ Examples:
   el mailbox sync --watch --label web    Only these ready atoms become assignments
 
 Assignments become atoms, and ready atoms become assignments; reports become reviews; a task
-that is approved or rejected in queue.json is decided so; what is over is cleared. Missing files
+that is rejected in queue.json is sent back, and one that is approved there is closed only with
+--approvals, since any agent can write that file; what is over is cleared. Missing files
 are made, a file that is no JSON is set aside as FILE.bad-TIME. With --watch and --robot, each
 look that brings something is one line of JSON.")]
 pub(crate) struct Args {
     /// Go on until Ctrl-C
     #[arg(long)]
     watch: bool,
+    /// Let queue.json approve work: whoever may write that file then decides for you
+    #[arg(long)]
+    approvals: bool,
     #[command(flatten, next_help_heading = "Which ready atoms become assignments")]
     filter: FilterArgs,
 }
@@ -44,7 +48,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         return Err(CommandError::new(Exit::Conflict, "in_session", message)
             .with_hint("el submit hands the work of a session over"));
     }
-    let mut mailbox = Mailbox::new(&app.project()?.root);
+    let mut mailbox = Mailbox::new(&app.project()?.root).with_approvals(args.approvals);
     if args.watch {
         return watch_mailbox(app, &mut mailbox, &mut store, &filter);
     }

@@ -11,8 +11,9 @@ use el_core::ops::{Decided, HandedOver};
 
 use crate::artifacts::{Collected, CollectionJob};
 use crate::claude::one_line;
+use crate::launch_spec::LaunchSpec;
 use crate::output::RunOutput;
-use crate::rundir::{LaunchSpec, RunDir, replace_private};
+use crate::rundir::{RunDir, replace_private};
 use crate::settings::Places;
 
 /// Builds the input for collecting a run's artifacts. `launched`: the supervisor's launch spec, if

@@ -17,6 +17,7 @@ mod handover;
 mod interactive;
 pub mod land;
 mod launch;
+pub mod launch_spec;
 mod machine;
 pub mod mailbox;
 pub mod notify;

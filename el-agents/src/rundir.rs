@@ -1,7 +1,7 @@
 //! A run's folder, `.eluent/runs/<run>/`, which outlives the session. The folder and all files are
 //! private to the owner.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -9,50 +9,15 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use el_core::model::ExitRecord;
-use serde::{Deserialize, Serialize};
 
 use crate::preparation::{PreparationFailure, Workplace};
 use crate::process::Marker;
-use crate::sandbox::{Confinement, Sandbox};
 use crate::session;
-use crate::settings::{AgentSettings, Places, RunRules};
-use crate::summary_file::FileStamp;
 
 /// The files of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDir {
     path: PathBuf,
-}
-
-/// The input of a supervisor besides the environment. Contains no secret.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct LaunchSpec {
-    pub(crate) run: String,
-    pub(crate) atom: String,
-    /// The session id for Claude Code.
-    pub(crate) conversation: String,
-    pub(crate) agent: AgentSettings,
-    /// The agent's program, found on the worker's PATH.
-    pub(crate) program: PathBuf,
-    pub(crate) rules: RunRules,
-    pub(crate) places: Places,
-    /// The summary file before the run. A file unchanged at the end belongs to an earlier attempt.
-    #[serde(default)]
-    pub(crate) summary_before: Option<FileStamp>,
-    /// Put at the head of the context.
-    #[serde(default)]
-    pub(crate) preamble: Option<String>,
-    /// The sandbox that the agent runs in, if there is one.
-    #[serde(default)]
-    pub(crate) sandbox: Option<Sandbox>,
-}
-
-impl LaunchSpec {
-    /// The sandbox of the run's checks and of its setup.
-    pub(crate) fn confinement(&self) -> Option<Confinement<'_>> {
-        let places = &self.places;
-        self.sandbox.as_ref().map(|sandbox| Confinement { sandbox, places })
-    }
 }
 
 /// A file of a run that could not be read or written.
@@ -74,6 +39,17 @@ impl RunDir {
     /// The folder of a run, beside the database.
     pub(crate) fn of_run(database: &Path, run: &str) -> RunDir {
         RunDir::new(&database.parent().unwrap_or(Path::new(".")).join("runs"), run)
+    }
+
+    /// The folder of a supervisor's run, by its command line: `el supervise RUN --db DATABASE`.
+    #[must_use]
+    pub fn of_supervisor(pid: u32) -> Option<RunDir> {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        let [_, b"supervise", run, b"--db", database, ..] = words.as_slice() else { return None };
+        let run = std::str::from_utf8(run).ok()?;
+        let database = Path::new(OsStr::from_bytes(database));
+        Some(RunDir::of_run(database, run))
     }
 
     /// The folder.
@@ -151,29 +127,12 @@ impl RunDir {
         self.path.join("exit.json")
     }
 
-    fn launch_path(&self) -> PathBuf {
-        self.path.join("launch.json")
-    }
-
     fn environment_path(&self) -> PathBuf {
         self.path.join("env.json")
     }
 
     pub(crate) fn create(&self) -> Result<(), RunDirError> {
         private_folder(&self.path)
-    }
-
-    pub(crate) fn write_launch(&self, spec: &LaunchSpec) -> Result<(), RunDirError> {
-        let text = serde_json::to_vec_pretty(spec).expect("a launch spec has string keys only");
-        write_private(&self.launch_path(), &text)
-    }
-
-    pub(crate) fn read_launch(&self) -> Result<LaunchSpec, RunDirError> {
-        let path = self.launch_path();
-        let text = fs::read(&path).map_err(io_error("read", &path))?;
-        serde_json::from_slice(&text)
-            .map_err(io::Error::from)
-            .map_err(io_error("understand", &path))
     }
 
     /// Writes the run's token, and the agent's whole environment, keys included, for the supervisor
@@ -291,7 +250,7 @@ pub(crate) fn replace_private(path: &Path, content: &[u8]) -> Result<(), RunDirE
     fs::rename(&draft, path).map_err(io_error("write", path))
 }
 
-fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RunDirError {
+pub(crate) fn io_error(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RunDirError {
     let path = path.to_owned();
     move |source| RunDirError { doing, path, source }
 }

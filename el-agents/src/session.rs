@@ -12,8 +12,6 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
-use crate::rundir::RunDir;
-
 /// The variable of an agent's session. Its value is the path of the session socket.
 pub const VARIABLE: &str = "EL_SESSION";
 /// The value for programs that work for no run, such as the check of a landing: they have no
@@ -126,17 +124,6 @@ fn parent_and_name(pid: u32) -> Option<(u32, bool)> {
     let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
     let parent = rest.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some((parent, stat.get(begin..end)? == PROCESS_NAME.to_bytes()))
-}
-
-/// The session socket of a supervisor, by its command line: `el supervise RUN --db DATABASE`.
-#[must_use]
-pub fn socket_of_supervisor(pid: u32) -> Option<PathBuf> {
-    let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
-    let [_, b"supervise", run, b"--db", database, ..] = words.as_slice() else { return None };
-    let run = std::str::from_utf8(run).ok()?;
-    let database = Path::new(std::ffi::OsStr::from_bytes(database));
-    Some(RunDir::of_run(database, run).session_socket())
 }
 
 #[cfg(test)]

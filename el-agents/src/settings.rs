@@ -9,7 +9,6 @@ use el_core::rules::retry::RetryPolicy;
 use serde::{Deserialize, Serialize};
 
 use crate::git::Isolation;
-use crate::sandbox::SandboxSettings;
 
 /// The settings of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -91,6 +90,38 @@ pub struct AgentSettings {
     /// What it can read, write and reach.
     #[serde(default)]
     pub sandbox: SandboxSettings,
+}
+
+/// When a sandbox is to be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxMode {
+    /// Where the machine can have one.
+    Auto,
+    /// Nothing runs without.
+    Strict,
+    #[default]
+    Off,
+}
+
+/// Whether programs in a sandbox reach the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    #[default]
+    On,
+    Off,
+}
+
+/// The settings of an agent's sandbox.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SandboxSettings {
+    pub mode: SandboxMode,
+    pub network: Network,
+    /// Writable besides the working folder, where they exist. Absolute.
+    pub write: Vec<PathBuf>,
+    /// Kept from agents besides the secrets that `el` knows. Absolute.
+    pub hide: Vec<PathBuf>,
 }
 
 /// A file of a repository that Claude Code obeys.

@@ -19,11 +19,9 @@ use crate::error::{CommandError, Result};
 
 mod due;
 mod keep;
-mod offer;
 mod restore;
 
 pub(crate) use due::{FIRST, HOUR, start_if_due, watch};
-pub(crate) use offer::{before, before_migration, offer};
 pub(crate) use restore::Present;
 
 /// Why a backup was made.

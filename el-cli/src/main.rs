@@ -6,6 +6,7 @@ use std::sync::Arc;
 mod actor;
 mod app;
 mod args;
+mod backup_hooks;
 mod backups;
 mod command_list;
 mod commands;
@@ -89,9 +90,9 @@ fn run(argv: &[std::ffi::OsString], session: Option<Arc<Session>>) -> Exit {
                 Printer::new(cli.globals.output_format(), cli.globals.color, cli.globals.quiet);
             output::panic::install_hook(printer.is_robot(), cli.globals.debug);
             let app = app::App::new(cli.globals, printer, session);
-            el_core::before_migration(backups::before_migration);
+            el_core::before_migration(backup_hooks::before_migration);
             let done = cli.command.run(&app, &UPPER);
-            let done = done.map_err(|error| backups::offer(error, &app));
+            let done = done.map_err(|error| backup_hooks::offer(error, &app));
             let exit = report_result(&app.printer, done);
             app.back_up_if_due();
             exit

@@ -9,6 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use el_agents::rundir::RunDir;
 use el_agents::session as socket;
 
 mod answer;
@@ -48,7 +49,9 @@ pub(crate) fn place(argv: &[OsString]) -> Place {
     }
     // Whoever takes the variable away has still been started by the session.
     match socket::supervisor_above(std::process::id()) {
-        Some(supervisor) => Place::Inside(socket::socket_of_supervisor(supervisor)),
+        Some(supervisor) => {
+            Place::Inside(RunDir::of_supervisor(supervisor).map(|run| run.session_socket()))
+        }
         None => Place::Outside,
     }
 }

@@ -9,8 +9,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use el_agents::sandbox::{Network, SandboxMode, SandboxSettings};
 use el_agents::settings::{AgentSettings, Completion, Executor, RunRules};
+use el_agents::settings::{Network, SandboxMode, SandboxSettings};
 use el_agents::worker::Resources;
 use etcetera::BaseStrategy as _;
 use schemars::JsonSchema;

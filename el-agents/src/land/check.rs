@@ -249,7 +249,7 @@ mod tests {
     use super::*;
     use crate::git::JoinMode;
     use crate::land::LandSettings;
-    use crate::sandbox::SandboxSettings;
+    use crate::settings::SandboxSettings;
 
     fn settings() -> LandSettings {
         LandSettings {

@@ -39,8 +39,8 @@ use crate::check::ConfigurationError;
 use crate::clock;
 use crate::file_lock::FileLock;
 use crate::git::{GitError, JoinMode, Repository, make_worktrees_folder};
-use crate::sandbox::{Sandbox, SandboxSettings};
-use crate::settings::Places;
+use crate::sandbox::Sandbox;
+use crate::settings::{Places, SandboxSettings};
 use crate::tmux::socket_name;
 
 /// How work is brought in.

@@ -26,39 +26,7 @@ use self::plan::{Folders, plan};
 use crate::check::ConfigurationError;
 use crate::rundir::RunDir;
 use crate::session;
-use crate::settings::Places;
-
-/// When there is to be one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SandboxMode {
-    /// Where the machine can have one.
-    Auto,
-    /// Nothing runs without.
-    Strict,
-    #[default]
-    Off,
-}
-
-/// Whether programs in it reach the network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Network {
-    #[default]
-    On,
-    Off,
-}
-
-/// The settings of an agent's sandbox.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct SandboxSettings {
-    pub mode: SandboxMode,
-    pub network: Network,
-    /// Writable besides the working folder, where they exist. Absolute.
-    pub write: Vec<PathBuf>,
-    /// Kept from agents besides the secrets that `el` knows. Absolute.
-    pub hide: Vec<PathBuf>,
-}
+use crate::settings::{Network, Places, SandboxMode, SandboxSettings};
 
 /// A sandbox that this machine can have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -280,11 +248,4 @@ fn flags(network: Network) -> Vec<&'static str> {
         flags.push("--unshare-net");
     }
     flags
-}
-
-/// The sandbox that a run was launched in, with the places of its tracker. `None` also within that
-/// sandbox, where the run's folder is hidden.
-pub fn launched_sandbox(database: &Path, run: &str) -> Option<(Sandbox, Places)> {
-    let spec = RunDir::of_run(database, run).read_launch().ok()?;
-    spec.sandbox.map(|sandbox| (sandbox, spec.places))
 }

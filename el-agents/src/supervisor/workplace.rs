@@ -15,9 +15,10 @@ use rustix::process::{Signal, getppid};
 use super::SuperviseError;
 use super::signals::Signals;
 use crate::git::{self, GitError, Isolation, WorktreeRequest};
+use crate::launch_spec::LaunchSpec;
 use crate::preparation::{PreparationFailure, Workplace};
 use crate::process::{Handle, ProcessId, descendants};
-use crate::rundir::{LaunchSpec, RunDir};
+use crate::rundir::RunDir;
 use crate::verify;
 
 /// The time for git and the setup to remove their lock files after SIGTERM.

@@ -1,4 +1,5 @@
-use el_agents::sandbox::{Confinement, launched_sandbox};
+use el_agents::launch_spec::launched_sandbox;
+use el_agents::sandbox::Confinement;
 use el_agents::verify;
 use el_core::Store;
 use el_core::model::{Run, Status};
@@ -7,7 +8,8 @@ use el_core::protocol::words;
 
 use super::freed::Waiting;
 use crate::app::App;
-use crate::backups;
+use crate::backup_hooks;
+use crate::backups::Reason;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::atoms;
@@ -85,7 +87,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         args.reason.as_deref().map(|text| input::read_text(app, "reason", text)).transpose()?;
     let mut store = app.open_for_writing()?;
     if args.force && args.ids.ids.len() > 1 {
-        backups::before(app, backups::Reason::BeforeForce);
+        backup_hooks::before(app, Reason::BeforeForce);
     }
     if !args.force {
         ensure_committed(app, &mut store, &args.ids.ids)?;

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::backups;
+use crate::backup_hooks;
+use crate::backups::Reason;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::input;
@@ -111,7 +112,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         });
     }
     if !args.dry_run {
-        backups::before(app, backups::Reason::BeforeImport);
+        backup_hooks::before(app, Reason::BeforeImport);
     }
     let imported = {
         let progress = Progress::new(&app.printer, "importing");

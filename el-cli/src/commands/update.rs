@@ -9,7 +9,8 @@ use super::close::{self, GuardArgs, Ids};
 use super::freed::Waiting;
 use super::run_options::RunOptionArgs;
 use crate::app::App;
-use crate::backups;
+use crate::backup_hooks;
+use crate::backups::Reason;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::list::OneOrMany;
@@ -106,7 +107,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let patch = atom_patch(args, app)?;
     if args.force && args.ids.ids.len() > 1 {
-        backups::before(app, backups::Reason::BeforeForce);
+        backup_hooks::before(app, Reason::BeforeForce);
     }
     let mut store = app.open_for_writing()?;
     if matches!(patch.status, Some(Status::Closed | Status::Review)) && !args.force {

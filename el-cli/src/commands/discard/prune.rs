@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::backups;
+use crate::backup_hooks;
+use crate::backups::Reason;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{atoms, style};
@@ -51,7 +52,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if !args.force && !confirm_prune(app, &found)? {
         return report_pruned(app, &[], false);
     }
-    backups::before(app, backups::Reason::BeforePrune);
+    backup_hooks::before(app, Reason::BeforePrune);
     let pruned = ops::prune(&mut store, &app.ctx(), age, false)?;
     report_pruned(app, &pruned, false)
 }

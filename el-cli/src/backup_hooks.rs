@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use el_core::inspect_copy;
 use el_core::model::Timestamp;
 
-use super::{Backups, LOCK_WAIT, Reason, no_home};
 use crate::app::App;
+use crate::backups::{Backups, LOCK_WAIT, Reason, no_home};
 use crate::error::{CommandError, Result};
 use crate::output::time;
 use crate::project::{self, Project};

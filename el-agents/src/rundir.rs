@@ -14,6 +14,9 @@ use crate::preparation::{PreparationFailure, Workplace};
 use crate::process::Marker;
 use crate::session;
 
+/// The name and the value of a variable, which need not be UTF-8.
+type BytePair = (Vec<u8>, Vec<u8>);
+
 /// The files of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDir {
@@ -157,7 +160,7 @@ impl RunDir {
         let path = self.environment_path();
         let text = fs::read(&path).map_err(io_error("read", &path))?;
         self.forget_environment();
-        let (token, pairs): (String, Vec<(Vec<u8>, Vec<u8>)>) = serde_json::from_slice(&text)
+        let (token, pairs): (String, Vec<BytePair>) = serde_json::from_slice(&text)
             .map_err(io::Error::from)
             .map_err(io_error("understand", &path))?;
         let pairs = pairs

@@ -209,7 +209,7 @@ fn files_are_read_and_written_with_the_callers_rights_and_where_it_works() {
 #[test]
 fn a_path_of_any_length_leads_to_the_socket() {
     let env = TestEnv::new();
-    let deep = env.project(&"a-long-name-of-a-folder/".repeat(8));
+    let deep = env.project("a-long-name-of-a-folder/".repeat(8));
     fs::create_dir_all(&deep).unwrap();
     let el = |words: &[&str]| env.run(env.command("el").current_dir(&deep).args(words)).ok();
     el(&["init"]);

@@ -55,8 +55,8 @@ fn act(project: &mut Project, verb: u8, a: usize, b: usize, n: u8) {
             let new = NewAtom {
                 title: format!("New {n}"),
                 labels: vec![format!("l{}", n % 3)],
-                parent: (n % 2 == 0).then(|| one.clone()),
-                blocked_by: if n % 3 == 0 { vec![two.clone()] } else { vec![] },
+                parent: n.is_multiple_of(2).then(|| one.clone()),
+                blocked_by: if n.is_multiple_of(3) { vec![two.clone()] } else { vec![] },
                 ..NewAtom::default()
             };
             let _ = ops::create(store, &ctx, &new);
@@ -70,7 +70,7 @@ fn act(project: &mut Project, verb: u8, a: usize, b: usize, n: u8) {
         2 => update(AtomPatch {
             add_labels: vec![format!("l{}", n % 4)],
             remove_labels: vec![format!("l{}", (n + 1) % 4)],
-            assignee: Some((n % 2 == 0).then(|| format!("who{n}"))),
+            assignee: Some(n.is_multiple_of(2).then(|| format!("who{n}"))),
             ..AtomPatch::default()
         }),
         3 => {
@@ -84,7 +84,7 @@ fn act(project: &mut Project, verb: u8, a: usize, b: usize, n: u8) {
         4 => {
             let mut patch =
                 AtomPatch { acceptance: Some(Some("done".into())), ..AtomPatch::default() };
-            patch.metadata.insert("k".into(), (n % 2 == 0).then_some(n).into());
+            patch.metadata.insert("k".into(), n.is_multiple_of(2).then_some(n).into());
             update(patch);
         }
         5 => drop(ops::close(store, &ctx, &[&one, &two], Some("done"), &force)),
@@ -97,7 +97,7 @@ fn act(project: &mut Project, verb: u8, a: usize, b: usize, n: u8) {
         12 => drop(ops::release(store, &ctx, &one, true)),
         13 => drop(ops::retry(store, &ctx, &one)),
         _ => update(AtomPatch {
-            parent: Some((n % 2 == 0).then(|| two.clone())),
+            parent: Some(n.is_multiple_of(2).then(|| two.clone())),
             ..AtomPatch::default()
         }),
     }

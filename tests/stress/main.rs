@@ -5,10 +5,11 @@
 //! random moments and at chosen steps of a run. Throughout the round, and afterwards, the database
 //! and `/proc` must show that:
 //!
-//! 1. no atom ever had two live runs, or the trees of two runs alive; 2. a settled run changed
-//!    nothing more: its late `el close` ends with exit code 5; 3. no committed change is lost, no atom
-//!    stays in progress without a worker or person, and no process with a settled run's `EL_SESSION`
-//!    lives; 4. an atom closed by its run is closed, and the run's outcome says so;
+//! 1. no atom ever had two live runs, or the trees of two runs alive;
+//! 2. a settled run changed nothing more: its late `el close` ends with exit code 5;
+//! 3. no committed change is lost, no atom stays in progress without a worker or person, and no
+//!    process with a settled run's `EL_SESSION` lives;
+//! 4. an atom closed by its run is closed, and the run's outcome says so;
 //!
 //! and whether every atom's events tell a legal story. `crowd` lets thirty processes write at once.
 //! `plan` has a plan of a hundred tasks worked on, sixteen at a time.

@@ -1,6 +1,6 @@
 //! The sandbox: what an agent, a check or a setup can read, write and reach.
 //!
-//! Bubblewrap makes the sandbox. A pure function decides about the file system ([`plan`]); the
+//! Bubblewrap makes the sandbox. A pure function decides about the file system (`plan`); the
 //! probe finds out whether this machine can have one at all.
 
 mod checkout;

@@ -16,7 +16,7 @@ use crate::owner::ForeignTracker;
 use crate::project::{self, Project};
 use crate::session::Session;
 use crate::settings::Settings;
-use crate::{actor, modes};
+use crate::{actor, in_git, modes};
 
 #[derive(Debug)]
 pub(crate) struct App {
@@ -113,6 +113,7 @@ impl App {
     pub(crate) fn settings_for_agents(&self) -> Result<Settings> {
         self.refuse_foreign()?;
         modes::ensure_closed(self.project()?)?;
+        in_git::ensure_untracked(self.project()?)?;
         let settings = self.settings()?.reliable()?;
         for problem in settings.problems() {
             self.printer.warn(&problem.to_string());

@@ -15,6 +15,7 @@ mod editor;
 mod error;
 mod exit;
 mod globals;
+mod in_git;
 mod input;
 mod mcp;
 mod mistyped;

@@ -181,3 +181,24 @@ fn the_tracker_is_not_there() {
         assert!(!env.path("ran").exists() && !env.project("hard").exists());
     }
 }
+
+#[test]
+fn branches_stay_when_it_packs_them_and_no_file_of_its_making_names_programs() {
+    let Some(env) = TestEnv::with_sandbox("isolate = \"worktree\"\n") else { return };
+    env.git(&["config", "extensions.worktreeConfig", "true"]);
+    env.git(&["branch", "el/other"]);
+    let said = env.attack(
+        "echo work > work.txt; git add work.txt; git commit -q -m work
+         own=$(git rev-parse --git-dir)
+         printf '[core]\\n\\tfsmonitor = /tmp/evil\\n' > $own/config.worktree
+         git pack-refs --all; git gc -q; git maintenance run --task=pack-refs
+         if (: > /proc/sys/kernel/core_pattern) 2> /dev/null; then echo the kernel is open; fi",
+    );
+    assert!(!said.contains("the kernel is open"), "{said}");
+    let branches = env.git(&["for-each-ref", "--format=%(refname)", "refs/heads/el"]);
+    assert_eq!(branches.lines().count(), 2, "{branches}\n{said}");
+    let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
+    let worktree = env.project(format!(".eluent/worktrees/{}", id.as_str().unwrap()));
+    let set = env.git(&["-C", worktree.to_str().unwrap(), "config", "--list", "--show-origin"]);
+    assert!(!set.contains("evil"), "{set}");
+}

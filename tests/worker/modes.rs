@@ -81,3 +81,14 @@ fn a_new_tracker_is_closed_under_any_umask() {
         env.run(env.command("sh").args(["-c", &script])).ok();
     }
 }
+
+#[test]
+fn nothing_starts_with_a_database_that_git_tracks() {
+    let env = TestEnv::with_tracker();
+    env.git(&["init", "-q", "-b", "main"]);
+    env.create("A task with its owner's commands", &["--env", "PATH=/evil"]);
+    env.git(&["add", "-f", ".eluent/el.db"]);
+    refused(&env, "git rm -r -q --cached");
+    env.git(&["commit", "-q", "-m", "The tracker of somebody else"]);
+    refused(&env, "git rm -r -q --cached");
+}

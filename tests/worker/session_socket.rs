@@ -218,3 +218,19 @@ fn a_path_of_any_length_leads_to_the_socket() {
     let listed = el(&["--robot", "list", "--all"]).json();
     assert_eq!(listed["data"]["items"][0]["status"], "closed", "{listed}");
 }
+
+#[test]
+fn a_session_claims_no_other_atom_by_its_status() {
+    let env = TestEnv::with_tracker();
+    let (worker, id, run) = at_work(&env);
+    let other = env.create("Another", &[]);
+    let update = ["update", &other, "--status", "in_progress"];
+    env.run(&mut env.el_as_run(&run, &update)).fails_with(4);
+    let record = r#"{"id":"x-1","title":"New","status":"in_progress"}"#;
+    fs::write(env.project("new.jsonl"), record).unwrap();
+    let import = env.run(&mut env.el_as_run(&run, &["import", "new.jsonl"]));
+    assert_ne!(import.status, 0, "{import:?}");
+    assert_eq!(env.status(&other), "open");
+    assert_eq!(env.robot(&["list", "--status", "in_progress"])["count"], 1);
+    settles(&env, worker, &id);
+}

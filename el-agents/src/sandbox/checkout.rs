@@ -1,6 +1,7 @@
 //! The git folders of the folder that an agent works in, read from its files: git itself would
 //! read the configuration first.
 
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use super::files::{Files, Kind};
@@ -42,6 +43,20 @@ impl Checkout {
         let head = files.text(&own.join("HEAD"))?;
         let branch = head.strip_prefix("ref:").map(|name| name.trim().to_owned());
         Some(Checkout { top: top.to_owned(), own, common, branch })
+    }
+
+    /// Makes the files that are pinned read-only, empty as git takes them for absent. A file that
+    /// is not there could be made inside: `config.worktree` names programs, and a `packed-refs`
+    /// that ends with the sandbox takes the branches with it that git packed.
+    pub(super) fn create_pinned(&self) {
+        for path in [
+            self.common.join("packed-refs"),
+            self.common.join("config.worktree"),
+            self.own.join("config.worktree"),
+        ] {
+            // One that is there stays. Where none can be made, git cannot make one either.
+            let _ = OpenOptions::new().write(true).create_new(true).open(path);
+        }
     }
 
     /// A worktree beside the repository's own checkout.

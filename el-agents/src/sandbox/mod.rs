@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use self::checkout::Checkout;
 pub(crate) use self::denial::denials;
 pub(crate) use self::exit::read_exit;
 use self::files::Disk;
@@ -145,6 +146,9 @@ impl Sandbox {
     /// If what the program needs cannot be laid out.
     pub fn confine(&self, call: &Call<'_>) -> io::Result<Confined> {
         let folders = self.folders(call)?;
+        if let Some(checkout) = Checkout::of(&folders.workdir, &Disk) {
+            checkout.create_pinned();
+        }
         let mounts = plan(&folders, &Disk);
         let mut argv: Vec<OsString> = vec![self.bubblewrap.clone().into()];
         argv.extend(flags(self.settings.network).iter().map(OsString::from));

@@ -70,6 +70,8 @@ impl Mounts {
         words.add(["--ro-bind", "/", "/", "--dev", "/dev"]);
         words.folder("/dev/shm".as_ref(), "1777");
         words.add(["--remount-ro", "/dev", "--proc", "/proc"]);
+        // The kernel's settings are files of root, and its rights stay with uid 0.
+        words.add(["--ro-bind", "/proc/sys", "/proc/sys"]);
         for (path, access) in &self.0 {
             match access {
                 Access::Read => words.mount("--ro-bind", path, path),

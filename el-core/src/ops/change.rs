@@ -40,6 +40,7 @@ pub(super) fn ensure_may_set_status(
         ensure_may_open(session, &atom.id)?;
     }
     if session.atom_id != atom.id {
+        ensure_may_claim(Some(session), to)?;
         ensure_not_of_own_plan(tx, session, atom)?;
         if atom.status == Status::Review && to != Status::Review {
             return Err(Error::Refused(format!(
@@ -58,6 +59,25 @@ pub(super) fn ensure_may_set_status(
         )),
         _ => Ok(()),
     }
+}
+
+/// Refuses a session that would make another atom `in_progress`: no run would work on that atom.
+pub(super) fn ensure_may_claim(session: Option<&Run>, to: Status) -> Result<()> {
+    match session {
+        Some(own) if to == Status::InProgress => Err(only_its_own(&own.atom_id)),
+        _ => Ok(()),
+    }
+}
+
+/// The error for a session that asks for an atom beside its own.
+pub(super) fn only_its_own(atom: &str) -> Error {
+    Error::conflict(
+        "in_session",
+        format!(
+            "a session of `el work` works on its own atom alone, which is {atom}; finish that, the \
+             worker hands out the next"
+        ),
+    )
 }
 
 /// Returns the claimant that loses a claim by hand through this change, or `None` for the actor's
@@ -368,15 +388,11 @@ fn close_finished_parent(tx: &Tx<'_>, ctx: &Ctx<'_>, child: &Atom) -> Result<()>
     if !closes_epics(tx)? {
         return Ok(());
     }
-    match epic::finished(tx, parent)? {
-        Some(epic) => {
-            let to = ChangeDetails {
-                reason: Some(ALL_IS_OVER),
-                via: Some("epic_autoclose"),
-                ..ChangeDetails::default()
-            };
-            set_status(tx, ctx, &epic, Status::Closed, to)
-        }
-        None => Ok(()),
-    }
+    let Some(epic) = epic::finished(tx, parent)? else { return Ok(()) };
+    let to = ChangeDetails {
+        reason: Some(ALL_IS_OVER),
+        via: Some("epic_autoclose"),
+        ..ChangeDetails::default()
+    };
+    set_status(tx, ctx, &epic, Status::Closed, to)
 }

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::change::{ChangeDetails, resolve_atom, set_status};
+use super::change::{ChangeDetails, only_its_own, resolve_atom, set_status};
 use super::list::with_parent;
 use super::{AssigneeFilter, AtomFilter};
 use crate::model::{Atom, EventKind, Status, validate};
@@ -121,16 +121,6 @@ pub fn next_many(
         let conversation = which.conversation.as_deref();
         pick(tx)?.iter().map(|found| take_atom(tx, ctx, found, conversation)).collect()
     })
-}
-
-fn only_its_own(atom: &str) -> Error {
-    Error::conflict(
-        "in_session",
-        format!(
-            "a session of `el work` works on its own atom alone, which is {atom}; finish that, the \
-             worker hands out the next"
-        ),
-    )
 }
 
 fn is_ready(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &Atom) -> Result<bool> {

@@ -191,6 +191,7 @@ fn create_atom(
     plan: &Planned,
 ) -> Result<()> {
     let record = &plan.record;
+    super::change::ensure_may_claim(session, record.status)?;
     // A file does not make a session speak for others.
     let created_by = record.created_by.clone().filter(|_| session.is_none());
     let created_at = record.created_at.unwrap_or(ctx.now);

@@ -16,13 +16,13 @@ use el_core::ops::Finding;
 use crate::app::App;
 use crate::commands::work::project_places;
 use crate::error::Result;
+use crate::in_git;
 use crate::modes::Exposed;
 use crate::project::Project;
 use crate::settings::{Settings, WorkSettings};
 
 mod backups;
 mod facts;
-mod in_git;
 
 pub(super) use facts::{Fact, print_facts};
 

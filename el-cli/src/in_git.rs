@@ -3,6 +3,8 @@
 use el_agents::git::Git;
 use el_core::ops::Finding;
 
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
 use crate::output::sanitize;
 use crate::project::{Project, STATE_FOLDER};
 
@@ -11,7 +13,7 @@ const NAMED: usize = 4;
 
 /// Finds what git tracks of the tracker, in the index or in the last commit. Nothing without git,
 /// outside of a repository, and in a bare one.
-pub(super) fn find_tracked(project: &Project) -> Option<Finding> {
+pub(crate) fn find_tracked(project: &Project) -> Option<Finding> {
     if project.state.file_name().is_none_or(|name| name != STATE_FOLDER) {
         return None;
     }
@@ -51,4 +53,24 @@ pub(super) fn find_tracked(project: &Project) -> Option<Finding> {
              older commits keep the files, and a checkout of one replaces the tracker"
         ),
     })
+}
+
+/// Refuses a database that git tracks. A clone brings one along, with commands, folders and
+/// variables in it that nobody here has chosen.
+///
+/// # Errors
+///
+/// If git has the database in its index or its last commit.
+pub(crate) fn ensure_untracked(project: &Project) -> Result<()> {
+    match find_tracked(project) {
+        Some(found) if found.serious => {
+            let hint = format!(
+                "{}; if it came with a clone, remove it and run el init; if it is yours: {}",
+                project.db.display(),
+                found.hint
+            );
+            Err(CommandError::new(Exit::Refused, "unsafe_tracker", found.message).with_hint(hint))
+        }
+        _ => Ok(()),
+    }
 }

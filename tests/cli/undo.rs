@@ -41,7 +41,9 @@ fn what_cannot_be_taken_back_names_the_way() {
     let ran = env.run(env.command("el").args(["--robot", "undo"])).fails_with(4);
     let error = ran.json()["error"].take();
     assert_eq!(error["code"], "cannot_undo");
-    assert!(error["message"].as_str().unwrap().contains("el restore"), "{error}");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("el restore"), "{message}");
+    assert!(message.contains("takes back the step before it"), "{message}");
     // What another person changed is not this one's to take back.
     env.el(&["undo", "--actor", "bob"]).fails_with(4);
 }

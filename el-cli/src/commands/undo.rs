@@ -23,7 +23,7 @@ Examples:
 One call is one step, however many atoms it changed. Changes of agents and of other people are
 not yours to take back, and if one of them changed the same since, the step is refused and says
 who. An import, a prune, a landing, a review and the end of a run cannot be taken back; el undo
-names the way instead.
+names the way instead. Settings are no part of it: el config set changes them back.
 
 Exit codes: 3 there is no such step; 4 nothing to undo, or changed since.")]
 pub(crate) struct Args {

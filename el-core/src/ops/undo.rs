@@ -15,6 +15,9 @@ use crate::model::{Atom, BondKind, Event, EventKind, RunOptions, Timestamp};
 use crate::store::{Store, Tx, atom, bond, comment, event, label, run};
 use crate::{Ctx, Error, Result};
 
+/// The steps among which an error looks for one that can be taken back.
+const STEPS_NEAR: usize = 50;
+
 /// What one call of a person changed.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
@@ -102,7 +105,11 @@ pub fn undo(store: &mut Store, ctx: &Ctx<'_>, step: Option<i64>, dry_run: bool) 
         if let Some(why) = &told.cannot {
             return Err(Error::conflict(
                 "cannot_undo",
-                format!("step {} cannot be taken back: {why}", told.step),
+                format!(
+                    "step {} cannot be taken back: {why}{}",
+                    told.step,
+                    name_step_before(tx, ctx.actor, told.step)?
+                ),
             ));
         }
         for event in call.events.iter().rev() {
@@ -121,6 +128,16 @@ pub fn undo(store: &mut Store, ctx: &Ctx<'_>, step: Option<i64>, dry_run: bool) 
         Ok(told)
     };
     if dry_run { store.rehearse(work) } else { store.write(work) }
+}
+
+/// The words for the newest earlier step that can be taken back, if there is one near.
+fn name_step_before(tx: &Tx<'_>, actor: &str, step: i64) -> Result<String> {
+    let earlier = calls(tx, actor, STEPS_NEAR)?.into_iter().map(|call| call.step());
+    let mut possible = earlier.filter(|found| found.step < step && found.cannot.is_none());
+    Ok(possible
+        .next()
+        .map(|found| format!("; el undo {} takes back the step before it", found.step))
+        .unwrap_or_default())
 }
 
 fn calls(tx: &Tx<'_>, actor: &str, limit: usize) -> Result<Vec<Call>> {

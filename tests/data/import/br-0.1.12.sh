@@ -1,11 +1,13 @@
 #!/bin/sh
-# Makes the export beside this file with br (beads_rust): a small project that has something of everything. Its ids and times are new each
-# time, so it is kept as it came. Usage, in an empty folder: sh br-0.1.12.sh && cat .beads/issues.jsonl
+# Makes the export beside this file with br (beads_rust): a small project that has something of
+# everything. The ids and times are new each time, so the export is kept as it came.
+# Usage, in an empty folder: sh br-0.1.12.sh && cat .beads/issues.jsonl
 set -eu
 new() { br create "$@" --silent; }
 br init --prefix shop
 epic=$(new "Make paying pleasant" -t epic -p 1 -d "Fewer steps." -l checkout,ux)
-parse=$(new "Prices are read wrong" -t bug -p 0 -a ann -d "1.000,00 becomes 1." --external-ref JIRA-12 --parent "$epic" -e 90 \
+parse=$(new "Prices are read wrong" -t bug -p 0 -a ann -d "1.000,00 becomes 1." \
+  --external-ref JIRA-12 --parent "$epic" -e 90 \
   --due 2030-05-01T12:00:00Z --owner bob@example.com)
 br update "$parse" --design "One parser, per locale." --notes "See the log of 3 May." \
   --acceptance-criteria="- [ ] German prices

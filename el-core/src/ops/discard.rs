@@ -3,6 +3,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::change::{ChangeDetails, ensure_may_set_status, resolved_all, set_status, taken_claim};
+use super::reopen::open_afresh;
 use super::{AtomFilter, Sort};
 use crate::model::{Atom, EventKind, Status, validate};
 use crate::store::filter::Query;
@@ -58,13 +59,7 @@ pub fn restore(store: &mut Store, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
                 format!("{} is {}, not discarded", before.id, before.status),
             ));
         }
-        set_status(
-            tx,
-            ctx,
-            &before,
-            Status::Open,
-            ChangeDetails { fresh: true, ..ChangeDetails::default() },
-        )?;
+        open_afresh(tx, ctx, &before)?;
         atom::get(tx, &before.id)
     })
 }

@@ -1,8 +1,9 @@
 use serde_json::json;
 
 use super::approve::ensure_waits_for_review;
-use super::change::{ChangeDetails, resolved_all, set_status};
-use crate::model::{Atom, EventKind, ReviewVerdict, Status, validate};
+use super::change::resolved_all;
+use super::reopen::open_afresh;
+use crate::model::{Atom, EventKind, ReviewVerdict, validate};
 use crate::store::{Store, Tx, atom, comment, event, review, run};
 use crate::{Ctx, Result};
 
@@ -46,13 +47,7 @@ pub(super) fn reject_one(tx: &Tx<'_>, ctx: &Ctx<'_>, before: &Atom, reason: &str
         review::record_verdict(tx, ctx, &before.id, ReviewVerdict::Rejected, Some(reason))?;
     }
     let said = comment::insert(tx, ctx, &before.id, &format!("Rejected: {reason}"))?;
-    set_status(
-        tx,
-        ctx,
-        before,
-        Status::Open,
-        ChangeDetails { fresh: true, ..ChangeDetails::default() },
-    )?;
+    open_afresh(tx, ctx, before)?;
     let data = json!({ "reason": reason, "comment": said.id });
     event::insert(tx, ctx, EventKind::Rejected, Some(&before.id), None, &data)
 }

@@ -1,6 +1,6 @@
 use super::change::{ChangeDetails, ensure_may_set_status, resolved_all, set_status};
 use crate::model::{Atom, Status};
-use crate::store::{Store, atom, run};
+use crate::store::{Store, Tx, atom, run};
 use crate::{Ctx, Error, Result};
 
 /// Reopens atoms, all or none; a person's call also gives fresh attempts. An open atom stays as it
@@ -27,15 +27,15 @@ pub fn reopen<S: AsRef<str>>(store: &mut Store, ctx: &Ctx<'_>, ids: &[S]) -> Res
                         ),
                     ));
                 }
-                _ => set_status(
-                    tx,
-                    ctx,
-                    atom,
-                    Status::Open,
-                    ChangeDetails { fresh: true, ..ChangeDetails::default() },
-                )?,
+                _ => open_afresh(tx, ctx, atom)?,
             }
         }
         atoms.iter().map(|a| atom::get(tx, &a.id)).collect()
     })
+}
+
+/// Puts an atom back into the queue with fresh attempts.
+pub(super) fn open_afresh(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &Atom) -> Result<()> {
+    let to = ChangeDetails { fresh: true, ..ChangeDetails::default() };
+    set_status(tx, ctx, atom, Status::Open, to)
 }

@@ -1,6 +1,7 @@
 use serde_json::json;
 
-use super::change::{ChangeDetails, ensure_may_set_status, resolved_all, set_status};
+use super::change::{ensure_may_set_status, resolved_all};
+use super::reopen::open_afresh;
 use crate::model::{Atom, EventKind, Run, Status};
 use crate::store::{Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result};
@@ -63,13 +64,7 @@ fn retry_one(tx: &Tx<'_>, ctx: &Ctx<'_>, session: Option<&Run>, before: &Atom) -
                 ),
             ));
         }
-        _ => set_status(
-            tx,
-            ctx,
-            before,
-            Status::Open,
-            ChangeDetails { fresh: true, ..ChangeDetails::default() },
-        )?,
+        _ => open_afresh(tx, ctx, before)?,
     }
     event::insert(tx, ctx, EventKind::Retried, Some(&before.id), None, &json!({}))
 }

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::{DEVELOPER, Received, atom_of};
 use crate::model::{Atom, EventKind, Status};
-use crate::ops::change::{ChangeDetails, set_status};
 use crate::ops::create::{NewAtom, create_in};
 use crate::ops::reject::reject_one;
+use crate::ops::reopen::open_afresh;
 use crate::ops::submit::hand_over;
 use crate::protocol::mailbox::{Assignment, read_assignment};
 use crate::protocol::report::{CompletionReport, in_one_line};
@@ -92,13 +92,7 @@ fn assigned_again(
                 .push(format!("{task} was assigned again, which rejects what was handed over"));
         }
         status if status.is_over() => {
-            set_status(
-                tx,
-                ctx,
-                before,
-                Status::Open,
-                ChangeDetails { fresh: true, ..ChangeDetails::default() },
-            )?;
+            open_afresh(tx, ctx, before)?;
             received.notes.push(format!("{task} was assigned again and is open"));
         }
         Status::InProgress => {

@@ -134,7 +134,7 @@ impl Launcher {
                 &run.atom_id,
             )),
             preamble: self.preamble.clone().or(own_prompt),
-            sandbox: self.sandbox.sandbox().cloned(),
+            sandbox: self.sandbox.found_sandbox().cloned(),
         })?;
         let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16)
             .expect("a token is hexadecimal");

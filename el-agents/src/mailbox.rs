@@ -173,7 +173,7 @@ impl Mailbox {
         let _lock = files::lock_file(&path)?;
         for _ in 0..TRIES {
             let content = files::read_settled(&path)?;
-            let text = content.text().unwrap_or_else(|| file.initial_text());
+            let text = content.found_text().unwrap_or_else(|| file.initial_text());
             let mut document = Document::parse(text, file.list_key())
                 .map_err(|why| MailboxError::NotADocument { path: path.clone(), why })?;
             document.items.push(message.clone());
@@ -235,7 +235,7 @@ impl Mailbox {
             fresh |= self.take_in(store, actor, file, &document, synced)? > 0;
             let ctx = Ctx { now: clock::now(), actor, session: None };
             let tasks = ops::mailbox_outlook(store, &ctx, filter)?;
-            let mut changed = content.text().is_none();
+            let mut changed = content.found_text().is_none();
             changed |= match file {
                 MailboxFile::ToDeveloper => {
                     mailbox::merge_assignments(&mut document, &tasks, ctx.now)

@@ -31,15 +31,15 @@ pub fn project_files(folder: &Path) -> io::Result<BTreeSet<ProjectFile>> {
     let mut files = BTreeSet::new();
     let top = folder.ancestors().find(|above| above.join(".git").exists()).unwrap_or(&folder);
     for above in folder.ancestors().take_while(|above| above.starts_with(top)) {
-        collect(top, above, &mut files)?;
+        collect_files(top, above, &mut files)?;
     }
     if let Some(main) = main_worktree(top) {
-        collect(&main, &main, &mut files)?;
+        collect_files(&main, &main, &mut files)?;
     }
     Ok(files)
 }
 
-fn collect(top: &Path, folder: &Path, files: &mut BTreeSet<ProjectFile>) -> io::Result<()> {
+fn collect_files(top: &Path, folder: &Path, files: &mut BTreeSet<ProjectFile>) -> io::Result<()> {
     add(top, &folder.join(SERVERS), files, 0)?;
     let of_client = folder.join(FOLDER);
     let entries = match fs::read_dir(&of_client) {

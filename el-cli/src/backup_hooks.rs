@@ -18,7 +18,7 @@ impl Backups {
     /// The backups of the current tracker, also if its database is missing.
     pub(crate) fn locate(app: &App) -> Result<Backups> {
         match app.project() {
-            Ok(project) => Backups::of(&project.db).ok_or_else(no_home),
+            Ok(project) => Backups::for_database(&project.db).ok_or_else(no_home),
             Err(error) if error.code() == "no_database" => Backups::of_missing(app).ok_or(error),
             Err(error) => Err(error),
         }
@@ -27,7 +27,7 @@ impl Backups {
     /// The backups of a tracker that is missing where it is looked for.
     fn of_missing(app: &App) -> Option<Backups> {
         let with_some = |project: Project| {
-            Backups::of(&project.db).filter(|backups| !backups.list().is_empty())
+            Backups::for_database(&project.db).filter(|backups| !backups.list().is_empty())
         };
         if let Some(database) = project::named_database(app.db_flag()) {
             return with_some(Project::of_db(database));
@@ -44,7 +44,8 @@ impl Backups {
 /// Makes a backup before a change that takes much along, if something has changed since the newest
 /// one. A failure is a warning: the change goes on.
 pub(crate) fn before(app: &App, reason: Reason) {
-    let Some(backups) = app.project().ok().and_then(|project| Backups::of(&project.db)) else {
+    let Some(backups) = app.project().ok().and_then(|project| Backups::for_database(&project.db))
+    else {
         return;
     };
     // The state of an agent's session is its own; its supervisor's worker makes the hourly ones.
@@ -60,9 +61,9 @@ pub(crate) fn before(app: &App, reason: Reason) {
 /// Makes a backup before the schema of a database changes. Without one, the migration goes on: it
 /// is one transaction.
 pub(crate) fn before_migration(database: &Path) {
-    if let Some(backups) = Backups::of(database) {
+    if let Some(backups) = Backups::for_database(database) {
         let now = Timestamp::from(SystemTime::now());
-        let _ = backups.make(Reason::BeforeMigration, now);
+        let _ = backups.make_backup(Reason::BeforeMigration, now);
     }
 }
 

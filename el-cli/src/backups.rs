@@ -55,7 +55,7 @@ impl Reason {
     ];
 
     /// The word in the file's name.
-    fn word(self) -> &'static str {
+    fn file_word(self) -> &'static str {
         match self {
             Reason::Hourly => "hourly",
             Reason::Manual => "manual",
@@ -68,7 +68,7 @@ impl Reason {
         }
     }
 
-    pub(crate) fn text(self) -> &'static str {
+    pub(crate) fn reason_text(self) -> &'static str {
         match self {
             Reason::Hourly => "hourly",
             Reason::Manual => "el backup now",
@@ -102,7 +102,7 @@ pub(crate) struct Backups {
 impl Backups {
     /// The backups of the tracker with this database, which may be missing. `None`: the user has no
     /// state folder.
-    pub(crate) fn of(database: &Path) -> Option<Backups> {
+    pub(crate) fn for_database(database: &Path) -> Option<Backups> {
         let database = real_path(database);
         let state = etcetera::choose_base_strategy().ok()?.state_dir()?;
         let folder = database.parent().unwrap_or(Path::new("/"));
@@ -117,7 +117,7 @@ impl Backups {
         Some(Backups { database, folder })
     }
 
-    pub(crate) fn folder(&self) -> &Path {
+    pub(crate) fn backups_folder(&self) -> &Path {
         &self.folder
     }
 
@@ -149,7 +149,7 @@ impl Backups {
     }
 
     /// Makes a backup, and removes what newer ones supersede.
-    pub(crate) fn make(&self, reason: Reason, now: Timestamp) -> Result<Backup> {
+    pub(crate) fn make_backup(&self, reason: Reason, now: Timestamp) -> Result<Backup> {
         let Some(_lock) = self.lock(LOCK_WAIT)? else {
             return Err(busy());
         };
@@ -201,7 +201,7 @@ impl Backups {
     /// Where the files of a damaged database are kept.
     pub(crate) fn path_of(&self, reason: Reason, now: Timestamp) -> PathBuf {
         let end = if reason == Reason::Damaged { "" } else { ".db" };
-        self.folder.join(format!("{}Z-{}{end}", stamp(now), reason.word()))
+        self.folder.join(format!("{}Z-{}{end}", stamp(now), reason.file_word()))
     }
 
     /// Removes what a killed process left: nothing of it has a backup's name.
@@ -301,7 +301,7 @@ fn backup_at(path: &Path) -> Option<Backup> {
     let name = path.file_name()?.to_str()?;
     let (time, word) = name.split_once("Z-")?;
     let word = word.strip_suffix(".db").unwrap_or(word);
-    let reason = Reason::ALL.into_iter().find(|reason| reason.word() == word)?;
+    let reason = Reason::ALL.into_iter().find(|reason| reason.file_word() == word)?;
     let time = jiff::civil::DateTime::strptime("%Y-%m-%dT%H-%M-%S.%6f", time).ok()?;
     let at = time.to_zoned_datetime(jiff::tz::TimeZone::UTC).ok()?.timestamp();
     let at = Timestamp::from_micros(at.as_microsecond());

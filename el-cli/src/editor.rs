@@ -37,7 +37,7 @@ impl Draft {
             .map_err(|source| CommandError::file_error("read", &draft.path, source))?;
         let Ok(after) = String::from_utf8(read) else {
             let error = CommandError::invalid_value("text", "the text is not UTF-8");
-            return Err(draft.keep(error));
+            return Err(draft.keep_draft(error));
         };
         if after == draft.before || after.trim().is_empty() {
             draft.remove();
@@ -69,7 +69,7 @@ impl Draft {
     }
 
     /// Keeps the file of a text that was refused, and says where it is.
-    pub(crate) fn keep(self, error: CommandError) -> CommandError {
+    pub(crate) fn keep_draft(self, error: CommandError) -> CommandError {
         let path = self.path.display().to_string();
         error
             .with_hint(format!("your text is kept in {}", sanitize::path_line(&self.path)))
@@ -82,7 +82,7 @@ impl Draft {
             self.remove();
             return error;
         }
-        self.keep(error)
+        self.keep_draft(error)
     }
 }
 

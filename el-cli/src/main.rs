@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         }
         Place::Inside(socket) => match session::call(socket.as_deref(), &argv) {
             Ok(code) => code,
-            Err(error) => tell(&argv, &error).into(),
+            Err(error) => report_early_error(&argv, &error).into(),
         },
         Place::Answering => answer().into(),
     }
@@ -61,7 +61,7 @@ fn answer() -> Exit {
     // Whoever connected with something else than a call gets no answer.
     let Ok(call) = session::take_call() else { return Exit::Usage };
     let exit = match call.is_foreign {
-        true => tell(&call.argv, &session::foreign()),
+        true => report_early_error(&call.argv, &session::foreign()),
         false => run(&call.argv, Some(call.session.into())),
     };
     session::end_call(exit);
@@ -69,7 +69,7 @@ fn answer() -> Exit {
 }
 
 /// Reports why a command could not even begin.
-fn tell(argv: &[std::ffi::OsString], error: &error::CommandError) -> Exit {
+fn report_early_error(argv: &[std::ffi::OsString], error: &error::CommandError) -> Exit {
     match args::parse_command_line(argv) {
         // A hook never fails.
         Parsed::Run(cli) if cli.command.is_hook() => Exit::Done,

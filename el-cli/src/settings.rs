@@ -35,7 +35,7 @@ pub(crate) mod write;
 use faults::{bad_entry, bad_given};
 pub(crate) use file::Problem;
 use file::{ConfigFile, Entry};
-pub(crate) use inert::asked;
+pub(crate) use inert::read_settings_to_trust;
 use keys::Key;
 use value::Value;
 
@@ -108,7 +108,7 @@ impl Settings {
     /// Reads all layers. `root` is the project's folder, `config` its configuration file. Never
     /// fails: errors show up when a setting is read, or as a [`Problem`].
     pub(crate) fn load(root: &Path, config: &Path) -> Settings {
-        let trust = Trust::of(config);
+        let trust = Trust::for_project(config);
         let settings = Settings::from_layers(
             root,
             config,
@@ -152,7 +152,7 @@ impl Settings {
             .collect();
         let user = user.map(ConfigFile::read).unwrap_or_default();
         let mut project = ConfigFile::read(config).of_project();
-        let inert = match is_trusted(&project.asked()) {
+        let inert = match is_trusted(&project.settings_to_trust()) {
             true => Vec::new(),
             false => project.take_inert(&user),
         };

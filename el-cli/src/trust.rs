@@ -57,7 +57,7 @@ pub(crate) struct Trust {
 
 impl Trust {
     /// The trust in the project with this configuration file.
-    pub(crate) fn of(config: &Path) -> Trust {
+    pub(crate) fn for_project(config: &Path) -> Trust {
         let folder = config.parent().unwrap_or(config);
         let project = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         let name = sha256_hex(project.as_os_str().as_encoded_bytes());
@@ -73,7 +73,7 @@ impl Trust {
 
     /// The stored trust. An unreadable record, a record about another project, and a record that
     /// others may have written count as none.
-    pub(crate) fn word(&self) -> Option<Word> {
+    pub(crate) fn stored_word(&self) -> Option<Word> {
         let file = self.file.as_deref()?;
         let meta = fs::symlink_metadata(file).ok()?;
         if !meta.is_file() || !owner::is_own(meta.uid()) || meta.mode() & 0o022 != 0 {
@@ -85,12 +85,13 @@ impl Trust {
 
     /// Whether these very settings are trusted. None need no word.
     pub(crate) fn holds(&self, settings: &BTreeMap<String, String>) -> bool {
-        settings.is_empty() || self.word().is_some_and(|word| word.claims.settings == *settings)
+        settings.is_empty()
+            || self.stored_word().is_some_and(|word| word.claims.settings == *settings)
     }
 
     /// The trusted ones of the files that Claude Code obeys.
     pub(crate) fn files(&self) -> BTreeSet<ProjectFile> {
-        self.word().map(|word| word.claims.files).unwrap_or_default()
+        self.stored_word().map(|word| word.claims.files).unwrap_or_default()
     }
 
     /// Trusts these settings, and the files as before.
@@ -104,7 +105,7 @@ impl Trust {
 
     /// Trusts these files, and the settings as before.
     pub(crate) fn give_files(&self, files: BTreeSet<ProjectFile>, now: Timestamp) -> Result<()> {
-        let settings = self.word().map(|word| word.claims.settings).unwrap_or_default();
+        let settings = self.stored_word().map(|word| word.claims.settings).unwrap_or_default();
         self.give(Claims { settings, files }, now)
     }
 

@@ -296,7 +296,7 @@ impl ScreenDriver {
     /// name the reason.
     pub(crate) async fn look_back(&mut self) {
         let pane = self.pane.clone();
-        if let Ok(Ok(look)) = tokio::task::spawn_blocking(move || pane.look()).await
+        if let Ok(Ok(look)) = tokio::task::spawn_blocking(move || pane.read_pane()).await
             && !Screen::last_words(&look.text, 1).is_empty()
         {
             self.text = look.text;

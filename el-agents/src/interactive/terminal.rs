@@ -42,7 +42,7 @@ impl Terminal {
                     }
                     PaneJob::Enter => pane.press_key("Enter"),
                 };
-                if seen.send(done.and_then(|()| pane.look())).is_err() {
+                if seen.send(done.and_then(|()| pane.read_pane())).is_err() {
                     return;
                 }
             }
@@ -85,7 +85,7 @@ pub(crate) fn exit_client(pane: &OwnPane, agent: &ProcessId) {
         return;
     }
     let is_typed = || {
-        let state = pane.look().map(|look| Screen::from_capture(&look.text).state);
+        let state = pane.read_pane().map(|look| Screen::from_capture(&look.text).state);
         matches!(state, Ok(ScreenState::Prompt { input, .. }) if input == "/exit").then_some(())
     };
     if poll_until(SEEN, LOOK, is_typed).is_none() {

@@ -207,7 +207,7 @@ impl<'a> CheckRunner<'a> {
         environment.push((OWNER.into(), self.owner.as_str().into()));
         environment.push((ONCE.into(), once.into()));
         let places = self.context.places();
-        let sandbox = match self.context.sandbox() {
+        let sandbox = match self.context.find_sandbox() {
             Ok(sandbox) => sandbox,
             Err(error) => {
                 let output = Some(format!("{}; {}", error.message, error.hint));

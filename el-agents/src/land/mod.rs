@@ -101,9 +101,9 @@ impl LandContext<'_> {
     }
 
     /// The sandbox that the settings want, where this machine can have it.
-    fn sandbox(&self) -> Result<Option<Sandbox>, ConfigurationError> {
+    fn find_sandbox(&self) -> Result<Option<Sandbox>, ConfigurationError> {
         let found = Sandbox::find(&self.settings.sandbox, &[], self.environment)?;
-        Ok(found.sandbox().cloned())
+        Ok(found.found_sandbox().cloned())
     }
 
     fn places(&self) -> Places {

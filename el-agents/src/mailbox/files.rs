@@ -84,7 +84,7 @@ pub(super) enum Content {
 }
 
 impl Content {
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(super) fn found_text(&self) -> Option<&str> {
         match self {
             Content::Text { text, .. } => Some(text),
             Content::Missing | Content::NotText => None,
@@ -250,7 +250,7 @@ pub(super) struct Orphan {
 impl Orphan {
     pub(super) fn new(file: MailboxFile, handle: File, was: &Content) -> Orphan {
         let items = was
-            .text()
+            .found_text()
             .and_then(|text| Document::parse(text, file.list_key()).ok())
             .map(|d| d.items)
             .unwrap_or_default();
@@ -275,7 +275,7 @@ impl Orphan {
             return Vec::new();
         }
         let Some(document) = now
-            .text()
+            .found_text()
             .filter(|t| !t.trim().is_empty())
             .and_then(|t| Document::parse(t, self.file.list_key()).ok())
         else {

@@ -21,26 +21,26 @@ pub(super) struct Checkout {
 
 impl Checkout {
     /// The checkout that a folder is in.
-    pub(super) fn of(folder: &Path, files: &impl Files) -> Option<Checkout> {
+    pub(super) fn around_folder(folder: &Path, files: &impl Files) -> Option<Checkout> {
         let top = folder.ancestors().find(|above| files.is_there(&above.join(".git")))?;
         let link = top.join(".git");
-        let (own, common) = match files.kind(&link)? {
+        let (own, common) = match files.file_kind(&link)? {
             Kind::Folder => (link.clone(), link),
             Kind::File => {
-                let text = files.text(&link)?;
+                let text = files.read_small_file(&link)?;
                 let named = top.join(text.strip_prefix("gitdir:")?.trim());
                 let own = files.real(&named)?;
                 // The repository has to know of this worktree: anybody can write such a file.
-                let back = files.text(&own.join("gitdir"))?;
+                let back = files.read_small_file(&own.join("gitdir"))?;
                 if files.real(Path::new(back.trim()))? != link {
                     return None;
                 }
-                let common = files.text(&own.join("commondir"))?;
+                let common = files.read_small_file(&own.join("commondir"))?;
                 (own.clone(), files.real(&own.join(common.trim()))?)
             }
             _ => return None,
         };
-        let head = files.text(&own.join("HEAD"))?;
+        let head = files.read_small_file(&own.join("HEAD"))?;
         let branch = head.strip_prefix("ref:").map(|name| name.trim().to_owned());
         Some(Checkout { top: top.to_owned(), own, common, branch })
     }

@@ -16,27 +16,27 @@ pub(super) enum Kind {
 /// The disk, or what a test puts in its place.
 pub(super) trait Files {
     /// `None`: it is not there.
-    fn kind(&self, path: &Path) -> Option<Kind>;
+    fn file_kind(&self, path: &Path) -> Option<Kind>;
     /// The names in a folder.
     fn children(&self, folder: &Path) -> Vec<PathBuf>;
     /// The path with all links resolved.
     fn real(&self, path: &Path) -> Option<PathBuf>;
     /// The text of a small file.
-    fn text(&self, path: &Path) -> Option<String>;
+    fn read_small_file(&self, path: &Path) -> Option<String>;
 
     fn is_there(&self, path: &Path) -> bool {
-        self.kind(path).is_some()
+        self.file_kind(path).is_some()
     }
 
     fn is_folder(&self, path: &Path) -> bool {
-        self.kind(path) == Some(Kind::Folder)
+        self.file_kind(path) == Some(Kind::Folder)
     }
 }
 
 pub(super) struct Disk;
 
 impl Files for Disk {
-    fn kind(&self, path: &Path) -> Option<Kind> {
+    fn file_kind(&self, path: &Path) -> Option<Kind> {
         let found = fs::symlink_metadata(path).ok()?.file_type();
         Some(if found.is_dir() {
             Kind::Folder
@@ -58,7 +58,7 @@ impl Files for Disk {
         path.canonicalize().ok()
     }
 
-    fn text(&self, path: &Path) -> Option<String> {
+    fn read_small_file(&self, path: &Path) -> Option<String> {
         fs::read_to_string(path).ok()
     }
 }

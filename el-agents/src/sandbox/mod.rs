@@ -84,7 +84,7 @@ impl Found {
     }
 
     /// The sandbox, if there is one.
-    pub fn sandbox(&self) -> Option<&Sandbox> {
+    pub fn found_sandbox(&self) -> Option<&Sandbox> {
         match self {
             Found::Sandbox(sandbox) => Some(sandbox),
             Found::Off | Found::Missing(_) => None,
@@ -146,7 +146,7 @@ impl Sandbox {
     /// If what the program needs cannot be laid out.
     pub fn confine(&self, call: &Call<'_>) -> io::Result<Confined> {
         let folders = self.folders(call)?;
-        if let Some(checkout) = Checkout::of(&folders.workdir, &Disk) {
+        if let Some(checkout) = Checkout::around_folder(&folders.workdir, &Disk) {
             checkout.create_pinned();
         }
         let mounts = plan(&folders, &Disk);

@@ -43,7 +43,7 @@ impl Mounts {
     }
 
     /// Shows a path again that a private or hidden folder above it covers.
-    pub(super) fn keep(&mut self, path: &Path) {
+    pub(super) fn show_again(&mut self, path: &Path) {
         if self.is_covered(path) {
             self.set(path, Access::Read);
         }
@@ -68,7 +68,7 @@ impl Mounts {
     pub(super) fn arguments(&self) -> Vec<OsString> {
         let mut words = Words::default();
         words.add(["--ro-bind", "/", "/", "--dev", "/dev"]);
-        words.folder("/dev/shm".as_ref(), "1777");
+        words.mount_private_folder("/dev/shm".as_ref(), "1777");
         words.add(["--remount-ro", "/dev", "--proc", "/proc"]);
         // The kernel's settings are files of root, and its rights stay with uid 0.
         words.add(["--ro-bind", "/proc/sys", "/proc/sys"]);
@@ -76,9 +76,9 @@ impl Mounts {
             match access {
                 Access::Read => words.mount("--ro-bind", path, path),
                 Access::Write => words.mount("--bind", path, path),
-                Access::Private => words.folder(path, "0700"),
-                Access::Scratch => words.folder(path, "1777"),
-                Access::Hidden => words.folder(path, "0755"),
+                Access::Private => words.mount_private_folder(path, "0700"),
+                Access::Scratch => words.mount_private_folder(path, "1777"),
+                Access::Hidden => words.mount_private_folder(path, "0755"),
                 Access::Empty => words.mount("--ro-bind", "/dev/null".as_ref(), path),
                 Access::Link(target) => words.mount("--symlink", target, path),
                 Access::Other(source) => words.mount("--bind", source, path),
@@ -105,7 +105,7 @@ impl Words {
         self.0.extend([how.into(), source.into(), path.into()]);
     }
 
-    fn folder(&mut self, path: &Path, mode: &str) {
+    fn mount_private_folder(&mut self, path: &Path, mode: &str) {
         self.add(["--perms", mode, "--size", &PRIVATE_MAX.to_string(), "--tmpfs"]);
         self.0.push(path.into());
     }
@@ -121,8 +121,8 @@ mod tests {
         mounts.set("/home/ann", Access::Private);
         mounts.set("/home/ann/shop", Access::Write);
         mounts.set("/home/ann/shop/.eluent", Access::Hidden);
-        mounts.keep("/home/ann/bin".as_ref());
-        mounts.keep("/home/ann/shop/bin".as_ref());
+        mounts.show_again("/home/ann/bin".as_ref());
+        mounts.show_again("/home/ann/shop/bin".as_ref());
         for (path, access) in [
             ("/etc/passwd", Access::Read),
             ("/home/ann/x", Access::Private),

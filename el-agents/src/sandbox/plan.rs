@@ -34,7 +34,7 @@ pub(super) struct Folders {
 /// Decides about every path that is not just readable.
 pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
     let mut mounts = Mounts::default();
-    let checkout = Checkout::of(&folders.workdir, files);
+    let checkout = Checkout::around_folder(&folders.workdir, files);
     let top = match &checkout {
         Some(checkout) if checkout.is_linked() => &checkout.top,
         _ => &folders.workdir,
@@ -82,11 +82,11 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
         [Some(checkout.top.as_path()), checkout.common.parent()].into_iter().flatten()
     });
     for path in of_git.chain(folders.visible.iter().map(PathBuf::as_path)) {
-        match files.kind(path) {
+        match files.file_kind(path) {
             Some(Kind::Link(target)) if mounts.is_covered(path) => {
                 mounts.set(path, Access::Link(target));
             }
-            Some(_) => mounts.keep(path),
+            Some(_) => mounts.show_again(path),
             None => {}
         }
     }
@@ -111,7 +111,7 @@ fn show_entries(mounts: &mut Mounts, folder: &Path, max: usize, files: &impl Fil
     }
     mounts.set(folder, Access::Private);
     for entry in entries {
-        match files.kind(&entry) {
+        match files.file_kind(&entry) {
             Some(Kind::Folder | Kind::File) => mounts.set(entry, Access::Read),
             Some(Kind::Link(target)) => mounts.set(entry, Access::Link(target)),
             _ => {}
@@ -143,7 +143,7 @@ fn open_client(mounts: &mut Mounts, client: &Path, workdir: &Path, files: &impl 
 }
 
 fn hide(mounts: &mut Mounts, path: &Path, files: &impl Files) {
-    match files.kind(path) {
+    match files.file_kind(path) {
         Some(Kind::Folder) => mounts.set(path, Access::Hidden),
         Some(_) => mounts.set(path, Access::Empty),
         None => {}

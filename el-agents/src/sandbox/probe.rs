@@ -24,10 +24,15 @@ pub(super) fn bubblewrap(
     if !cfg!(target_os = "linux") {
         return Err("el has a sandbox on Linux only".to_owned());
     }
-    FOUND[usize::from(network == Network::Off)].get_or_init(|| look(environment, network)).clone()
+    FOUND[usize::from(network == Network::Off)]
+        .get_or_init(|| try_bubblewrap(environment, network))
+        .clone()
 }
 
-fn look(environment: &[(OsString, OsString)], network: Network) -> Result<PathBuf, String> {
+fn try_bubblewrap(
+    environment: &[(OsString, OsString)],
+    network: Network,
+) -> Result<PathBuf, String> {
     let path = environment.iter().find(|(name, _)| name == OsStr::new("PATH"));
     let path = path.map(|(_, path)| path.clone());
     let bwrap = which::which_in("bwrap", path, Path::new("/"))

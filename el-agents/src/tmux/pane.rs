@@ -44,7 +44,7 @@ impl OwnPane {
     /// # Errors
     /// [`Failure::Missing`] if the pane is gone or belongs to another process; else if tmux could
     /// not be asked.
-    pub(crate) fn look(&self) -> Result<PaneLook, SessionError> {
+    pub(crate) fn read_pane(&self) -> Result<PaneLook, SessionError> {
         let format = "#{pane_pid} #{session_attached}";
         let words = [
             "display-message",

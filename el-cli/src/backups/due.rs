@@ -57,7 +57,7 @@ impl Backups {
 
 /// Starts the process that makes the hourly backup, if that is due.
 pub(crate) fn start_if_due(project: &Project) -> Option<Child> {
-    let backups = Backups::of(&project.db)?;
+    let backups = Backups::for_database(&project.db)?;
     if !backups.is_due() {
         return None;
     }

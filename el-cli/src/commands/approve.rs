@@ -28,9 +28,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let reason =
         args.reason.as_deref().map(|text| input::read_text(app, "reason", text)).transpose()?;
     let mut store = app.open_for_writing()?;
-    let waiting = Waiting::look(app, &store, &args.ids.ids);
+    let waiting = Waiting::find_waiting(app, &store, &args.ids.ids);
     let approved = ops::approve(&mut store, &app.ctx(), &args.ids.ids, reason.as_deref())?;
     report_changed(app, args.ids.ids.len(), "Approved", &approved)?;
-    waiting.tell(app, &store, &approved)?;
+    waiting.report_freed(app, &store, &approved)?;
     Ok(Exit::Done)
 }

@@ -19,7 +19,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    pub(super) fn of(atom: &Atom) -> Fields {
+    pub(super) fn from_atom(atom: &Atom) -> Fields {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         Fields {
             title: atom.title.clone(),

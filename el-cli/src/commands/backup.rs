@@ -73,7 +73,7 @@ pub(super) struct Made {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     match &args.command {
-        Some(Command::Now(args)) => make(args, app),
+        Some(Command::Now(args)) => run_now(args, app),
         Some(Command::List) | None => list(app),
     }
 }
@@ -89,13 +89,13 @@ fn list(app: &App) -> Result<Exit> {
         .collect();
     let data = List::complete(&rows);
     app.printer.emit(&data, |page| {
-        view(page, &rows, app.now());
+        print_backups(page, &rows, app.now());
         data.print_footer(page, "backup", "backups");
     })?;
     Ok(Exit::Done)
 }
 
-fn view(page: &mut Page, rows: &[Row], now: Timestamp) {
+fn print_backups(page: &mut Page, rows: &[Row], now: Timestamp) {
     if rows.is_empty() {
         if !page.is_quiet() {
             page.push_line("There is no backup yet; el backup now makes one");
@@ -118,18 +118,18 @@ fn view(page: &mut Page, rows: &[Row], now: Timestamp) {
             Cell::new(time::relative_time(now, row.backup.at)),
             Cell::new(row.atoms.map_or_else(|| "?".to_owned(), |atoms| atoms.to_string())),
             Cell::new(artifacts::format_size(size)),
-            Cell::new(row.backup.reason.text()),
+            Cell::new(row.backup.reason.reason_text()),
         ]);
     }
     table.print_table(page);
 }
 
-fn make(args: &Now, app: &App) -> Result<Exit> {
-    let backups = Backups::of(&app.project()?.db).ok_or_else(backups::no_home)?;
+fn run_now(args: &Now, app: &App) -> Result<Exit> {
+    let backups = Backups::for_database(&app.project()?.db).ok_or_else(backups::no_home)?;
     if args.if_changed {
         return hourly(&backups, app);
     }
-    let backup = backups.make(Reason::Manual, app.now())?;
+    let backup = backups.make_backup(Reason::Manual, app.now())?;
     app.printer.emit(&Made { backup: Some(backup.clone()) }, |page| {
         let path = sanitize::path_line(&backup.path);
         match page.is_quiet() {

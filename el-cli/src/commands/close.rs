@@ -93,7 +93,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ensure_committed(app, &mut store, &args.ids.ids)?;
     }
     check_first(app, &mut store, &args.ids.ids, &|| true)?;
-    let waiting = Waiting::look(app, &store, &args.ids.ids);
+    let waiting = Waiting::find_waiting(app, &store, &args.ids.ids);
     let closed = ops::close(
         &mut store,
         &app.ctx(),
@@ -107,7 +107,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
     }
     report_changed(app, args.ids.ids.len(), "Closed", &closed)?;
-    waiting.tell(app, &store, &closed)?;
+    waiting.report_freed(app, &store, &closed)?;
     Ok(Exit::Done)
 }
 

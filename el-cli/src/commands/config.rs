@@ -86,7 +86,7 @@ impl ConfigFileArgs {
     /// The trust that a change of this file keeps. `None` for the user's own file, which needs no
     /// trust.
     fn trust(&self, path: &Path) -> Option<Trust> {
-        (!self.user).then(|| Trust::of(path))
+        (!self.user).then(|| Trust::for_project(path))
     }
 }
 

@@ -69,9 +69,9 @@ fn discard_atoms(args: &Discard, app: &App) -> Result<Exit> {
             .with_hint("el discard ATOM..., or el discard list, restore, prune"));
     }
     let mut store = app.open_for_writing()?;
-    let waiting = Waiting::look(app, &store, &args.ids);
+    let waiting = Waiting::find_waiting(app, &store, &args.ids);
     let discarded = ops::discard(&mut store, &app.ctx(), &args.ids, args.reason.as_deref())?;
     report_changed(app, args.ids.len(), "Discarded", &discarded)?;
-    waiting.tell(app, &store, &discarded)?;
+    waiting.report_freed(app, &store, &discarded)?;
     Ok(Exit::Done)
 }

@@ -28,7 +28,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let atom = ops::get_atom(&app.open_for_reading()?, &args.id)?;
-    let before = Fields::of(&atom);
+    let before = Fields::from_atom(&atom);
     let form = Form::new(&before);
     let id = &atom.id;
     let text = form.write(
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             draft.remove();
             unchanged(app, atom)
         }
-        Err(error) => Err(draft.keep(error)),
+        Err(error) => Err(draft.keep_draft(error)),
     }
 }
 
@@ -69,7 +69,7 @@ fn change(app: &App, atom: &Atom, before: &Fields, after: &Fields) -> Result<Opt
         return Ok(None);
     }
     let mut store = app.open_for_writing()?;
-    let theirs = Fields::of(&ops::get_atom(&store, &atom.id)?).differing(before);
+    let theirs = Fields::from_atom(&ops::get_atom(&store, &atom.id)?).differing(before);
     // Labels come and go one by one.
     let mut ours = after.differing(before).into_iter().filter(|field| *field != "labels");
     if let Some(field) = ours.find(|field| theirs.contains(field)) {

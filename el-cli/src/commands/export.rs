@@ -250,7 +250,7 @@ pub(super) fn replace_file<T>(
         let mut out = io::BufWriter::new(caller.create(path).map_err(failed)?);
         let value = fill(&mut out)?;
         let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.sync_all().and_then(|()| caller.keep()).map_err(failed)?;
+        file.sync_all().and_then(|()| caller.keep_new_file()).map_err(failed)?;
         return Ok(value);
     }
     // A link is written through, not replaced.

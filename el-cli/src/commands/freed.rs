@@ -14,7 +14,7 @@ pub(super) struct Waiting(Vec<String>);
 
 impl Waiting {
     /// The atoms that wait for these. What cannot be looked up, the change itself will tell.
-    pub(super) fn look(app: &App, store: &Store, ids: &[String]) -> Waiting {
+    pub(super) fn find_waiting(app: &App, store: &Store, ids: &[String]) -> Waiting {
         if app.printer.is_robot() {
             return Waiting::default();
         }
@@ -25,7 +25,7 @@ impl Waiting {
     }
 
     /// Says what is ready now, and which epic has nothing open in it any more.
-    pub(super) fn tell(
+    pub(super) fn report_freed(
         &self,
         app: &App,
         store: &Store,

@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         CommandError::file_error("write", &project.state.join(".gitignore"), source)
     })?;
     Store::create(&project.db, &prefix, app.now())?;
-    let earlier = Backups::of(&project.db).and_then(|backups| {
+    let earlier = Backups::for_database(&project.db).and_then(|backups| {
         backups.set_due(backups::FIRST, "");
         backups.newest()
     });

@@ -93,7 +93,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         answer.replaced = restored.replaced;
         answer.ended_runs = restored.ended.into_iter().map(|run| run.id).collect();
     }
-    app.printer.emit(&answer, |page| view(page, &answer, app.now()))?;
+    app.printer.emit(&answer, |page| print_answer(page, &answer, app.now()))?;
     Ok(Exit::Done)
 }
 
@@ -105,9 +105,9 @@ fn chosen(backups: &Backups, when: Option<&str>, now: Timestamp) -> Result<Backu
     };
     let all = backups.list();
     let Some(when) = when else {
-        return backups
-            .newest()
-            .ok_or_else(|| none(format!("there is no backup in {}", backups.folder().display())));
+        return backups.newest().ok_or_else(|| {
+            none(format!("there is no backup in {}", backups.backups_folder().display()))
+        });
     };
     if let Ok(number) = when.parse::<usize>() {
         let found = number.checked_sub(1).and_then(|at| all.get(at)).cloned();
@@ -149,7 +149,7 @@ fn compare(present: &Path, backup: &Path) -> Result<Change> {
     Ok(change)
 }
 
-fn view(page: &mut Page, answer: &Answer, now: Timestamp) {
+fn print_answer(page: &mut Page, answer: &Answer, now: Timestamp) {
     if page.is_quiet() {
         return;
     }

@@ -106,7 +106,7 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
         Command::Uninstall(which) => uninstall(which, app),
         Command::Status(which) => {
             let service = Service::of_project(which, app)?;
-            tell(app, &service, "Service")
+            report_service(app, &service, "Service")
         }
     }
 }
@@ -118,14 +118,14 @@ fn install(args: &Install, app: &App) -> Result<Exit> {
     let folder = service.path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)
         .map_err(|source| CommandError::file_error("create the folder", folder, source))?;
-    replace_file(&service.path, service.text()?.as_bytes())
+    replace_file(&service.path, service.definition_text()?.as_bytes())
         .map_err(|source| CommandError::file_error("write", &service.path, source))?;
     if args.now {
         for words in service.start_commands() {
             service.call(&words)?;
         }
     }
-    tell(app, &service, "Installed")
+    report_service(app, &service, "Installed")
 }
 
 fn uninstall(which: &Which, app: &App) -> Result<Exit> {
@@ -137,11 +137,11 @@ fn uninstall(which: &Which, app: &App) -> Result<Exit> {
             .map_err(|source| CommandError::file_error("remove", &service.path, source))?;
         let _ = service.call(&service.reload_command());
     }
-    tell(app, &service, "Removed")
+    report_service(app, &service, "Removed")
 }
 
-fn tell(app: &App, service: &Service, done: &str) -> Result<Exit> {
-    let answer = service.look()?;
+fn report_service(app: &App, service: &Service, done: &str) -> Result<Exit> {
+    let answer = service.inspect_service()?;
     app.printer.emit(&answer, |page| {
         if page.is_quiet() {
             return page.push_line(&answer.name);
@@ -223,16 +223,16 @@ impl Service {
         Ok(Service { manager, name, path, job })
     }
 
-    fn text(&self) -> Result<String> {
+    fn definition_text(&self) -> Result<String> {
         match self.manager {
             Manager::Systemd => self.job.systemd(),
             Manager::Launchd => self.job.launchd(),
         }
     }
 
-    fn look(&self) -> Result<Answer> {
+    fn inspect_service(&self) -> Result<Answer> {
         let found = fs::read(&self.path).ok();
-        let text = self.text()?;
+        let text = self.definition_text()?;
         let start = self.start_commands().iter().map(|words| words.join(" ")).collect::<Vec<_>>();
         let installed = found.is_some();
         let next = match installed {

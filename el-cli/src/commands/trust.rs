@@ -90,25 +90,25 @@ pub(super) struct Asked {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let path = app.project()?.config_path();
-    let trust = Trust::of(&path);
+    let trust = Trust::for_project(&path);
     if args.revoke {
         trust.revoke()?;
-        return tell(app, &asked(app, &trust)?.1, "Revoked");
+        return report_trust(app, &compare_claims(app, &trust)?.1, "Revoked");
     }
-    let (claims, asked) = asked(app, &trust)?;
+    let (claims, asked) = compare_claims(app, &trust)?;
     if args.show || asked.is_trusted {
-        return tell(app, &asked, "");
+        return report_trust(app, &asked, "");
     }
     if !args.yes && !is_confirmed(app, &asked)? {
-        return tell(app, &asked, "");
+        return report_trust(app, &asked, "");
     }
     // The very values that were shown: a file that changes meanwhile needs another word.
     trust.give(claims, app.now())?;
     let now = Asked { is_trusted: true, trusted_at: Some(app.now()), ..asked };
-    tell(app, &now, "Trusted")
+    report_trust(app, &now, "Trusted")
 }
 
-fn asked(app: &App, trust: &Trust) -> Result<(Claims, Asked)> {
+fn compare_claims(app: &App, trust: &Trust) -> Result<(Claims, Asked)> {
     let path = app.project()?.config_path();
     let root = &app.project()?.root;
     let files = project_files(root).map_err(|source| {
@@ -116,8 +116,8 @@ fn asked(app: &App, trust: &Trust) -> Result<(Claims, Asked)> {
             .with_source(source)
             .with_hint("el trust shows all of .claude and .mcp.json; take away what is not needed")
     })?;
-    let claims = Claims { settings: settings::asked(&path), files };
-    let word = trust.word();
+    let claims = Claims { settings: settings::read_settings_to_trust(&path), files };
+    let word = trust.stored_word();
     let before = word.as_ref().map(|word| word.claims.clone()).unwrap_or_default();
     let asked = Asked {
         is_trusted: trust.holds(&claims.settings) && claims.files.is_subset(&before.files),
@@ -159,7 +159,7 @@ fn is_confirmed(app: &App, asked: &Asked) -> Result<bool> {
         .with_hint("el trust --show shows them; --yes says yes in a script"));
     }
     let mut page = app.printer.new_page();
-    view(&mut page, asked);
+    print_claims(&mut page, asked);
     app.printer.write_bytes(page.into_text().as_bytes())?;
     app.printer.note("trust these settings? [y/N]");
     let mut answer = String::new();
@@ -170,10 +170,10 @@ fn is_confirmed(app: &App, asked: &Asked) -> Result<bool> {
 }
 
 /// Prints the requests. `done` names the action that was just taken, if any.
-fn tell(app: &App, asked: &Asked, done: &str) -> Result<Exit> {
+fn report_trust(app: &App, asked: &Asked, done: &str) -> Result<Exit> {
     app.printer.emit(asked, |page| {
         if done.is_empty() {
-            view(page, asked);
+            print_claims(page, asked);
         }
         if page.is_quiet() {
             return;
@@ -194,7 +194,7 @@ fn tell(app: &App, asked: &Asked, done: &str) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn view(page: &mut Page, asked: &Asked) {
+fn print_claims(page: &mut Page, asked: &Asked) {
     let mut table = Table::new([
         Column::new("KEY"),
         Column::new("VALUE").flexible(),

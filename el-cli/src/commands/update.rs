@@ -114,7 +114,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         close::ensure_committed(app, &mut store, &args.ids.ids)?;
     }
     let waiting = match patch.status {
-        Some(status) if status.is_over() => Waiting::look(app, &store, &args.ids.ids),
+        Some(status) if status.is_over() => Waiting::find_waiting(app, &store, &args.ids.ids),
         _ => Waiting::default(),
     };
     let updated = ops::update(
@@ -127,7 +127,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let human = |page: &mut Page| updated.iter().for_each(|one| print_updated(page, one));
     app.printer.emit(&OneOrMany::for_request(args.ids.ids.len(), &updated), human)?;
     let ended = updated.iter().map(|one| &one.atom).filter(|atom| atom.status.is_over());
-    waiting.tell(app, &store, ended)?;
+    waiting.report_freed(app, &store, ended)?;
     Ok(Exit::Done)
 }
 

@@ -105,14 +105,14 @@ impl Formatter for TerminalSafe {
 mod tests {
     use super::*;
 
-    fn text(bytes: Vec<u8>) -> String {
+    fn into_text(bytes: Vec<u8>) -> String {
         String::from_utf8(bytes).unwrap()
     }
 
     #[test]
     fn success_is_one_line_with_a_newline() {
         assert_eq!(
-            text(success_document(&[1, 2]).unwrap()),
+            into_text(success_document(&[1, 2]).unwrap()),
             "{\"status\":\"ok\",\"data\":[1,2]}\n"
         );
     }
@@ -121,7 +121,7 @@ mod tests {
     fn failure_has_every_key_also_when_there_is_nothing_to_say() {
         let error = CommandError::not_found("no atom q5e6");
         assert_eq!(
-            text(failure_document(&error)),
+            into_text(failure_document(&error)),
             concat!(
                 concat!(
                     r#"{"status":"error","error":{"code":"not_found","message":"no atom q5e6","#,
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn control_characters_are_escaped_and_read_back_the_same() {
         let nasty = "a\x1b[31m\u{9b}b\u{7f}\u{202e}c\u{e0041}\u{2028}漢👩‍👧\n";
-        let document = text(json_line(nasty).unwrap());
+        let document = into_text(json_line(nasty).unwrap());
         assert!(document.trim_end().chars().all(|c| !c.is_control() && !is_deceptive(c)));
         assert_eq!(serde_json::from_str::<String>(&document).unwrap(), nasty);
         assert!(document.contains('漢'));

@@ -155,7 +155,7 @@ impl Session {
     }
 
     /// Has the caller put the new file into its place.
-    pub(crate) fn keep(&self) -> io::Result<()> {
+    pub(crate) fn keep_new_file(&self) -> io::Result<()> {
         self.ask(Kind::Keep, Path::new("")).map(drop)
     }
 

@@ -97,12 +97,12 @@ fn serve(stream: &UnixStream, message: &Message, new_file: &mut Option<NewFile>)
     let below: Vec<PathBuf> = paths.collect();
     let done = match message.kind {
         Kind::Read => open_below(&path, &below).map(Some),
-        Kind::Write => NewFile::make(&path, &below).map(|made| {
+        Kind::Write => NewFile::create_draft(&path, &below).map(|made| {
             let (file, kept) = made;
             *new_file = Some(kept);
             Some(file)
         }),
-        Kind::Keep => new_file.take().map_or(Ok(None), |file| file.keep().map(|()| None)),
+        Kind::Keep => new_file.take().map_or(Ok(None), |file| file.replace_target().map(|()| None)),
         _ => return Err(io::ErrorKind::InvalidData.into()),
     };
     match done {
@@ -162,7 +162,7 @@ struct NewFile {
 }
 
 impl NewFile {
-    fn make(path: &Path, below: &[PathBuf]) -> io::Result<(File, NewFile)> {
+    fn create_draft(path: &Path, below: &[PathBuf]) -> io::Result<(File, NewFile)> {
         let target = match fs::symlink_metadata(path) {
             // A link is written through; one that leads nowhere fails.
             Ok(_) => fs::canonicalize(path)?,
@@ -182,7 +182,7 @@ impl NewFile {
         Ok((file, NewFile { draft, target, is_kept: false }))
     }
 
-    fn keep(mut self) -> io::Result<()> {
+    fn replace_target(mut self) -> io::Result<()> {
         if let Ok(old) = fs::metadata(&self.target) {
             fs::set_permissions(&self.draft, old.permissions())?;
         }

@@ -25,7 +25,7 @@ impl Entry {
 
 impl ConfigFile {
     /// The settings of this file that need a person's trust: all but names and habits.
-    pub(crate) fn asked(&self) -> BTreeMap<String, String> {
+    pub(crate) fn settings_to_trust(&self) -> BTreeMap<String, String> {
         let asks = |entry: &&Entry| entry.key.class != Class::Free;
         let said = |entry: &Entry| Some((entry.name(), entry.value.as_ref().ok()?.to_text()));
         self.entries.iter().filter(asks).filter_map(said).collect()
@@ -95,7 +95,7 @@ fn is_no_wider(narrower: Narrower, value: &Value, other: &Value) -> bool {
 
 impl Settings {
     /// Settings of the project's file that have no effect before `el trust`.
-    pub(crate) fn inert(&self) -> &[Entry] {
+    pub(crate) fn inert_settings(&self) -> &[Entry] {
         &self.inert
     }
 
@@ -148,8 +148,8 @@ impl Settings {
 }
 
 /// The settings of a project's file that need a person's trust.
-pub(crate) fn asked(config: &Path) -> BTreeMap<String, String> {
-    ConfigFile::read(config).of_project().asked()
+pub(crate) fn read_settings_to_trust(config: &Path) -> BTreeMap<String, String> {
+    ConfigFile::read(config).of_project().settings_to_trust()
 }
 
 #[cfg(test)]
@@ -160,7 +160,7 @@ mod tests {
     use crate::settings::keys;
 
     /// The names in the project's file that do not count.
-    fn inert(project: &str, user: &str) -> Vec<String> {
+    fn inert_names(project: &str, user: &str) -> Vec<String> {
         let user = ConfigFile::parse(Path::new("user.toml"), user);
         let mut project = ConfigFile::parse(Path::new("config.toml"), project);
         let mut names: Vec<_> = project.take_inert(&user).iter().map(Entry::name).collect();
@@ -206,7 +206,7 @@ mod tests {
     fn programs_and_permissions_do_not_count() {
         let text = "command = [\"x\"]\nallowed_tools = [\"Bash\"]\nland_mode = \"merge\"\n\
                     [agents.gendry]\nnotify = [\"x\"]\n";
-        assert_eq!(inert(text, ""), ["agents.gendry.notify", "allowed_tools", "command"]);
+        assert_eq!(inert_names(text, ""), ["agents.gendry.notify", "allowed_tools", "command"]);
     }
 
     #[test]
@@ -214,34 +214,34 @@ mod tests {
         let wide = "budget_per_run = 100.0\nexecution_timeout = \"9h\"\nconcurrency = 8\n\
                     retry_backoff = \"0s\"\nreview = false\n";
         assert_eq!(
-            inert(wide, "budget_per_run = 2.0\nreview = true\n"),
+            inert_names(wide, "budget_per_run = 2.0\nreview = true\n"),
             ["budget_per_run", "concurrency", "execution_timeout", "retry_backoff", "review"]
         );
         let narrow = "budget_per_run = 1.0\nexecution_timeout = \"5m\"\nconcurrency = 1\n\
                       retry_backoff = \"1h\"\nreview = true\n";
-        assert_eq!(inert(narrow, "budget_per_run = 2.0\n"), [""; 0]);
-        assert_eq!(inert("max_turns = \"\"\n", "max_turns = 5\n"), ["max_turns"]);
+        assert_eq!(inert_names(narrow, "budget_per_run = 2.0\n"), [""; 0]);
+        assert_eq!(inert_names("max_turns = \"\"\n", "max_turns = 5\n"), ["max_turns"]);
     }
 
     #[test]
     fn an_agents_own_limit_outranks_the_general_one() {
         let own = "[agents.gendry]\nbudget_per_run = 1.0\n";
         assert_eq!(
-            inert("[agents.gendry]\nbudget_per_run = 5.0\n", own),
+            inert_names("[agents.gendry]\nbudget_per_run = 5.0\n", own),
             ["agents.gendry.budget_per_run"]
         );
-        assert_eq!(inert("[agents.ada]\nbudget_per_run = 5.0\n", own), [""; 0]);
+        assert_eq!(inert_names("[agents.ada]\nbudget_per_run = 5.0\n", own), [""; 0]);
     }
 
     #[test]
     fn lists_that_deny_may_grow_and_lists_that_allow_may_shrink() {
         let user = "disallowed_tools = [\"WebFetch\"]\ndelegates = [\"ada\", \"bo\"]\n";
         let none = "disallowed_tools = []\ndelegates = []\n";
-        assert_eq!(inert(none, user), ["delegates", "disallowed_tools"]);
+        assert_eq!(inert_names(none, user), ["delegates", "disallowed_tools"]);
         let narrow = "disallowed_tools = [\"Bash\", \"WebFetch\"]\ndelegates = [\"ada\"]\n";
-        assert_eq!(inert(narrow, user), [""; 0]);
-        assert_eq!(inert("delegates = [\"eve\"]\n", user), ["delegates"]);
-        assert_eq!(inert("delegates = [\"eve\"]\n", ""), [""; 0]);
+        assert_eq!(inert_names(narrow, user), [""; 0]);
+        assert_eq!(inert_names("delegates = [\"eve\"]\n", user), ["delegates"]);
+        assert_eq!(inert_names("delegates = [\"eve\"]\n", ""), [""; 0]);
     }
 
     #[test]

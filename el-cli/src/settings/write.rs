@@ -101,7 +101,7 @@ pub(crate) fn unset_value(path: &Path, name: &Name, trust: Option<&Trust>) -> Re
 }
 
 /// The text of the file; `None` if there is no file.
-pub(crate) fn text(path: &Path) -> Result<Option<String>> {
+pub(crate) fn read_if_present(path: &Path) -> Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -127,7 +127,7 @@ pub(crate) fn replace(
         return Err(first.with_listing(faults.map(|error| error.message().to_owned())));
     }
     locked(path, |target| {
-        if text(target)?.as_deref() != before {
+        if read_if_present(target)?.as_deref() != before {
             return Err(CommandError::new(
                 Exit::Conflict,
                 "changed",
@@ -164,7 +164,7 @@ fn edit_file<T>(
     change: impl FnOnce(&mut DocumentMut) -> Result<T>,
 ) -> Result<T> {
     locked(path, |target| {
-        let before = text(target)?.unwrap_or_default();
+        let before = read_if_present(target)?.unwrap_or_default();
         let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
             let line =
                 error.span().map_or(1, |span| before[..span.start].matches('\n').count() + 1);
@@ -193,7 +193,7 @@ fn write_and_trust(
     replace_file(target, after.as_bytes())
         .map_err(|source| CommandError::file_error("write", target, source))?;
     let Some(trust) = trust else { return Ok(()) };
-    let asked = |text: &str| ConfigFile::parse(path, text).of_project().asked();
+    let asked = |text: &str| ConfigFile::parse(path, text).of_project().settings_to_trust();
     let (before, after) = (asked(before), asked(after));
     if before != after && trust.holds(&before) {
         trust.give_settings(after, Timestamp::from(SystemTime::now()))?;

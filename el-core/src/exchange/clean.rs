@@ -55,7 +55,7 @@ pub(super) fn label(text: &str) -> Option<Clean> {
 }
 
 /// A long text: NUL becomes the replacement character. Too long is an error in words.
-pub(super) fn text(text: &str, most: usize) -> Result<Clean, String> {
+pub(super) fn clean_text(text: &str, most: usize) -> Result<Clean, String> {
     let value = if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text.to_owned() };
     if value.len() > most {
         return Err(format!("{} bytes are more than the {most} that fit", value.len()));
@@ -91,8 +91,8 @@ mod tests {
             label("help wanted, please"),
             Some(Clean { value: "help-wanted_-please".into(), is_changed: true })
         );
-        assert!(text("a\0b", 10).unwrap().is_changed);
-        assert!(text("too long", 3).is_err());
+        assert!(clean_text("a\0b", 10).unwrap().is_changed);
+        assert!(clean_text("too long", 3).is_err());
     }
 
     proptest! {

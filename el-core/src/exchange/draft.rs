@@ -141,7 +141,7 @@ impl<'a> Draft<'a> {
     }
 
     fn check_length(&mut self, key: &str, text: &str, most: usize) -> Result<String, String> {
-        let cleaned = clean::text(text, most).map_err(|why| format!("{key}: {why}"))?;
+        let cleaned = clean::clean_text(text, most).map_err(|why| format!("{key}: {why}"))?;
         if cleaned.is_changed {
             self.add_note(
                 NoteKind::Approximated,

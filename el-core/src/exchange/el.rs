@@ -168,7 +168,7 @@ fn read_comment(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> 
     if text("content").trim().is_empty() {
         return Err("the comment is blank".to_owned());
     }
-    let content = super::clean::text(text("content"), crate::model::limits::TEXT)?.value;
+    let content = super::clean::clean_text(text("content"), crate::model::limits::TEXT)?.value;
     let author =
         super::clean::name(text("author")).map_or_else(|| "unknown".to_owned(), |name| name.value);
     batch.comments.push(RecordComment {

@@ -167,7 +167,7 @@ fn read_comment(line: usize, object: &Map<String, Value>) -> Result<RecordCommen
         author: text_field(object, "author")
             .and_then(super::clean::name)
             .map_or_else(|| "unknown".to_owned(), |name| name.value),
-        content: super::clean::text(content, crate::model::limits::TEXT)?.value,
+        content: super::clean::clean_text(content, crate::model::limits::TEXT)?.value,
         run_id: None,
         created_at: time_field(object),
     })

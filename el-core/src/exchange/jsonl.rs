@@ -72,7 +72,7 @@ struct Portable<'a> {
 }
 
 impl<'a> Portable<'a> {
-    fn of(options: &'a RunOptions) -> Option<Portable<'a>> {
+    fn from_options(options: &'a RunOptions) -> Option<Portable<'a>> {
         // A variable can name programs, and can be a secret.
         let RunOptions { model, effort, base, env: _ } = options;
         let is_any = model.is_some() || effort.is_some() || base.is_some();
@@ -129,7 +129,7 @@ impl<'a> Line<'a> {
             closed_at,
             metadata,
             aliases: names,
-            run_options: run_options.as_ref().and_then(Portable::of),
+            run_options: run_options.as_ref().and_then(Portable::from_options),
         }
     }
 }

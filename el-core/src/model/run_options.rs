@@ -49,7 +49,7 @@ impl RunOptions {
             ("base", &patch.base, &mut after.base),
         ] {
             if let Some(new) = new {
-                *old = new.as_deref().map(|text| word(field, text)).transpose()?;
+                *old = new.as_deref().map(|text| check_word(field, text)).transpose()?;
             }
         }
         for (name, value) in &patch.env {
@@ -71,7 +71,7 @@ impl RunOptions {
 }
 
 /// A value that becomes a word of a command line: it must not pass for an option.
-fn word(field: &'static str, text: &str) -> Result<String> {
+fn check_word(field: &'static str, text: &str) -> Result<String> {
     let text = text.trim();
     let is_odd = |c: char| c.is_whitespace() || c.is_control();
     if text.is_empty() || text.len() > WORD_MAX || text.starts_with('-') || text.contains(is_odd) {

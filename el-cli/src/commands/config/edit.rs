@@ -38,7 +38,7 @@ const NEW: &str = "# Settings of el. `el config show -v` lists them all with the
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let path = args.place.config_path(app)?;
-    let before = write::text(&path)?;
+    let before = write::read_if_present(&path)?;
     let text = before.as_deref().unwrap_or(NEW);
     let mut changed = false;
     if let Some((draft, after)) = Draft::edit(app, "config.toml", text)? {
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
                 problems.iter().for_each(|problem| app.printer.warn(problem));
                 changed = true;
             }
-            Err(error) => return Err(draft.keep(error)),
+            Err(error) => return Err(draft.keep_draft(error)),
         }
     }
     let edited = Edited { path, changed };

@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = Name::parse_name(&args.key)?;
     let settings = load_settings(app)?;
     let resolved = settings.get(name.key, name.agent.as_deref())?;
-    if settings.inert().iter().any(|entry| entry.key.name == name.key.name)
+    if settings.inert_settings().iter().any(|entry| entry.key.name == name.key.name)
         && let Some(sentence) = settings.inert_sentence()
     {
         app.printer.warn(&sentence);

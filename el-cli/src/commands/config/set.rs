@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
     })?;
     let settings = load_settings(app)?;
-    if !args.place.user && settings.inert().iter().any(|entry| entry.name() == args.key) {
+    if !args.place.user && settings.inert_settings().iter().any(|entry| entry.name() == args.key) {
         let sentence = settings.inert_sentence().unwrap_or_default();
         app.printer.warn(&sentence);
         return Ok(Exit::Done);

@@ -106,7 +106,7 @@ fn shown_settings(
         config: by_key(&|resolved| json!(resolved.value)),
         origins: by_key(&|resolved| json!(resolved.origin)),
         inert: settings
-            .inert()
+            .inert_settings()
             .iter()
             .map(|entry| Inert {
                 key: entry.name(),

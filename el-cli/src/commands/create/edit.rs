@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             draft.remove();
             nothing(app)
         }
-        Err(error) => Err(draft.keep(error)),
+        Err(error) => Err(draft.keep_draft(error)),
     }
 }
 

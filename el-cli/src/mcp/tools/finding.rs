@@ -31,14 +31,8 @@ pub(super) fn list_ready(call: &Call, mut given: Arguments) -> Result<String> {
     };
     let (limit, offset) = (limit_argument(&mut given, 10)?, offset_argument(&mut given)?);
     given.ensure_all_used("ready")?;
-    let found = ops::ready(
-        &call.app.open_for_reading()?,
-        &filter,
-        Sort::Priority,
-        limit,
-        offset,
-        call.app.now(),
-    )?;
+    let store = call.app.open_for_reading()?;
+    let found = ops::ready(&store, &filter, Sort::Priority, limit, offset, call.app.now())?;
     Ok(atom_rows(&found, offset, "nothing is ready; list shows what there is"))
 }
 
@@ -57,14 +51,8 @@ pub(super) fn list_atoms(call: &Call, mut given: Arguments) -> Result<String> {
     };
     let (limit, offset) = (limit_argument(&mut given, 20)?, offset_argument(&mut given)?);
     given.ensure_all_used("list")?;
-    let found = ops::list(
-        &call.app.open_for_reading()?,
-        &filter,
-        Sort::Priority,
-        limit,
-        offset,
-        call.app.now(),
-    )?;
+    let store = call.app.open_for_reading()?;
+    let found = ops::list(&store, &filter, Sort::Priority, limit, offset, call.app.now())?;
     Ok(atom_rows(&found, offset, "nothing found"))
 }
 

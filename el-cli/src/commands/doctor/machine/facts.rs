@@ -46,7 +46,7 @@ pub(super) fn collect_facts(settings: &Settings) -> Vec<Fact> {
     ];
     if let Some(agent) = &agent {
         facts.extend(of_agent(agent));
-        facts.push(Fact { name: "sandbox", value: sandbox(agent) });
+        facts.push(Fact { name: "sandbox", value: sandbox_fact(agent) });
     }
     facts.push(Fact { name: "git identity", value: git_identity(&folder) });
     facts.extend(left_behind(&folder));
@@ -67,7 +67,7 @@ fn of_agent(agent: &AgentSettings) -> Vec<Fact> {
 }
 
 /// Tries to make one.
-fn sandbox(agent: &AgentSettings) -> String {
+fn sandbox_fact(agent: &AgentSettings) -> String {
     let environment: Vec<_> = std::env::vars_os().collect();
     match Sandbox::find(&agent.sandbox, &agent.env_pass, &environment) {
         Ok(Found::Sandbox(sandbox)) => sandbox.summary().to_owned(),

@@ -149,7 +149,8 @@ impl Session {
         self.ask(Kind::Read, path)?.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// Has the caller make a file that takes the place of this one, once it is [kept](Self::keep).
+    /// Has the caller make a file that takes the place of this one. It does so once it is
+    /// [kept](Self::keep_new_file).
     pub(crate) fn create(&self, path: &Path) -> io::Result<File> {
         self.ask(Kind::Write, path)?.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }

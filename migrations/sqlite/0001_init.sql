@@ -70,7 +70,14 @@ CREATE INDEX atoms_active ON atoms (priority, created_at, seq, status)
 -- them at every start and every end of a turn.
 CREATE INDEX atoms_in_progress ON atoms (assignee, priority, created_at, seq)
   WHERE status = 'in_progress';
-CREATE INDEX atoms_status ON atoms (status);
+CREATE INDEX atoms_status ON atoms (status, priority, created_at, seq);
+-- The parts of the board that wait for a person, or for other atoms.
+CREATE INDEX atoms_asking ON atoms (priority, created_at, seq)
+  WHERE status = 'deferred' AND status_by_run IS NOT NULL AND defer_until IS NULL;
+CREATE INDEX atoms_held_epics ON atoms (priority, created_at, seq)
+  WHERE status = 'deferred' AND issue_type = 'epic' AND defer_until IS NULL;
+CREATE INDEX atoms_blocked_by ON atoms (priority, created_at, seq)
+  WHERE status IN ('open','deferred') AND blocked_by > 0;
 CREATE INDEX atoms_parent ON atoms (parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX atoms_delegated ON atoms (seq) WHERE delegated_by IS NOT NULL;
 
@@ -150,6 +157,8 @@ CREATE TABLE runs (
   detail           TEXT,
   exit_code        INTEGER,
   exit_signal      INTEGER,
+  -- A JSON list of the tools that the agent's permissions denied; NULL: none.
+  denied           TEXT,
   supervisor_pid   INTEGER,
   supervisor_start INTEGER,
   supervisor_boot  TEXT,
@@ -247,6 +256,8 @@ CREATE TABLE events (
   data    TEXT NOT NULL DEFAULT '{}'
 ) STRICT;
 CREATE INDEX events_atom ON events (atom_id, seq) WHERE atom_id IS NOT NULL;
+-- The landings that failed: the board asks which of them still stand.
+CREATE INDEX events_land_failed ON events (seq) WHERE kind = 'land_failed';
 -- The claims of a conversation. A damaged row belongs to no conversation and does no harm.
 CREATE INDEX events_conversation
   ON events (CASE WHEN json_valid(data) THEN data ->> '$.conversation' END) WHERE kind = 'claimed';
@@ -344,6 +355,8 @@ CREATE TABLE orchestrations (
   -- tasks of a plan that has not ended are held.
   driver     TEXT
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX orchestrations_on ON orchestrations (epic_id) WHERE ended_at IS NULL;
 
 -- The questions of a plan by name: `analysis`, `task_list`, `aggregation`, `failures-0` …
 CREATE TABLE questions (

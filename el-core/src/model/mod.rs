@@ -2,6 +2,7 @@
 
 mod artifact;
 mod atom;
+mod board_rows;
 mod bond;
 mod comment;
 mod delegation;
@@ -10,6 +11,7 @@ mod exit;
 mod id;
 mod message;
 mod name;
+mod need;
 mod pause;
 mod phase;
 mod review;
@@ -23,6 +25,7 @@ mod worker;
 
 pub use artifact::{Artifact, ArtifactKind, ArtifactState, NotSent};
 pub use atom::{Atom, IssueType, Priority, Status, limits, validate};
+pub use board_rows::{AtomRow, DoneRow, LastRun, RunRow};
 pub use bond::{Bond, BondKind};
 pub use comment::Comment;
 pub use delegation::{Delegation, Takes, TaskStatus, Verify, VerifyStatus};
@@ -36,6 +39,7 @@ pub use message::{
     Channel, InboxMessage, Message, channel_name, claude_code_channel, handle_of, mentioned_handles,
 };
 pub use name::Name;
+pub use need::{Need, NeedKind, Way};
 pub use pause::{Pause, PauseKind};
 pub use phase::{Completion, CompletionStatus, Complexity, Phase, ProgressStatus};
 pub use review::{FieldProblem, Review, ReviewVerdict};

@@ -215,11 +215,19 @@ pub(super) fn spent_budget(tx: &Tx<'_>, atom: &str) -> Result<Option<SpentBudget
         Some(found) => Some(found),
         None => spent_epic(tx, atom, default)?,
     };
-    Ok(found.map(|(epic, spent, cap)| SpentBudget {
-        atom_id: epic.id,
-        spent_micros: spent,
-        budget_micros: cap,
-    }))
+    Ok(found.map(SpentBudget::from_figures))
+}
+
+/// Returns the atom's own budget, if it is spent.
+pub(super) fn spent_here(tx: &Tx<'_>, atom: &str) -> Result<Option<SpentBudget>> {
+    let found = spent_at(tx, atom, budget::last_for_epics(tx)?)?;
+    Ok(found.map(SpentBudget::from_figures))
+}
+
+impl SpentBudget {
+    fn from_figures((epic, spent, cap): (Atom, i64, i64)) -> SpentBudget {
+        SpentBudget { atom_id: epic.id, spent_micros: spent, budget_micros: cap }
+    }
 }
 
 /// Returns the reason why a run was ended for cost.

@@ -6,6 +6,7 @@
 mod adopt;
 mod approve;
 mod artifacts;
+mod board;
 mod bonds;
 mod budget;
 mod builds_on;
@@ -67,6 +68,9 @@ pub use crate::store::filter::{AssigneeFilter, AtomFilter, Page, Sort};
 pub use adopt::adopt;
 pub use approve::approve;
 pub use artifacts::{HandedBack, artifacts};
+pub use board::{
+    Board, BoardDelta, Part, WaitRow, add_branches, board, board_atoms, board_changes,
+};
 pub use budget::{Caps, SpentBudget, set_budget_per_day, set_held_back};
 pub use builds_on::builds_on;
 pub use cancel::{Cancelled, cancel, cancel_all};

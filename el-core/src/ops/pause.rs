@@ -113,6 +113,19 @@ pub(super) fn paused_in(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
     paused_for(tx, &served, now)
 }
 
+/// Returns every pause that holds an account of the project, or all accounts: the account, since
+/// when, and the pause.
+pub(super) fn holding_pauses(
+    tx: &Tx<'_>,
+    now: Timestamp,
+) -> Result<Vec<(String, Timestamp, Pause)>> {
+    let known = known_pauses(tx)?.into_iter().filter(|(_, known)| known.holds_at(now));
+    let mut held: Vec<_> =
+        known.map(|(account, known)| (account, known.learnt_at, known.to_pause())).collect();
+    held.extend(day_pause(tx, now)?.map(|pause| ("day".to_owned(), now, pause)));
+    Ok(held)
+}
+
 /// Returns the pause that holds all of the accounts.
 pub(super) fn paused_for(
     tx: &Tx<'_>,

@@ -1,6 +1,7 @@
 //! Pure decisions: a snapshot and a time in, a decision out. No SQL, no clock, no randomness.
 
 pub mod admit;
+pub mod attention;
 pub mod budget;
 pub mod graph;
 pub mod orchestrate;

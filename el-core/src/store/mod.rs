@@ -9,6 +9,7 @@ pub(crate) mod alias;
 pub(crate) mod artifact;
 pub(crate) mod atom;
 mod backup;
+pub(crate) mod board;
 pub(crate) mod bond;
 pub(crate) mod budget;
 mod busy;

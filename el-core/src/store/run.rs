@@ -348,7 +348,7 @@ pub(crate) fn record_end(
 ) -> Result<()> {
     tx.execute(
         "UPDATE runs SET outcome = ?2, detail = ?3, ended_at = ?4, exit_code = ?5, exit_signal = ?6,
-         resumes = max(resumes, ?7), action = NULL
+         resumes = max(resumes, ?7), denied = ?8, action = NULL
          WHERE id = ?1 AND outcome IS NULL",
         params![
             exit.run,
@@ -357,7 +357,8 @@ pub(crate) fn record_end(
             now.as_micros(),
             exit.exit_code,
             exit.signal,
-            exit.resumes
+            exit.resumes,
+            (!exit.denied_tools.is_empty()).then(|| serde_json::json!(exit.denied_tools).to_string())
         ],
     )
     .doing("end a run")?;

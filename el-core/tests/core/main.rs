@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot build its world fails right there")]
 
 mod artifacts;
+mod board;
 mod chains;
 mod delegation;
 mod exchange;

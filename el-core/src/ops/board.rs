@@ -1,0 +1,221 @@
+//! The one read model of the boards: `el status`, `el top` and `el serve` show what this says.
+
+use std::collections::HashSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::budget::held_back;
+use super::explain::load_surroundings;
+use super::pause::paused_in;
+use crate::Result;
+use crate::model::{AtomRow, DoneRow, Event, Need, Pause, RunRow, Timestamp, Worker};
+use crate::rules::attention::sort_needs;
+use crate::rules::budget::day_number;
+use crate::rules::ready::Hold;
+use crate::store::{Store, Tx, atom, board as rows, budget, event, meta, worker};
+
+mod needs;
+
+pub use needs::add_branches;
+
+/// No count of the board goes further; `capped` says so.
+const COUNTED: i64 = 1_000;
+/// The events that a delta tells of; a client that is further behind reads the whole board.
+const DELTA_MAX: i64 = 1_000;
+
+/// A part of the board: the first rows, and how many there are.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Part<T> {
+    pub count: usize,
+    /// Counted no further than 1000.
+    pub total: i64,
+    /// There are more than `total`.
+    pub capped: bool,
+    pub truncated: bool,
+    pub items: Vec<T>,
+}
+
+impl<T> Part<T> {
+    fn new(mut items: Vec<T>, total: i64, most: usize, is_capped: bool) -> Part<T> {
+        items.truncate(most);
+        let count = items.len();
+        let seen = i64::try_from(count).unwrap_or(i64::MAX);
+        let total = total.max(seen);
+        Part { count, total, capped: is_capped, truncated: seen < total || is_capped, items }
+    }
+}
+
+/// An atom that waits for something other than a person.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct WaitRow {
+    #[serde(flatten)]
+    pub atom: AtomRow,
+    /// What holds it; never empty.
+    pub holds: Vec<Hold>,
+}
+
+/// The project at one moment, as the boards show it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Board {
+    /// The last event that the board knows: the cursor for [`board_changes`].
+    pub seq: i64,
+    pub now: Timestamp,
+    /// What needs a person, the most urgent first.
+    pub needs: Part<Need>,
+    /// Oldest first.
+    pub running: Part<RunRow>,
+    /// In the order of the queue.
+    pub ready: Part<AtomRow>,
+    /// In the order of the queue.
+    pub waiting: Part<WaitRow>,
+    /// What became closed or won't-do within the last 1000 events, newest first.
+    pub done: Part<DoneRow>,
+    /// The workers that live.
+    pub workers: usize,
+    /// A pause that stops all claims.
+    pub pause: Option<Pause>,
+    /// Why a worker holds back ready atoms, because of the machine.
+    pub held_back: Option<String>,
+    /// The cost of all runs of the day (UTC).
+    pub spent_today_micros: i64,
+    pub budget_today_micros: Option<i64>,
+}
+
+/// What changed since an event.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BoardDelta {
+    pub since: i64,
+    /// The cursor for the next call.
+    pub seq: i64,
+    /// The cursor is not of this tracker, or too far behind: read the whole board.
+    pub reset: bool,
+    /// The atoms that the events are about, as they are now.
+    pub atoms: Vec<AtomRow>,
+    /// Those that are gone.
+    pub gone: Vec<String>,
+    /// Oldest first.
+    pub events: Vec<Event>,
+}
+
+/// Returns the board: of each part the first `most` rows. `is_there` tells if a worker's process
+/// still runs.
+///
+/// # Errors
+///
+/// If the database cannot be read.
+pub fn board(
+    store: &Store,
+    most: usize,
+    now: Timestamp,
+    is_there: &dyn Fn(&Worker) -> bool,
+) -> Result<Board> {
+    let workers = store.read(worker::list_workers)?;
+    let workers = workers.iter().filter(|worker| is_there(worker)).count();
+    store.read(|tx| {
+        let (ready, waiting) = queue_parts(tx, most, now)?;
+        let running = rows::list_running(tx, COUNTED)?;
+        let mut needs = needs::list_needs(tx, &running, workers, ready.total, now)?;
+        sort_needs(&mut needs.found);
+        let running_total = rows::count_running(tx)?;
+        let cap = meta::get(tx, meta::BUDGET_PER_DAY)?.and_then(|text| text.parse().ok());
+        Ok(Board {
+            seq: rows::last_event(tx)?,
+            now,
+            needs: Part::new(needs.found, needs.total, most, needs.is_capped),
+            running: Part::new(running, running_total, most, false),
+            ready,
+            waiting,
+            done: done_part(tx, most)?,
+            workers,
+            pause: paused_in(tx, now)?,
+            held_back: held_back(tx, now)?,
+            spent_today_micros: budget::spent_on(tx, day_number(now))?,
+            budget_today_micros: cap,
+        })
+    })
+}
+
+/// What was done lately.
+fn done_part(tx: &Tx<'_>, most: usize) -> Result<Part<DoneRow>> {
+    let mut seen = HashSet::new();
+    let mut lately = rows::list_done(tx, COUNTED)?;
+    lately.retain(|(id, _)| seen.insert(id.clone()));
+    let mut done = Vec::new();
+    for (id, _) in lately.iter().take(most) {
+        done.extend(rows::done_row(tx, id)?);
+    }
+    // Those that were reopened since are none.
+    let gone = lately.len().min(most) - done.len();
+    Ok(Part::new(done, i64::try_from(lately.len() - gone).unwrap_or(i64::MAX), most, false))
+}
+
+/// The ready atoms, and those that wait, from one walk along the queue.
+fn queue_parts(tx: &Tx<'_>, most: usize, now: Timestamp) -> Result<(Part<AtomRow>, Part<WaitRow>)> {
+    let queue = rows::walk_queue(tx, now, COUNTED)?;
+    let count = |of: usize| i64::try_from(of).unwrap_or(i64::MAX);
+    let mut ready = Vec::new();
+    for id in queue.ready.iter().take(most) {
+        ready.extend(rows::atom_row(tx, id)?);
+    }
+    let ready = Part::new(ready, count(queue.ready.len()), most, queue.is_cut);
+    let blocked = rows::list_blocked_by(tx, COUNTED)?;
+    let is_cut = queue.is_cut || count(blocked.len()) == COUNTED;
+    let mut held = queue.held;
+    held.extend(blocked);
+    held.sort_unstable();
+    let mut waiting = Vec::new();
+    for (_, id) in held.iter().take(most) {
+        let (Some(row), Some(found)) = (rows::atom_row(tx, id)?, atom::find(tx, id)?) else {
+            continue;
+        };
+        let mut holds = load_surroundings(tx, &found)?.find_holds(id, now);
+        holds.retain(|hold| !matches!(hold, Hold::Abstract { .. }));
+        waiting.push(WaitRow { atom: row, holds });
+    }
+    Ok((ready, Part::new(waiting, count(held.len()), most, is_cut)))
+}
+
+/// Returns the rows of all atoms that are not over, in the order of the queue, no more than `most`.
+///
+/// # Errors
+///
+/// If the database cannot be read.
+pub fn board_atoms(store: &Store, most: i64) -> Result<Vec<AtomRow>> {
+    store.read(|tx| rows::live_atoms(tx, most))
+}
+
+/// Returns what changed after the event `since`. Heartbeats, actions and costs write no event: they
+/// are in the board's `running`.
+///
+/// # Errors
+///
+/// If the database cannot be read.
+pub fn board_changes(store: &Store, since: i64) -> Result<BoardDelta> {
+    store.read(|tx| {
+        let seq = rows::last_event(tx)?;
+        let mut delta = BoardDelta {
+            since,
+            seq,
+            reset: since > seq || seq - since > DELTA_MAX,
+            atoms: Vec::new(),
+            gone: Vec::new(),
+            events: Vec::new(),
+        };
+        if delta.reset {
+            return Ok(delta);
+        }
+        delta.events = event::list(tx, None, since, DELTA_MAX)?;
+        let mut seen = HashSet::new();
+        for id in delta.events.iter().filter_map(|event| event.atom_id.as_ref()) {
+            if !seen.insert(id) {
+                continue;
+            }
+            match rows::atom_row(tx, id)? {
+                Some(row) => delta.atoms.push(row),
+                None => delta.gone.push(id.clone()),
+            }
+        }
+        Ok(delta)
+    })
+}

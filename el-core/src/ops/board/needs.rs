@@ -1,0 +1,425 @@
+//! What needs a person: each part of the project that waits, as entries with their cause and the
+//! ways to settle them.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::{Board, COUNTED};
+use crate::count_noun;
+use crate::model::{
+    AtomRow, LastRun, Need, NeedKind, Outcome, Pause, PauseKind, Priority, RunRow, Timestamp, Way,
+};
+use crate::ops::budget::spent_here;
+use crate::ops::pause::holding_pauses;
+use crate::rules::attention::{sort_needs, weight_of};
+use crate::rules::budget::format_usd;
+use crate::store::board::{self as rows, Waits};
+use crate::store::{Tx, review};
+use crate::{Result, text};
+
+/// Entries of a part that are ranked; the rest is counted.
+const RANKED: i64 = 100;
+/// Epics whose budget is looked at.
+const HELD_EPICS: i64 = 20;
+/// A run that says nothing for longer looks wrong.
+const SILENT: Duration = Duration::from_secs(10 * 60);
+/// Columns of a cause.
+const WHY: usize = 400;
+
+/// Atoms behind an entry that are counted, and those behind all entries together.
+const FREED: i64 = 100;
+const FREED_IN_ALL: i64 = 2_000;
+
+/// The entries found, in no order.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) found: Vec<Need>,
+    pub(super) total: i64,
+    pub(super) is_capped: bool,
+    /// How many more atoms behind entries may be counted.
+    left: i64,
+}
+
+impl Found {
+    fn push(&mut self, need: Need) {
+        self.found.push(need);
+        self.total += 1;
+    }
+
+    /// Counts the rest of a part that was ranked no further than [`RANKED`].
+    fn count_rest(&mut self, tx: &Tx<'_>, part: Waits, ranked: usize) -> Result<()> {
+        if i64::try_from(ranked).is_ok_and(|ranked| ranked < RANKED) {
+            return Ok(());
+        }
+        let all = rows::count_waiting(tx, part, COUNTED)?;
+        self.total += all - RANKED;
+        self.is_capped |= all == COUNTED;
+        Ok(())
+    }
+}
+
+pub(super) fn list_needs(
+    tx: &Tx<'_>,
+    running: &[RunRow],
+    workers: usize,
+    ready: i64,
+    now: Timestamp,
+) -> Result<Found> {
+    let mut found = Found { found: Vec::new(), total: 0, is_capped: false, left: FREED_IN_ALL };
+    add_stops(tx, workers, ready, now, &mut found)?;
+    add_questions(tx, &mut found)?;
+    add_plans(tx, now, &mut found)?;
+    add_reviews(tx, &mut found)?;
+    add_landings(tx, &mut found)?;
+    add_blocked(tx, &mut found)?;
+    add_budgets(tx, &mut found)?;
+    for run in running.iter().filter(|run| now.since(run.last_sign()) >= SILENT) {
+        found.push(silent_run(run));
+    }
+    Ok(found)
+}
+
+/// An entry about the whole project.
+fn about_all(kind: NeedKind, name: &str, title: &str, why: String, since: Timestamp) -> Need {
+    Need {
+        key: format!("{kind}:{name}"),
+        kind,
+        class: kind.class(),
+        atom_id: None,
+        title: title.to_owned(),
+        priority: None,
+        run_id: None,
+        agent: None,
+        why: text::one_line(&why, WHY),
+        frees: 0,
+        weight: 0,
+        since,
+        cost_micros: 0,
+        attempts: 0,
+        ways: Vec::new(),
+    }
+}
+
+/// An entry about an atom, with what its decision frees.
+fn about_atom(
+    tx: &Tx<'_>,
+    kind: NeedKind,
+    atom: &AtomRow,
+    last: Option<&LastRun>,
+    why: &str,
+    found: &mut Found,
+) -> Result<Need> {
+    let holds_children = !matches!(kind.class(), 3);
+    let behind = list_freed(tx, &atom.id, holds_children, FREED.min(found.left))?;
+    let frees = i64::try_from(behind.len()).unwrap_or(FREED);
+    found.left -= frees;
+    Ok(Need {
+        atom_id: Some(atom.id.clone()),
+        priority: Some(atom.priority),
+        run_id: last.map(|run| run.id.clone()),
+        agent: last.map(|run| run.agent.clone()),
+        frees,
+        weight: behind.into_iter().map(weight_of).fold(weight_of(atom.priority), |a, b| a + b),
+        cost_micros: if last.is_some() { rows::cost_of(tx, &atom.id)? } else { 0 },
+        attempts: last.map_or(0, |run| run.attempt),
+        ..about_all(kind, &atom.id, &atom.title, why.to_owned(), atom.updated_at)
+    })
+}
+
+/// The priorities of the atoms that wait for an atom, directly or through others; also of its
+/// children, if the atom holds them. No more than `most`.
+fn list_freed(tx: &Tx<'_>, atom: &str, holds_children: bool, most: i64) -> Result<Vec<Priority>> {
+    let mut seen = HashSet::from([atom.to_owned()]);
+    let mut freed = Vec::new();
+    let mut todo = vec![(atom.to_owned(), holds_children)];
+    let mut left = most;
+    while let Some((id, with_children)) = todo.pop() {
+        let mut behind = rows::list_targets(tx, &id, left)?;
+        if with_children {
+            behind.extend(rows::list_children(tx, &id, left)?);
+        }
+        for one in behind {
+            if left > 0 && seen.insert(one.id.clone()) {
+                left -= 1;
+                freed.extend(one.priority);
+                // What waits holds what it contains.
+                todo.push((one.id, true));
+            }
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(freed)
+}
+
+fn way(key: &'static str, label: &'static str, command: String) -> Way {
+    Way { key, label, command }
+}
+
+fn look(id: &str) -> Way {
+    way("l", "log", format!("el logs {id}"))
+}
+
+fn again(id: &str) -> Way {
+    way("R", "retry", format!("el retry {id}"))
+}
+
+/// Everything that stops all agents, or one account.
+fn add_stops(
+    tx: &Tx<'_>,
+    workers: usize,
+    ready: i64,
+    now: Timestamp,
+    found: &mut Found,
+) -> Result<()> {
+    let resume = || way("s", "resume", "el work --resume".to_owned());
+    for (account, since, pause) in holding_pauses(tx, now)? {
+        let kind = match pause.kind {
+            PauseKind::Budget => NeedKind::DayBudget,
+            _ => NeedKind::Paused,
+        };
+        let mut need = about_all(kind, &account, title_of(&pause), pause.reason.clone(), since);
+        need.frees = ready;
+        need.weight = ready;
+        need.ways = vec![resume()];
+        found.push(need);
+    }
+    if workers == 0 && ready > 0 && rows::has_runs(tx)? {
+        let atoms = count_noun(usize::try_from(ready).unwrap_or(usize::MAX), "atom");
+        let why = format!("{atoms} can begin, and no worker takes them");
+        let mut need = about_all(NeedKind::NoWorker, "all", "No worker runs", why, now);
+        need.frees = ready;
+        need.weight = ready;
+        need.ways = vec![way("s", "start", "el work --background".to_owned())];
+        found.push(need);
+    }
+    Ok(())
+}
+
+fn title_of(pause: &Pause) -> &'static str {
+    match pause.kind {
+        PauseKind::UsageLimit => "The usage limit is reached",
+        PauseKind::Account => "The account is refused",
+        PauseKind::Outage => "The service does not answer",
+        PauseKind::Budget => "The budget of the day is spent",
+    }
+}
+
+/// Atoms that their agents deferred, with the last comment.
+fn add_questions(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
+    let asking = rows::list_waiting(tx, Waits::Asking, RANKED)?;
+    for (atom, _) in &asking {
+        let last = rows::last_run(tx, &atom.id)?;
+        let why = match rows::last_comment(tx, &atom.id)? {
+            Some((author, said)) => format!("{author}: {said}"),
+            None => "the agent put it off and said nothing".to_owned(),
+        };
+        let mut need = about_atom(tx, NeedKind::Question, atom, last.as_ref(), &why, found)?;
+        let id = &atom.id;
+        need.ways = vec![
+            way("c", "answer", format!("el comment add {id} \"…\" && el reopen {id}")),
+            look(id),
+            way("x", "won't do", format!("el update {id} --status wont_do")),
+        ];
+        found.push(need);
+    }
+    found.count_rest(tx, Waits::Asking, asking.len())
+}
+
+/// Plans that have begun and that nobody drives.
+fn add_plans(tx: &Tx<'_>, now: Timestamp, found: &mut Found) -> Result<()> {
+    for (epic, since, fault) in rows::list_resting(tx, RANKED)? {
+        let Some(atom) = rows::atom_row(tx, &epic)? else { continue };
+        let why = match fault {
+            Some(fault) => format!("the answer cannot be used: {fault}"),
+            None => "it waits for somebody who goes on with it".to_owned(),
+        };
+        let mut need = about_atom(tx, NeedKind::Plan, &atom, None, &why, found)?;
+        need.since = since.min(now);
+        need.ways = vec![
+            way("s", "resume", format!("el orchestrate resume {epic}")),
+            way("w", "plan", format!("el orchestrate show {epic}")),
+        ];
+        found.push(need);
+    }
+    Ok(())
+}
+
+fn add_reviews(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
+    let waiting = rows::list_waiting(tx, Waits::Review, RANKED)?;
+    for (atom, by_agent) in &waiting {
+        let last = rows::last_run(tx, &atom.id)?;
+        let handed = review::last_review(tx, &atom.id)?.filter(|review| review.verdict.is_none());
+        let why = match (&handed, &last) {
+            (Some(review), Some(run)) => {
+                format!("handed over by {}, attempt {}{}", review.author, run.attempt, checked(run))
+            }
+            (Some(review), None) => format!("handed over by {}", review.author),
+            (None, Some(run)) if *by_agent => {
+                format!("handed over by {}, attempt {}{}", run.agent, run.attempt, checked(run))
+            }
+            (None, _) => "somebody asks for a look, without a report".to_owned(),
+        };
+        let mut need = about_atom(tx, NeedKind::Review, atom, last.as_ref(), &why, found)?;
+        need.since = handed.map_or(atom.updated_at, |review| review.created_at);
+        let id = &atom.id;
+        need.ways = vec![
+            way("a", "approve", format!("el approve {id}")),
+            way("r", "reject", format!("el reject {id} --reason \"…\"")),
+            way("d", "diff", format!("el diff {id}")),
+            look(id),
+        ];
+        found.push(need);
+    }
+    found.count_rest(tx, Waits::Review, waiting.len())
+}
+
+fn checked(run: &LastRun) -> String {
+    run.check.as_ref().map_or_else(String::new, |check| format!("; its check: {check}"))
+}
+
+/// Branches that could not be landed.
+fn add_landings(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
+    for failed in rows::list_not_landed(tx, RANKED)? {
+        let Some(atom) = rows::atom_row(tx, &failed.atom)? else { continue };
+        let last = rows::last_run(tx, &atom.id)?;
+        let (kind, cause) = match failed.outcome.as_str() {
+            "conflict" => (NeedKind::Conflict, "is in conflict with"),
+            _ => (NeedKind::LandCheck, "fails the check on"),
+        };
+        // The end of what a check printed says the most.
+        let detail = failed.detail.as_deref().unwrap_or_default().trim();
+        let detail = detail.lines().next_back().unwrap_or_default();
+        let why = match detail {
+            "" => format!("it {cause} {}", failed.onto),
+            detail => format!("it {cause} {}: {detail}", failed.onto),
+        };
+        let mut need = about_atom(tx, kind, &atom, last.as_ref(), &why, found)?;
+        need.since = failed.at;
+        let id = &atom.id;
+        need.ways = vec![
+            way("L", "land", format!("el land {id}")),
+            way("d", "diff", format!("el diff {id}")),
+            way("c", "reopen", format!("el reopen {id}")),
+        ];
+        found.push(need);
+    }
+    Ok(())
+}
+
+/// Blocked atoms: by what the permissions denied, by used-up attempts, or by a report.
+fn add_blocked(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
+    let blocked = rows::list_waiting(tx, Waits::Blocked, RANKED)?;
+    for (atom, by_agent) in &blocked {
+        let last = rows::last_run(tx, &atom.id)?;
+        let failed = last.as_ref().filter(|run| {
+            !by_agent && run.outcome.is_some_and(|outcome: Outcome| outcome.is_failure())
+        });
+        let id = &atom.id;
+        let mut ways = vec![
+            again(id),
+            look(id),
+            way("w", "why", format!("el why {id}")),
+            way("x", "won't do", format!("el update {id} --status wont_do")),
+        ];
+        let (kind, why) = match (failed, &last) {
+            (Some(run), _) if !run.denied.is_empty() => {
+                ways.insert(0, way("e", "allow", allow_command(run)));
+                let denied = run.denied.join(", ");
+                (NeedKind::Denied, format!("the permissions of {} denied {denied}", run.agent))
+            }
+            (Some(run), _) => {
+                let attempts = count_noun(usize::try_from(run.attempt).unwrap_or(0), "attempt");
+                let detail = run.detail.as_deref().unwrap_or("no cause was told");
+                (NeedKind::GaveUp, format!("{attempts}; the last: {detail}"))
+            }
+            (None, _) => match rows::last_comment(tx, id)? {
+                Some((author, said)) => (NeedKind::Blocked, format!("{author}: {said}")),
+                None => (NeedKind::Blocked, "nobody said why".to_owned()),
+            },
+        };
+        let mut need = about_atom(tx, kind, atom, last.as_ref(), &why, found)?;
+        need.ways = ways;
+        found.push(need);
+    }
+    found.count_rest(tx, Waits::Blocked, blocked.len())
+}
+
+/// The setting that would allow what was denied.
+fn allow_command(run: &LastRun) -> String {
+    format!("el config set agents.{}.allowed_tools \"{}\"", run.agent, run.denied.join(","))
+}
+
+/// Epics that are held since their budget is spent.
+fn add_budgets(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
+    for (atom, _) in rows::list_waiting(tx, Waits::HeldEpic, HELD_EPICS)? {
+        let Some(spent) = spent_here(tx, &atom.id)? else { continue };
+        let id = &atom.id;
+        let why = format!(
+            "{} of the budget of {} are spent",
+            format_usd(spent.spent_micros),
+            format_usd(spent.budget_micros)
+        );
+        let mut need = about_atom(tx, NeedKind::Budget, &atom, None, &why, found)?;
+        need.cost_micros = spent.spent_micros;
+        need.ways = vec![way(
+            "e",
+            "raise",
+            format!("el update {id} --metadata '{{\"budget_usd\": …}}' && el reopen {id}"),
+        )];
+        found.push(need);
+    }
+    Ok(())
+}
+
+fn silent_run(run: &RunRow) -> Need {
+    let why = match &run.action {
+        Some(action) => format!("{} has said nothing since: {action}", run.agent),
+        None => format!("{} has said nothing yet", run.agent),
+    };
+    let (id, atom) = (&run.id, &run.atom_id);
+    Need {
+        atom_id: Some(atom.clone()),
+        run_id: Some(id.clone()),
+        agent: Some(run.agent.clone()),
+        cost_micros: run.cost_micros,
+        attempts: run.attempt,
+        ways: vec![
+            look(id),
+            way("o", "attach", format!("el attach {atom}")),
+            way("x", "cancel", format!("el cancel {atom}")),
+        ],
+        ..about_all(NeedKind::Silent, id, &run.title, why, run.last_sign())
+    }
+}
+
+/// Adds the branches that can be landed to the queue, as one entry. The store knows no branches:
+/// the caller has asked git. `branches`: the atoms of the branches, and when each was closed.
+pub fn add_branches(board: &mut Board, branches: &[(String, Timestamp)]) {
+    let waiting: Vec<&(String, Timestamp)> = branches
+        .iter()
+        .filter(|(id, _)| {
+            let is_told = |need: &Need| {
+                matches!(need.kind, NeedKind::Conflict | NeedKind::LandCheck)
+                    && need.atom_id.as_ref() == Some(id)
+            };
+            !board.needs.items.iter().any(is_told)
+        })
+        .collect();
+    let Some(since) = waiting.iter().map(|(_, at)| *at).min() else { return };
+    let title = match waiting.as_slice() {
+        [(id, _)] => format!("The branch of {id} can be landed"),
+        all => format!("{} branches can be landed", all.len()),
+    };
+    let named: Vec<&str> = waiting.iter().take(5).map(|(id, _)| id.as_str()).collect();
+    let mut need = about_all(NeedKind::ToLand, "all", &title, named.join(", "), since);
+    need.ways = vec![
+        way("L", "land", "el land --all".to_owned()),
+        way("w", "look", "el land --all --dry-run".to_owned()),
+    ];
+    board.needs.items.push(need);
+    board.needs.count += 1;
+    board.needs.total += 1;
+    sort_needs(&mut board.needs.items);
+}

@@ -1,0 +1,428 @@
+//! The rows of the board. Each query reads an index that holds no more than its part, and stops at
+//! a bound: the cost does not grow with the project.
+
+use rusqlite::{OptionalExtension as _, Row, named_params, params};
+
+use super::Tx;
+use super::ready::{Parents, READY, resting_plans};
+use crate::Result;
+use crate::error::Doing;
+use crate::model::{
+    AtomRow, DoneRow, IssueType, LastRun, Outcome, Priority, RunRow, Status, Timestamp, Verify,
+};
+
+/// The columns that [`atom_from_row`] reads, of a table that the query calls `a`.
+const ATOM: &str = "a.id, a.title, a.status, a.issue_type, a.priority, a.assignee, a.parent_id, \
+     a.created_at, a.updated_at, a.closed_at, \
+     (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL), \
+     (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id)";
+
+fn atom_from_row(row: &Row<'_>) -> rusqlite::Result<AtomRow> {
+    let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
+    let labels: Option<String> = row.get(11)?;
+    Ok(AtomRow {
+        id: row.get(0)?,
+        title: row.get(1)?,
+        status: word(2)?.parse().unwrap_or(Status::Blocked),
+        issue_type: word(3)?.parse().unwrap_or(IssueType::Task),
+        priority: Priority::new(row.get(4)?).unwrap_or(Priority::DEFAULT),
+        labels: labels.map(|all| all.split(',').map(str::to_owned).collect()).unwrap_or_default(),
+        assignee: row.get(5)?,
+        parent_id: row.get(6)?,
+        created_at: Timestamp::from_micros(row.get(7)?),
+        updated_at: Timestamp::from_micros(row.get(8)?),
+        closed_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
+        run_id: row.get(10)?,
+    })
+}
+
+/// The parts of the project that wait for a person.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Waits {
+    /// In review.
+    Review,
+    /// Deferred by an agent, without a date.
+    Asking,
+    /// Blocked.
+    Blocked,
+    /// An epic that is deferred without a date: perhaps for its budget.
+    HeldEpic,
+}
+
+impl Waits {
+    /// The index of the part, and its condition.
+    const fn part_sql(self) -> &'static str {
+        match self {
+            Waits::Review => "INDEXED BY atoms_status WHERE a.status = 'review'",
+            Waits::Blocked => "INDEXED BY atoms_status WHERE a.status = 'blocked'",
+            Waits::Asking => {
+                "INDEXED BY atoms_asking WHERE a.status = 'deferred'
+                 AND a.status_by_run IS NOT NULL AND a.defer_until IS NULL"
+            }
+            Waits::HeldEpic => {
+                "INDEXED BY atoms_held_epics WHERE a.status = 'deferred'
+                 AND a.issue_type = 'epic' AND a.defer_until IS NULL"
+            }
+        }
+    }
+}
+
+/// The atoms of a part, in the order of the queue, and whether the agent set the status.
+pub(crate) fn list_waiting(tx: &Tx<'_>, part: Waits, most: i64) -> Result<Vec<(AtomRow, bool)>> {
+    let sql = format!(
+        "SELECT {ATOM}, a.status_by_run IS NOT NULL FROM atoms a {}
+         ORDER BY a.priority, a.created_at, a.seq LIMIT ?1",
+        part.part_sql()
+    );
+    let mut statement = tx.prepare_cached(&sql).doing("read what waits")?;
+    let rows = statement
+        .query_map([most], |row| Ok((atom_from_row(row)?, row.get(12)?)))
+        .doing("read what waits")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read what waits")
+}
+
+/// Counts the atoms of a part, no further than `most`.
+pub(crate) fn count_waiting(tx: &Tx<'_>, part: Waits, most: i64) -> Result<i64> {
+    let sql = format!("SELECT count(*) FROM (SELECT 1 FROM atoms a {} LIMIT ?1)", part.part_sql());
+    tx.prepare_cached(&sql)
+        .and_then(|mut s| s.query_row([most], |row| row.get(0)))
+        .doing("count what waits")
+}
+
+/// The row of an atom.
+pub(crate) fn atom_row(tx: &Tx<'_>, id: &str) -> Result<Option<AtomRow>> {
+    tx.prepare_cached(&format!("SELECT {ATOM} FROM atoms a WHERE a.id = ?1"))
+        .and_then(|mut s| s.query_row([id], atom_from_row).optional())
+        .doing("read an atom")
+}
+
+/// The rows of all atoms that are not over, in the order of the queue.
+pub(crate) fn live_atoms(tx: &Tx<'_>, most: i64) -> Result<Vec<AtomRow>> {
+    let sql = format!(
+        "SELECT {ATOM} FROM atoms a INDEXED BY atoms_active
+         WHERE a.status NOT IN ('closed','wont_do','discard')
+         ORDER BY a.priority, a.created_at, a.seq LIMIT ?1"
+    );
+    let mut statement = tx.prepare_cached(&sql).doing("read the board")?;
+    let rows = statement.query_map([most], atom_from_row).doing("read the board")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read the board")
+}
+
+/// The last attempt at an atom.
+pub(crate) fn last_run(tx: &Tx<'_>, atom: &str) -> Result<Option<LastRun>> {
+    tx.prepare_cached(
+        "SELECT r.id, r.agent, r.attempt, r.started_at, r.ended_at, r.outcome, r.detail, r.denied,
+           r.verify, r.cost_micros FROM runs r INDEXED BY runs_atom WHERE r.atom_id = ?1 ORDER BY r.seq DESC LIMIT 1",
+    )
+    .and_then(|mut s| {
+        s.query_row([atom], |row| {
+            let outcome: Option<String> = row.get(5)?;
+            let list: Option<String> = row.get(7)?;
+            let check: Option<String> = row.get(8)?;
+            let check = check.and_then(|text| serde_json::from_str::<Verify>(&text).ok());
+            Ok(LastRun {
+                id: row.get(0)?,
+                agent: row.get(1)?,
+                attempt: row.get(2)?,
+                started_at: Timestamp::from_micros(row.get(3)?),
+                ended_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_micros),
+                outcome: outcome.map(|word| word.parse().unwrap_or(Outcome::Failed)),
+                detail: row.get(6)?,
+                denied: list.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
+                check: check.map(|check| check.status.as_str().to_owned()),
+                cost_micros: row.get(9)?,
+            })
+        })
+        .optional()
+    })
+    .doing("read the last attempt")
+}
+
+/// The last comment on an atom: the author and the text.
+pub(crate) fn last_comment(tx: &Tx<'_>, atom: &str) -> Result<Option<(String, String)>> {
+    tx.prepare_cached(
+        "SELECT author, content FROM comments INDEXED BY comments_atom WHERE atom_id = ?1
+         ORDER BY seq DESC LIMIT 1",
+    )
+    .and_then(|mut s| s.query_row([atom], |row| Ok((row.get(0)?, row.get(1)?))).optional())
+    .doing("read the last comment")
+}
+
+/// An atom behind another, and what it weighs there; an epic weighs nothing itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Behind {
+    pub(crate) id: String,
+    pub(crate) priority: Option<Priority>,
+}
+
+/// The atoms that wait for an atom, no more than `most`.
+pub(crate) fn list_targets(tx: &Tx<'_>, atom: &str, most: i64) -> Result<Vec<Behind>> {
+    list_behind(
+        tx,
+        "SELECT b.target_id FROM bonds b INDEXED BY bonds_source
+         WHERE b.source_id = ?1 AND b.kind IN ('blocks','waits_for') LIMIT ?2",
+        atom,
+        most,
+    )
+}
+
+/// The children of an atom, no more than `most`.
+pub(crate) fn list_children(tx: &Tx<'_>, atom: &str, most: i64) -> Result<Vec<Behind>> {
+    list_behind(
+        tx,
+        "SELECT c.id FROM atoms c INDEXED BY atoms_parent WHERE c.parent_id = ?1 LIMIT ?2",
+        atom,
+        most,
+    )
+}
+
+fn list_behind(tx: &Tx<'_>, ids: &str, atom: &str, most: i64) -> Result<Vec<Behind>> {
+    let sql = format!(
+        "SELECT a.id, iif(a.issue_type IN ('epic','formula'), NULL, a.priority)
+         FROM ({ids}) found CROSS JOIN atoms a ON a.id = {}
+         WHERE a.status NOT IN ('closed','wont_do','discard')",
+        if ids.contains("target_id") { "found.target_id" } else { "found.id" }
+    );
+    let mut statement = tx.prepare_cached(&sql).doing("find what waits for a decision")?;
+    let rows = statement
+        .query_map(params![atom, most], |row| {
+            let priority: Option<i64> = row.get(1)?;
+            let priority = priority.map(|p| Priority::new(p).unwrap_or(Priority::DEFAULT));
+            Ok(Behind { id: row.get(0)?, priority })
+        })
+        .doing("find what waits for a decision")?;
+    rows.collect::<rusqlite::Result<_>>().doing("find what waits for a decision")
+}
+
+/// The cost of all attempts at an atom.
+pub(crate) fn cost_of(tx: &Tx<'_>, atom: &str) -> Result<i64> {
+    tx.prepare_cached(
+        "SELECT coalesce(sum(cost_micros), 0) FROM runs INDEXED BY runs_atom WHERE atom_id = ?1",
+    )
+    .and_then(|mut s| s.query_row([atom], |row| row.get(0)))
+    .doing("add up the costs of an atom")
+}
+
+/// A branch that could not be landed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NotLanded {
+    pub(crate) atom: String,
+    pub(crate) at: Timestamp,
+    pub(crate) onto: String,
+    /// `conflict` or `check_failed`.
+    pub(crate) outcome: String,
+    pub(crate) detail: Option<String>,
+}
+
+/// The closed atoms whose last landing failed, newest first.
+pub(crate) fn list_not_landed(tx: &Tx<'_>, most: i64) -> Result<Vec<NotLanded>> {
+    let text = |name: &str| format!("CASE WHEN json_valid(e.data) THEN e.data ->> '$.{name}' END");
+    let sql = format!(
+        "SELECT e.atom_id, e.at, {}, {}, {} FROM events e INDEXED BY events_land_failed
+           CROSS JOIN atoms a ON a.id = e.atom_id
+         WHERE e.kind = 'land_failed' AND a.status = 'closed' AND NOT EXISTS (
+           SELECT 1 FROM events l INDEXED BY events_atom
+           WHERE l.atom_id = e.atom_id AND l.seq > e.seq AND l.kind IN ('landed','land_failed'))
+         ORDER BY e.seq DESC LIMIT ?1",
+        text("onto"),
+        text("fate"),
+        text("detail")
+    );
+    let mut statement = tx.prepare_cached(&sql).doing("read failed landings")?;
+    let rows = statement
+        .query_map([most], |row| {
+            Ok(NotLanded {
+                atom: row.get(0)?,
+                at: Timestamp::from_micros(row.get(1)?),
+                onto: row.get::<_, Option<String>>(2)?.unwrap_or_default(),
+                outcome: row.get::<_, Option<String>>(3)?.unwrap_or_default(),
+                detail: row.get(4)?,
+            })
+        })
+        .doing("read failed landings")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read failed landings")
+}
+
+/// The plans that have begun and not ended, and that nobody drives: the epic, the beginning, and
+/// the fault of an answer, if one stopped the plan.
+pub(crate) fn list_resting(
+    tx: &Tx<'_>,
+    most: i64,
+) -> Result<Vec<(String, Timestamp, Option<String>)>> {
+    let sql = concat!(
+        "SELECT p.epic_id, p.started_at,
+           (SELECT q.fault FROM questions q WHERE q.epic_id = p.epic_id AND q.state = 'open'
+            AND q.fault IS NOT NULL LIMIT 1)
+         FROM orchestrations p INDEXED BY orchestrations_on CROSS JOIN atoms a ON a.id = p.epic_id
+         WHERE p.ended_at IS NULL AND a.status NOT IN ('closed','wont_do','discard')
+           AND p.epic_id IN (",
+        resting_plans!(),
+        ") LIMIT ?1"
+    );
+    let mut statement = tx.prepare_cached(sql).doing("read resting plans")?;
+    let rows = statement
+        .query_map([most], |row| {
+            Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?), row.get(2)?))
+        })
+        .doing("read resting plans")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read resting plans")
+}
+
+/// The runs at work, oldest first.
+pub(crate) fn list_running(tx: &Tx<'_>, most: i64) -> Result<Vec<RunRow>> {
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT r.id, r.atom_id, coalesce(a.title, ''), r.agent, r.executor, r.attempt,
+               r.session, r.started_at, r.action, r.percent, r.turns, r.tokens_in, r.tokens_out,
+               r.cost_micros, r.budget_micros, r.active_at, r.heartbeat_at, r.lease_until,
+               r.supervisor_boot, r.cancel_requested IS NOT NULL
+             FROM runs r INDEXED BY runs_live LEFT JOIN atoms a ON a.id = r.atom_id
+             WHERE r.outcome IS NULL ORDER BY r.seq LIMIT ?1",
+        )
+        .doing("read the runs at work")?;
+    let rows = statement.query_map([most], run_from_row).doing("read the runs at work")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read the runs at work")
+}
+
+fn run_from_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    Ok(RunRow {
+        id: row.get(0)?,
+        atom_id: row.get(1)?,
+        title: row.get(2)?,
+        agent: row.get(3)?,
+        executor: row.get(4)?,
+        attempt: row.get(5)?,
+        session: row.get(6)?,
+        started_at: Timestamp::from_micros(row.get(7)?),
+        action: row.get(8)?,
+        percent: row.get(9)?,
+        turns: row.get(10)?,
+        tokens_in: row.get(11)?,
+        tokens_out: row.get(12)?,
+        cost_micros: row.get(13)?,
+        budget_micros: row.get(14)?,
+        active_at: row.get::<_, Option<i64>>(15)?.map(Timestamp::from_micros),
+        heartbeat_at: Timestamp::from_micros(row.get(16)?),
+        lease_until: Timestamp::from_micros(row.get(17)?),
+        host: row.get(18)?,
+        is_ending: row.get(19)?,
+    })
+}
+
+pub(crate) fn count_running(tx: &Tx<'_>) -> Result<i64> {
+    tx.prepare_cached("SELECT count(*) FROM runs r INDEXED BY runs_live WHERE r.outcome IS NULL")
+        .and_then(|mut s| s.query_row([], |row| row.get(0)))
+        .doing("count the runs at work")
+}
+
+/// Where an atom stands in the queue.
+pub(crate) type Place = (i64, i64, i64);
+
+/// The head of the queue: the ids of ready atoms, those of atoms that something other than a
+/// `blocks` bond holds, and whether the walk ended at the bound.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    pub(crate) ready: Vec<String>,
+    pub(crate) held: Vec<(Place, String)>,
+    pub(crate) is_cut: bool,
+}
+
+/// Walks the queue, no further than `most` atoms.
+pub(crate) fn walk_queue(tx: &Tx<'_>, now: Timestamp, most: i64) -> Result<Queue> {
+    let sql = format!(
+        "SELECT a.id, a.parent_id, ({READY}), a.priority, a.created_at, a.seq
+         FROM atoms a INDEXED BY atoms_queue
+         WHERE a.status IN ('open','deferred') AND a.blocked_by = 0
+           AND a.issue_type NOT IN ('epic','formula')
+           AND (a.status = 'open' OR a.defer_until IS NOT NULL)
+         ORDER BY a.priority, a.created_at, a.seq LIMIT :most"
+    );
+    let mut parents = Parents::new(tx, now, None)?;
+    let mut queue = Queue::default();
+    let mut seen = 0;
+    let mut statement = tx.prepare_cached(&sql).doing("read the queue")?;
+    let mut rows = statement
+        .query(named_params! { ":now": now.as_micros(), ":most": most })
+        .doing("read the queue")?;
+    while let Some(row) = rows.next().doing("read the queue")? {
+        seen += 1;
+        let id: String = row.get(0).doing("read the queue")?;
+        let parent: Option<String> = row.get(1).doing("read the queue")?;
+        let is_ready: bool = row.get(2).doing("read the queue")?;
+        if is_ready && !parents.hold_children(parent.as_deref())? {
+            queue.ready.push(id);
+        } else {
+            queue.held.push((place_from_row(row, 3).doing("read the queue")?, id));
+        }
+    }
+    queue.is_cut = seen == most;
+    Ok(queue)
+}
+
+fn place_from_row(row: &Row<'_>, at: usize) -> rusqlite::Result<Place> {
+    Ok((row.get(at)?, row.get(at + 1)?, row.get(at + 2)?))
+}
+
+/// The atoms that `blocks` bonds hold, in the order of the queue.
+pub(crate) fn list_blocked_by(tx: &Tx<'_>, most: i64) -> Result<Vec<(Place, String)>> {
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT a.priority, a.created_at, a.seq, a.id FROM atoms a INDEXED BY atoms_blocked_by
+             WHERE a.status IN ('open','deferred') AND a.blocked_by > 0
+               AND a.issue_type NOT IN ('epic','formula')
+               AND (a.status = 'open' OR a.defer_until IS NOT NULL)
+             ORDER BY a.priority, a.created_at, a.seq LIMIT ?1",
+        )
+        .doing("read what is blocked")?;
+    let rows = statement
+        .query_map([most], |row| Ok((place_from_row(row, 0)?, row.get(3)?)))
+        .doing("read what is blocked")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read what is blocked")
+}
+
+/// The atoms that became closed or won't-do lately, newest first: the id, the time, and the run
+/// that did it. Looks at the latest `events` events.
+pub(crate) fn list_done(tx: &Tx<'_>, events: i64) -> Result<Vec<(String, Timestamp)>> {
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT e.atom_id, e.at FROM (
+               SELECT atom_id, at, kind, data FROM events ORDER BY seq DESC LIMIT ?1) e
+             WHERE e.kind = 'status' AND e.atom_id IS NOT NULL AND json_valid(e.data)
+               AND e.data ->> '$.to' IN ('closed','wont_do')",
+        )
+        .doing("read what was done")?;
+    let rows = statement
+        .query_map([events], |row| Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?))))
+        .doing("read what was done")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read what was done")
+}
+
+/// The row of an atom that is closed or won't-do.
+pub(crate) fn done_row(tx: &Tx<'_>, id: &str) -> Result<Option<DoneRow>> {
+    let sql = format!(
+        "SELECT {ATOM}, a.close_reason FROM atoms a
+         WHERE a.id = ?1 AND a.status IN ('closed','wont_do')"
+    );
+    let found = tx
+        .prepare_cached(&sql)
+        .and_then(|mut s| {
+            s.query_row([id], |row| Ok((atom_from_row(row)?, row.get(12)?))).optional()
+        })
+        .doing("read what was done")?;
+    let Some((atom, close_reason)) = found else { return Ok(None) };
+    Ok(Some(DoneRow { last_run: last_run(tx, id)?, atom, close_reason }))
+}
+
+/// The number of the last event; 0 if there is none.
+pub(crate) fn last_event(tx: &Tx<'_>) -> Result<i64> {
+    tx.prepare_cached("SELECT coalesce(max(seq), 0) FROM events")
+        .and_then(|mut s| s.query_row([], |row| row.get(0)))
+        .doing("find the last event")
+}
+
+/// Returns true if any agent has ever worked in the project.
+pub(crate) fn has_runs(tx: &Tx<'_>) -> Result<bool> {
+    tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM runs)")
+        .and_then(|mut s| s.query_row([], |row| row.get(0)))
+        .doing("find runs")
+}

@@ -2,7 +2,12 @@
 
 mod attacks;
 mod modes;
+mod programs;
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::TestEnv;
@@ -36,13 +41,103 @@ impl TestEnv {
     /// Runs one atom, whose agent runs this script and then closes it. The script's output.
     #[track_caller]
     fn attack(&self, script: &str) -> String {
-        let script = format!(
-            "#!/bin/sh\ncat > /dev/null\nexec 2>&1\n{script}\nel close \"$EL_ATOM\" --reason done\n"
-        );
-        self.program("agent.sh", &script);
+        self.agent_script(script);
         let id = self.create("attack", &[]);
         self.work(&["--drain"]);
         assert_eq!(self.status(&id), "closed", "{:#?}", self.last_run(&id));
         self.read_run_file(&self.last_run(&id), "transcript.jsonl")
+    }
+
+    fn agent_script(&self, script: &str) {
+        let script = format!(
+            "#!/bin/sh\ncat > /dev/null\nexec 2>&1\n{script}\nel close \"$EL_ATOM\" --reason done\n"
+        );
+        self.program("agent.sh", &script);
+        // The client's own state, which a run makes.
+        fs::create_dir_all(self.home().join(".claude/projects")).unwrap();
+    }
+
+    /// Tries a script wherever agents work, and checks that nothing outside has changed and that
+    /// the run is settled like any other. `script` gets the folder of the project.
+    #[track_caller]
+    fn attack_everywhere(
+        configuration: &str,
+        script: impl Fn(&TestEnv) -> String,
+        check: impl Fn(&TestEnv, &str),
+    ) {
+        for isolate in ["worktree", "none"] {
+            for as_user in [false, true] {
+                let configuration = format!("isolate = \"{isolate}\"\n{configuration}");
+                let Some(mut env) = TestEnv::with_sandbox(&configuration) else { return };
+                if as_user && !env.hand_to_ordinary_user() {
+                    continue;
+                }
+                let script = script(&env);
+                env.agent_script(&script);
+                let before = env.outside();
+                let said = env.attack(&script);
+                let place = format!("isolate {isolate}, as an ordinary user: {as_user}\n{said}");
+                env.assert_unchanged(&before, &place);
+                let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
+                env.assert_settled(&env.last_run(id.as_str().unwrap()));
+                check(&env, &place);
+            }
+        }
+    }
+
+    /// All that is not given to an agent and that nobody else changes during its run: kind, mode
+    /// and content.
+    fn outside(&self) -> BTreeMap<PathBuf, String> {
+        let given = [
+            "out",
+            "tmp",
+            "tmux",
+            "home/.claude/projects",
+            "home/.local/state/el/backups",
+            "project/.eluent",
+            "project/.git/index",
+            "project/.git/objects",
+            "project/.git/logs",
+            "project/.git/worktrees",
+            "project/.git/refs/heads/el",
+            "project/.git/refs/el",
+        ];
+        let mut found = BTreeMap::new();
+        let mut todo = vec![self.path("")];
+        while let Some(folder) = todo.pop() {
+            for path in fs::read_dir(&folder).into_iter().flatten().map(|e| e.unwrap().path()) {
+                let below = path.strip_prefix(self.path("")).unwrap().to_owned();
+                // The sandbox makes these, empty.
+                let is_pinned =
+                    ["packed-refs", "config.worktree"].iter().any(|n| below.ends_with(n));
+                if given.iter().any(|given| below == Path::new(given)) || is_pinned {
+                    continue;
+                }
+                let is = fs::symlink_metadata(&path).unwrap();
+                let content = if is.is_symlink() {
+                    fs::read_link(&path).unwrap().display().to_string()
+                } else if is.is_dir() {
+                    todo.push(path);
+                    String::new()
+                } else {
+                    String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()
+                };
+                found.insert(below, format!("{:o} {content}", is.mode()));
+            }
+        }
+        let config = fs::read_to_string(self.project(".eluent/config.toml")).unwrap();
+        found.insert("config.toml".into(), config);
+        found
+    }
+
+    #[track_caller]
+    fn assert_unchanged(&self, before: &BTreeMap<PathBuf, String>, said: &str) {
+        let after = self.outside();
+        let changed: Vec<_> = before
+            .iter()
+            .filter(|(path, was)| after.get(*path) != Some(was))
+            .chain(after.iter().filter(|(path, _)| !before.contains_key(*path)))
+            .collect();
+        assert!(changed.is_empty(), "{changed:#?}\n{said}");
     }
 }

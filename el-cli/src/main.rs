@@ -25,6 +25,7 @@ mod owner;
 mod project;
 mod replace;
 mod schema;
+mod search_path;
 mod session;
 mod settings;
 mod setup;
@@ -42,6 +43,7 @@ use session::{Place, Session};
 const UPPER: Upper = Upper { grammar: args::Cli::command, serve_mcp: mcp::serve };
 
 fn main() -> ExitCode {
+    search_path::keep_absolute_folders();
     let argv: Vec<_> = std::env::args_os().collect();
     match session::place(&argv) {
         Place::Outside => {

@@ -14,6 +14,48 @@ fn without_namespaces(sandbox: &str) -> TestEnv {
     env
 }
 
+/// Runs everything in a namespace that can make no further one, as in a container: root without
+/// rights, for whom `el` starts.
+fn in_a_container(sandbox: &str, as_user: bool) -> Option<TestEnv> {
+    let mut env = TestEnv::with_repository("");
+    env.set("EL_SANDBOX", sandbox);
+    if as_user && !env.hand_to_ordinary_user() {
+        return None;
+    }
+    env.enter(&["unshare", "--user", "--map-root-user", "sh", "-c"]);
+    env.enter(&[
+        "echo 0 > /proc/sys/user/max_user_namespaces; \
+        exec setpriv --bounding-set=-all --inh-caps=-all -- \"$@\"",
+        "sh",
+    ]);
+    let works = env.run(&mut env.command("true")).status == 0;
+    if !works {
+        eprintln!("skipped: there is no namespace to have none in");
+    }
+    works.then_some(env)
+}
+
+#[test]
+fn in_a_container_auto_says_so_and_strict_refuses() {
+    for as_user in [false, true] {
+        let Some(env) = in_a_container("strict", as_user) else { continue };
+        let id = env.writer("a.txt", "x");
+        let ran = env.el(&["--robot", "work", "--drain"]).fails_with(6);
+        assert_eq!(ran.json()["error"]["details"]["field"], "sandbox", "{ran:?}");
+        assert!(env.runs(&id).is_empty());
+        let Some(env) = in_a_container("auto", as_user) else { continue };
+        let id = env.writer("a.txt", "x");
+        let told = env.work(&["--drain"]);
+        let is_told = |event: &serde_json::Value| {
+            let message = event["message"].as_str().unwrap_or_default();
+            event["event"] == "warning" && message.starts_with("agents run without a sandbox")
+        };
+        assert_eq!(told.iter().filter(|event| is_told(event)).count(), 1, "{told:#?}");
+        assert_eq!(env.status(&id), "closed");
+        env.assert_settled(&env.last_run(&id));
+    }
+}
+
 #[test]
 fn auto_says_once_that_there_is_none_and_works() {
     let env = without_namespaces("auto");

@@ -22,6 +22,9 @@ const MARK: &str = "EL_TEST_ENV";
 /// How long a command may run that is waited for.
 const COMMAND: Duration = Duration::from_secs(120);
 
+/// A user whom no machine has.
+const ORDINARY_USER: u32 = 54_321;
+
 #[derive(Debug)]
 pub(crate) struct TestEnv {
     root: TempDir,
@@ -106,6 +109,25 @@ impl TestEnv {
     /// Returns an atom's description that makes the scripted agent take these steps.
     pub(crate) fn script(steps: &[&str]) -> String {
         steps.iter().map(|step| format!("script: {step}\n")).collect()
+    }
+
+    /// Gives all that there is to a user without rights, as whom all further commands run. False:
+    /// only root can.
+    pub(crate) fn hand_to_ordinary_user(&mut self) -> bool {
+        if !rustix::process::geteuid().is_root() {
+            return false;
+        }
+        let id = ORDINARY_USER.to_string();
+        let mut give = Command::new("chown");
+        give.arg("-Rh").arg(format!("{id}:{id}")).arg(self.path(""));
+        assert!(give.status().unwrap().success());
+        self.enter(&["setpriv", "--reuid", &id, "--regid", &id, "--clear-groups", "--"]);
+        true
+    }
+
+    /// Has all further commands run by these words.
+    pub(crate) fn enter(&mut self, words: &[&str]) {
+        self.enter.extend(words.iter().map(|word| (*word).to_owned()));
     }
 
     /// Returns a command in the project folder with only this test's environment.

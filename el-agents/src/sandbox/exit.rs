@@ -9,6 +9,8 @@ const SIGNALLED: i32 = 128;
 const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
 /// The beginning of what bubblewrap itself has to say.
 const OWN_WORDS: &str = "bwrap: ";
+/// The beginning of what bubblewrap says if it cannot wait for the program any more.
+const WHILE_IT_RUNS: &str = "init wait()";
 
 /// Puts right a record that was read from bubblewrap's own exit: the signal that ended the agent,
 /// or a sandbox that could not be made, which is no fault of the agent's. `stderr`: the file of
@@ -28,7 +30,8 @@ pub(crate) fn read_exit(record: &mut ExitRecord, stderr: &Path) {
     }
 }
 
-/// Bubblewrap ends with its only line.
+/// Bubblewrap ends with its only line. The agent can break what runs it off, once it runs.
 fn own_words(stderr: &str) -> Option<&str> {
-    stderr.lines().last()?.strip_prefix(OWN_WORDS)
+    let words = stderr.lines().last()?.strip_prefix(OWN_WORDS)?;
+    Some(words).filter(|words| !words.starts_with(WHILE_IT_RUNS))
 }

@@ -1,0 +1,195 @@
+//! What an agent tries with programs: other homes, its own programs, the memory of others.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::support::TestEnv;
+
+/// A library that says, in every program that loads it, who is loading it.
+fn library(env: &TestEnv) -> Option<PathBuf> {
+    let (source, built) = (env.path("bin/load.c"), env.path("bin/load.so"));
+    let text = format!(
+        "#include <stdio.h>\n__attribute__((constructor)) static void load(void) {{\n\
+         FILE *f = fopen(\"{}\", \"w\"); if (f) fclose(f); }}\n",
+        env.path("ran").display()
+    );
+    std::fs::write(&source, text).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).arg(&built).arg(&source);
+    compiler.status().is_ok_and(|done| done.success()).then_some(built)
+}
+
+#[test]
+fn other_homes_and_programs_of_its_own_reach_nothing() {
+    let script = |env: &TestEnv| {
+        format!(
+            "mkdir own away
+             for name in el git tmux bwrap sh agent.sh; do
+               printf '#!/bin/sh\\ntouch {root}/ran\\n' > own/$name; chmod +x own/$name
+               cp own/$name {root}/bin/$name; mv own/$name {root}/bin/
+               ln -sf $PWD/own/$name {root}/bin/
+               cp own/$name .
+             done
+             cp own/git own/el ~/.local/bin; mkdir -p ~/.local/bin; cp own/git ~/.local/bin
+             elsewhere=\"HOME=$PWD/away XDG_STATE_HOME=$PWD/away XDG_CONFIG_HOME=$PWD/away\"
+             env $elsewhere el trust --yes; echo trust=$?
+             env $elsewhere el config set notify 'touch {root}/ran' --user; echo config=$?
+             env $elsewhere EL_ACTOR=ann el --actor ann comment add $EL_ATOM 'from elsewhere'
+             env $elsewhere git config --global core.hooksPath $PWD/own
+             env -u EL_SESSION el list; echo alone=$?
+             env -i PATH=\"$PATH\" HOME=$PWD/away el --db {tracker}/el.db list; echo direct=$?
+             (cd {project} && env -u EL_SESSION el init); echo init=$?
+             PATH=$PWD/own:$PATH ls > /dev/null; PATH=$PWD/own git status; rm -rf own away
+             rm -f el git tmux bwrap sh agent.sh",
+            root = env.path("").display(),
+            project = env.project("").display(),
+            tracker = env.project(".eluent").display(),
+        )
+    };
+    TestEnv::attack_everywhere("", script, |env, said| {
+        assert!(said.contains("trust=8\n") && said.contains("config=8\n"), "{said}");
+        assert!(["alone=0", "direct=0", "init=0"].iter().all(|way| !said.contains(way)), "{said}");
+        let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
+        let shown = env.show(id.as_str().unwrap());
+        assert_eq!(shown["comments"][0]["author"], "claude", "{shown:#}");
+    });
+}
+
+#[test]
+fn a_program_in_the_folder_of_the_work_is_never_els() {
+    for isolate in ["worktree", "none"] {
+        let Some(mut env) = TestEnv::with_sandbox(&format!("isolate = \"{isolate}\"\n")) else {
+            return;
+        };
+        // Of a person whose PATH begins with the present folder.
+        let path = format!(".::{}:{}", env.path("bin").display(), std::env::var("PATH").unwrap());
+        let script = format!(
+            "for name in git tmux bwrap sh agent.sh; do
+               printf '#!/bin/sh\\ntouch {root}/ran\\n' > $name; chmod +x $name
+             done
+             git add . && git commit -q -m programs",
+            root = env.path("").display(),
+        );
+        env.set("PATH", path);
+        env.attack(&script);
+        let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
+        env.el(&["show", id.as_str().unwrap()]).ok();
+        assert!(!env.path("ran").exists(), "isolate {isolate}");
+    }
+}
+
+#[test]
+fn a_library_of_its_own_is_loaded_by_its_own_programs_alone() {
+    let Some(env) = TestEnv::with_sandbox("") else { return };
+    let Some(built) = library(&env) else {
+        eprintln!("skipped: there is no C compiler");
+        return;
+    };
+    let ran = env.path("ran");
+    env.run(env.command("true").env("LD_PRELOAD", &built)).ok();
+    std::fs::remove_file(&ran).expect("the library says who loads it");
+    drop(env);
+    let script = |env: &TestEnv| {
+        let library = library(env).unwrap();
+        format!(
+            "cp {library} load.so; export LD_PRELOAD=$PWD/load.so LD_AUDIT=$PWD/load.so
+             export LD_LIBRARY_PATH=$PWD GIT_EXEC_PATH=$PWD BASH_ENV=$PWD/load.sh ENV=$PWD/load.sh
+             export PAGER='touch {ran}' EDITOR='touch {ran}' GIT_SSH_COMMAND='touch {ran}'
+             export TZ=:$PWD/load.so LANGUAGE=$PWD LC_ALL=$PWD
+             echo 'touch {ran}' > load.sh
+             el show $EL_ATOM; el comment add $EL_ATOM loaded; el diff; el --robot doctor
+             echo $PWD/load.so > /etc/ld.so.preload; rm load.so load.sh
+             unset LD_PRELOAD LD_AUDIT LD_LIBRARY_PATH GIT_EXEC_PATH BASH_ENV ENV TZ LC_ALL",
+            library = library.display(),
+            ran = env.path("ran").display(),
+        )
+    };
+    TestEnv::attack_everywhere("", script, |env, said| {
+        let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
+        assert_eq!(env.comments(id.as_str().unwrap()), ["loaded"], "{said}");
+        assert!(!std::path::Path::new("/etc/ld.so.preload").exists());
+    });
+}
+
+#[test]
+fn the_memory_and_the_folders_of_other_processes_are_out_of_reach() {
+    let script = |env: &TestEnv| {
+        format!(
+            "for one in /proc/[0-9]*; do
+               tr '\\0' ' ' < $one/cmdline; echo; tr '\\0' '\\n' < $one/environ
+               ls $one/root/{home}/.ssh $one/cwd/{home}/.ssh; cat $one/root/{home}/.ssh/key
+               [ $one = /proc/1 ] || timeout 1 gdb -p ${{one#/proc/}} -batch \\
+                 -ex 'call (int) system(\"touch {root}/ran\")' < /dev/null
+               nsenter -a -t ${{one#/proc/}} true
+             done > seen 2>&1
+             unshare -Urm sh -c 'mount -o remount,rw,bind /; mount -o remount,rw {root}/bin
+               umount -l {home}/.ssh; cat {home}/.ssh/key; umount -l {project}/.eluent
+               ls {project}/.eluent; mount -t tmpfs x {root}/bin && touch {root}/bin/mine
+               touch {root}/ran; mount --bind {root} /mnt && touch /mnt/ran'
+             unshare -m mount -o remount,rw,bind /; mount -o remount,rw,bind /
+             chroot / touch {root}/ran
+             mknod /tmp/disk b 254 0; echo b > /proc/sysrq-trigger
+             echo x > /sys/kernel/uevent_helper
+             echo seen:; cat seen; rm seen",
+            root = env.path("").display(),
+            home = env.home().display(),
+            project = env.project("").display(),
+        )
+    };
+    let prepared = |env: &TestEnv| {
+        std::fs::create_dir_all(env.home().join(".ssh")).unwrap();
+        std::fs::write(env.home().join(".ssh/key"), "the private key").unwrap();
+        script(env)
+    };
+    TestEnv::attack_everywhere("", prepared, |_, said| {
+        assert!(!said.contains("the private key") && !said.contains("el.db\n"), "{said}");
+        let seen = said.split("seen:\n").nth(1).expect("the attack came to its end");
+        assert!(!seen.contains("supervise") && !seen.contains("el work"), "{seen}");
+        assert!(!said.contains("remounted"), "{said}");
+    });
+}
+
+#[test]
+fn a_fork_bomb_ends_with_its_time() {
+    // Each of a hundred processes starts itself again when it ends, in a session of its own.
+    let script = "bomb() { (trap '' TERM INT HUP; setsid sh /tmp/bomb.sh & ) ; }
+         echo 'trap \"\" TERM INT HUP; sleep 0.2; setsid sh /tmp/bomb.sh &' > /tmp/bomb.sh
+         for i in $(seq 100); do bomb; done; sleep 600";
+    for (isolate, as_user) in [("worktree", false), ("none", true)] {
+        let Some(mut env) = TestEnv::with_sandbox(&format!(
+            "isolate = \"{isolate}\"\nexecution_timeout = \"2s\"\n"
+        )) else {
+            return;
+        };
+        // The limit is of the user, and root has none: the bomb fills it.
+        if as_user && env.hand_to_ordinary_user() {
+            env.enter(&["prlimit", "--nproc=160"]);
+        }
+        env.agent_script(script);
+        let before = env.outside();
+        let id = env.create("attack", &[]);
+        env.work(&["--drain"]);
+        let run = env.last_run(&id);
+        assert_eq!(run["outcome"], "timed_out", "{run:#}");
+        env.assert_settled(&run);
+        env.assert_unchanged(&before, "the bomb");
+        let left = Command::new("pgrep").args(["-f", "sh /tmp/bomb.sh"]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&left.stdout), "");
+    }
+}
+
+/// The process that bubblewrap leaves in the sandbox is as far as the agent reaches.
+#[test]
+fn who_breaks_its_own_sandbox_has_failed() {
+    let Some(env) = TestEnv::with_sandbox("execution_timeout = \"20s\"\n") else { return };
+    env.agent_script("timeout 4 gdb -p 1 -batch -ex 'call (int) getpid()' < /dev/null; sleep 600");
+    let id = env.create("attack", &[]);
+    env.work(&["--drain"]);
+    let run = env.last_run(&id);
+    if env.read_run_file(&run, "transcript.jsonl").contains("not found") {
+        eprintln!("skipped: there is no gdb");
+        return;
+    }
+    assert_eq!(run["outcome"], "failed", "{run:#}");
+    env.assert_settled(&run);
+}

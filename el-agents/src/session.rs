@@ -3,8 +3,8 @@
 //! The supervisor listens in the run's folder. For each connection, it starts an `el` that answers:
 //! with the connection, and with the run's identity, which no process of the session holds.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -117,7 +117,11 @@ pub fn supervisor_above(pid: u32) -> Option<u32> {
 
 /// The pid of the parent, and whether the process has a supervisor's name.
 fn parent_and_name(pid: u32) -> Option<(u32, bool)> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // Every start of el asks this of all its ancestors. The fields are at the beginning, so one
+    // read has them.
+    let mut stat = [0; 256];
+    let read = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut stat).ok()?;
+    let stat = stat.get(..read)?;
     let begin = stat.iter().position(|byte| *byte == b'(')? + 1;
     // The name itself may have parentheses.
     let end = stat.iter().rposition(|byte| *byte == b')')?;

@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if app.printer.is_robot() {
         return stream_events(app, &store, atom_id.as_deref(), limit);
     }
-    let mut page_of = ops::Page { total: 0, items: Vec::new() };
+    let mut page_of = ops::Page::of_total(Vec::new(), 0);
     ops::history_each(&store, atom_id.as_deref(), limit, |next| {
         match next {
             Streamed::Total(total) => page_of.total = total,

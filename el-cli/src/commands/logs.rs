@@ -230,7 +230,7 @@ fn print_lines(args: &Args, app: &App, source: &LogSource) -> Result<Exit> {
             items.pop_front();
         }
     }
-    let page = ops::Page { items: items.into(), total };
+    let page = ops::Page::of_total(items.into(), total);
     let log = Log {
         run_id: &source.run.id,
         atom_id: &source.run.atom_id,

@@ -1,4 +1,7 @@
+use el_core::model::Atom;
 use el_core::ops;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::list::FilterArgs;
 use crate::app::App;
@@ -29,6 +32,14 @@ pub(crate) struct Args {
     window: Window,
 }
 
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Ready<'a> {
+    #[serde(flatten)]
+    list: List<'a, Atom>,
+    /// Counting stopped at `total`: there may be more. The items themselves are never cut for that.
+    capped: bool,
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let filter = args.filter.atom_filter(app)?;
     let now = app.now();
@@ -42,7 +53,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         now,
     )?;
     let list = List::from_page(&found);
-    app.printer.emit(&list, |page| {
+    let data = Ready { capped: list.is_capped(), list };
+    app.printer.emit(&data, |page| {
         atoms::print_table(page, &found.items, now);
         if found.items.is_empty() && !page.is_quiet() {
             let text = page.paint(
@@ -51,7 +63,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             );
             page.push_line(text);
         } else {
-            list.print_footer(page, "ready atom", "ready atoms");
+            data.list.print_footer(page, "ready atom", "ready atoms");
         }
     })?;
     Ok(Exit::Done)

@@ -1,7 +1,7 @@
 //! Formats answers in few words: a row begins with its id, and a cut text says where to read on.
 
 use el_core::model::{Atom, InboxMessage, TaskStatus, Timestamp};
-use el_core::ops::Task;
+use el_core::ops::{Page, Task};
 use el_core::text::head_bytes;
 
 use crate::output::{runs, sanitize, time};
@@ -32,7 +32,13 @@ pub(super) fn done_rows<'a>(verb: &str, atoms: impl IntoIterator<Item = &'a Atom
 }
 
 /// A list, followed by the total if the list is cut, and by the way to get the rest.
-pub(super) fn page_rows(rows: &[String], offset: i64, total: i64, nothing: &str) -> String {
+pub(super) fn page_rows<T>(
+    rows: &[String],
+    offset: i64,
+    of: &Page<T>,
+    nothing: &str,
+) -> String {
+    let total = of.total;
     let here = i64::try_from(rows.len()).unwrap_or(i64::MAX);
     let mut text = rows.join("\n");
     if rows.is_empty() {
@@ -42,7 +48,9 @@ pub(super) fn page_rows(rows: &[String], offset: i64, total: i64, nothing: &str)
             nothing.to_owned()
         };
     } else if offset + here < total {
-        text.push_str(&format!("\n({here} of {total}; offset {} shows more)", offset + here));
+        let more = if of.is_capped { " or more" } else { "" };
+        let next = offset + here;
+        text.push_str(&format!("\n({here} of {total}{more}; offset {next} shows more)"));
     }
     text
 }
@@ -154,10 +162,16 @@ mod tests {
     #[test]
     fn a_cut_list_says_how_to_go_on() {
         let rows = ["a".to_owned(), "b".to_owned()];
-        assert_eq!(page_rows(&rows, 0, 2, "none"), "a\nb");
-        assert_eq!(page_rows(&rows, 4, 9, "none"), "a\nb\n(2 of 9; offset 6 shows more)");
-        assert_eq!(page_rows(&[], 0, 0, "none"), "none");
-        assert_eq!(page_rows(&[], 10, 3, "none"), "there are only 3");
+        let of = |total| Page::<()>::of_total(Vec::new(), total);
+        assert_eq!(page_rows(&rows, 0, &of(2), "none"), "a\nb");
+        assert_eq!(page_rows(&rows, 4, &of(9), "none"), "a\nb\n(2 of 9; offset 6 shows more)");
+        let counted_in_part = Page { is_capped: true, ..of(9) };
+        assert_eq!(
+            page_rows(&rows, 4, &counted_in_part, "none"),
+            "a\nb\n(2 of 9 or more; offset 6 shows more)"
+        );
+        assert_eq!(page_rows(&[], 0, &of(0), "none"), "none");
+        assert_eq!(page_rows(&[], 10, &of(3), "none"), "there are only 3");
     }
 
     #[test]

@@ -20,12 +20,14 @@ pub(crate) struct List<'a, T> {
     total: usize,
     truncated: bool,
     items: &'a [T],
+    #[serde(skip)]
+    is_capped: bool,
 }
 
 impl<'a, T> List<'a, T> {
     /// All there are.
     pub(crate) fn complete(items: &'a [T]) -> List<'a, T> {
-        List { count: items.len(), total: items.len(), truncated: false, items }
+        List { count: items.len(), total: items.len(), truncated: false, items, is_capped: false }
     }
 
     /// A page of a longer list.
@@ -36,7 +38,13 @@ impl<'a, T> List<'a, T> {
             total,
             truncated: page.items.len() < total,
             items: &page.items,
+            is_capped: page.is_capped,
         }
+    }
+
+    /// Returns true if there may be more than the total: counting stopped there.
+    pub(crate) fn is_capped(&self) -> bool {
+        self.is_capped
     }
 
     /// The line below a table: `3 atoms`, or `50 of 233 atoms; --limit 0 shows all`.
@@ -46,7 +54,8 @@ impl<'a, T> List<'a, T> {
         }
         let noun = if self.total == 1 { one } else { many };
         let text = if self.truncated {
-            format!("{} of {} {noun}; --limit 0 shows all", self.count, self.total)
+            let more = if self.is_capped { " or more" } else { "" };
+            format!("{} of {}{more} {noun}; --limit 0 shows all", self.count, self.total)
         } else {
             format!("{} {noun}", self.total)
         };
@@ -128,7 +137,7 @@ mod tests {
     use super::*;
 
     fn footer(items: &[u8], total: i64, width: Option<usize>) -> String {
-        let page_of = CorePage { items: items.to_vec(), total };
+        let page_of = CorePage::of_total(items.to_vec(), total);
         let mut page = Page::new(false, width, false);
         List::from_page(&page_of).print_footer(&mut page, "atom", "atoms");
         page.into_text()
@@ -140,5 +149,10 @@ mod tests {
         assert_eq!(footer(&[1, 2], 9, None), "\n2 of 9 atoms; --limit 0 shows all\n");
         assert_eq!(footer(&[1], 1, Some(80)), "\n1 atom\n");
         assert_eq!(footer(&[1], 1, None), "");
+
+        let counted_in_part = CorePage { items: vec![1], total: 1000, is_capped: true };
+        let mut page = Page::new(false, None, false);
+        List::from_page(&counted_in_part).print_footer(&mut page, "atom", "atoms");
+        assert_eq!(page.into_text(), "\n1 of 1000 or more atoms; --limit 0 shows all\n");
     }
 }

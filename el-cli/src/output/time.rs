@@ -1,5 +1,8 @@
 //! Times for people: ages, spans, and local times.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use el_core::model::Timestamp;
@@ -55,7 +58,21 @@ pub(crate) fn local_time(time: Timestamp) -> String {
 
 /// The system's zone, or UTC if the zone is unknown.
 fn local_zone() -> TimeZone {
-    TimeZone::try_system().unwrap_or(TimeZone::UTC)
+    static ZONE: OnceLock<TimeZone> = OnceLock::new();
+    ZONE.get_or_init(|| {
+        zone_of_file().or_else(|| TimeZone::try_system().ok()).unwrap_or(TimeZone::UTC)
+    })
+    .clone()
+}
+
+/// The zone out of its file. jiff would list all folders of zones for the name, which is not
+/// printed here: a hundred system calls. `None` for what only jiff knows how to read.
+fn zone_of_file() -> Option<TimeZone> {
+    let file = match std::env::var_os("TZ") {
+        None => PathBuf::from("/etc/localtime"),
+        Some(name) => Path::new("/usr/share/zoneinfo").join(name),
+    };
+    TimeZone::tzif("", &fs::read(file).ok()?).ok()
 }
 
 /// `09:30` in the machine's zone, with the date if not today.

@@ -31,6 +31,6 @@ pub fn read_channel(
         if total == 0 && after == 0 {
             return Err(Error::not_found("channel", name));
         }
-        Ok((channel.clone(), Page { items, total }))
+        Ok((channel.clone(), Page::of_total(items, total)))
     })
 }

@@ -24,7 +24,7 @@ pub fn inbox(store: &Store, filter: &InboxFilter<'_>) -> Result<Page<InboxMessag
     store.read(|tx| {
         let (items, total) =
             message::list_inbox(tx, &reader, filter.unread_only, filter.after, filter.limit)?;
-        Ok(Page { items, total })
+        Ok(Page::of_total(items, total))
     })
 }
 

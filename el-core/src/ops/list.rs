@@ -17,11 +17,22 @@ pub fn list(
     offset: i64,
     now: Timestamp,
 ) -> Result<Page<Atom>> {
-    store
-        .read(|tx| query_page(tx, &Query::new(&with_parent(tx, filter)?), sort, limit, offset, now))
+    store.read(|tx| {
+        let query = Query::new(&with_parent(tx, filter)?);
+        let items = query.fetch_rows(tx, &sort.order_sql(now), limit, offset)?;
+        let total = match total_of_last(&items, limit, offset) {
+            Some(total) => total,
+            None => query.count(tx)?,
+        };
+        Ok(Page::of_total(items, total))
+    })
 }
 
-/// Returns atoms that match the filter and are ready at `now`, in the order of the queue.
+/// The limit for counting what is ready behind a page: each ready atom costs two microseconds.
+pub const READY_COUNTED: i64 = 1_000;
+
+/// Returns atoms that match the filter and are ready at `now`, in the order of the queue. Behind a
+/// page, no more than [`READY_COUNTED`] are counted.
 ///
 /// # Errors
 ///
@@ -35,7 +46,14 @@ pub fn ready(
     now: Timestamp,
 ) -> Result<Page<Atom>> {
     store.read(|tx| {
-        query_page(tx, &Query::ready_at(&with_parent(tx, filter)?, now), sort, limit, offset, now)
+        let query = Query::ready_at(&with_parent(tx, filter)?, now);
+        let items = query.fetch_rows(tx, &sort.order_sql(now), limit, offset)?;
+        if let Some(total) = total_of_last(&items, limit, offset) {
+            return Ok(Page::of_total(items, total));
+        }
+        let most = READY_COUNTED.max(offset + count_of(&items));
+        let total = query.count_up_to(tx, most)?;
+        Ok(Page { items, total, is_capped: total == most })
     })
 }
 
@@ -65,23 +83,15 @@ pub fn list_each(
     })
 }
 
-fn query_page(
-    tx: &Tx<'_>,
-    query: &Query,
-    sort: Sort,
-    limit: Option<i64>,
-    offset: i64,
-    now: Timestamp,
-) -> Result<Page<Atom>> {
-    let items = query.fetch_rows(tx, &sort.order_sql(now), limit, offset)?;
-    let seen = i64::try_from(items.len()).unwrap_or(i64::MAX);
-    // Counting is a second walk: only when the page may not be all there is.
-    let total = if limit.is_none_or(|limit| seen < limit) && (offset == 0 || seen > 0) {
-        offset + seen
-    } else {
-        query.count(tx)?
-    };
-    Ok(Page { items, total })
+/// The total that the page itself shows, where it is the last. Counting is a second walk.
+fn total_of_last(items: &[Atom], limit: Option<i64>, offset: i64) -> Option<i64> {
+    let seen = count_of(items);
+    let is_last = limit.is_none_or(|limit| seen < limit) && (offset == 0 || seen > 0);
+    is_last.then_some(offset + seen)
+}
+
+fn count_of(items: &[Atom]) -> i64 {
+    i64::try_from(items.len()).unwrap_or(i64::MAX)
 }
 
 pub(super) fn with_parent(tx: &Tx<'_>, filter: &AtomFilter) -> Result<AtomFilter> {

@@ -93,7 +93,7 @@ pub use finished_epics::{finished_epics, set_epic_autoclose};
 pub use history::{history, history_each, history_id, list_events};
 pub use import::{Imported, import};
 pub use inbox::{InboxFilter, inbox, last_message, mark_read};
-pub use list::{Streamed, list, list_each, ready};
+pub use list::{READY_COUNTED, Streamed, list, list_each, ready};
 pub use mailbox::{
     Received, mailbox_decide, mailbox_outlook, mailbox_receive, mailbox_sent, mailbox_told,
 };

@@ -23,7 +23,7 @@ pub fn runs(store: &Store, filter: &RunFilter) -> Result<Page<Run>> {
         let atom = filter.atom.as_deref().map(|id| atom::resolve(tx, id)).transpose()?;
         let which = (atom.as_deref(), filter.live_only, filter.outcome);
         let (items, total) = store::run::list(tx, which, filter.limit)?;
-        Ok(Page { items, total })
+        Ok(Page::of_total(items, total))
     })
 }
 

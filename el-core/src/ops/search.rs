@@ -19,6 +19,6 @@ pub fn search(
     }
     store.read(|tx| {
         let (items, total) = store::search::search_atoms(tx, text, include_over, limit)?;
-        Ok(Page { items, total })
+        Ok(Page::of_total(items, total))
     })
 }

@@ -86,7 +86,7 @@ pub fn list_tasks(store: &Store, filter: &TaskFilter) -> Result<Page<Task>> {
         });
         let total = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         rows.truncate(filter.limit.unwrap_or(usize::MAX));
-        Ok(Page { items: rows, total })
+        Ok(Page::of_total(rows, total))
     })
 }
 

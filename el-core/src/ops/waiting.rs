@@ -37,7 +37,7 @@ pub fn waiting(
         let statuses = vec![Status::Open, Status::Deferred];
         let filter = AtomFilter { statuses, ..with_parent(tx, filter)? };
         let is_ready = ready_ids(tx, &filter, now)?;
-        let mut page = Page { items: Vec::new(), total: 0 };
+        let mut page = Page::of_total(Vec::new(), 0);
         Query::new(&filter).visit_atoms(tx, &sort.order_sql(now), |atom| {
             if is_ready.contains(&atom.id) {
                 return Ok(());

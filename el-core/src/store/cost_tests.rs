@@ -64,6 +64,26 @@ fn what_a_hook_asks_costs_the_same_in_a_project_twenty_times_as_large() {
 }
 
 #[test]
+fn what_is_ready_is_counted_no_further_than_a_page_needs() {
+    let cost = |atoms: i64| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = project(&dir, atoms);
+        let look = |store: &Store, offset| {
+            let any = ops::AtomFilter::default();
+            let page = ops::ready(store, &any, ops::Sort::Priority, Some(5), offset, NOW).unwrap();
+            (page.items.len(), page.total, page.is_capped)
+        };
+        let many = atoms / 5;
+        assert_eq!(look(&store, 1_500), (5, 1_505, true), "what was seen counts");
+        assert_eq!(look(&store, many - 3), (3, many, false), "the last page knows all");
+        assert_eq!(look(&store, many + 9), (0, many, false), "so does one behind the last");
+        store.steps(|store| assert_eq!(look(store, 0), (5, ops::READY_COUNTED, true)))
+    };
+    let (small, large) = (cost(10_000), cost(40_000));
+    assert!(large * 10 <= small * 11, "steps of a page: {small}, {large}");
+}
+
+#[test]
 fn what_somebody_has_in_progress_is_found_without_a_look_at_the_others() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = project(&dir, 20_000);

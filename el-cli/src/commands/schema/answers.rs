@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::commands::{
     artifacts, backup, chat, check_text, comment, completions, config, dep, diff, discard, doctor,
     export, help, history, import, inbox, init, land, list, mailbox, man, merge_driver, next,
-    orchestrate, phase, queue, restore, review, run, runs, service, setup, submit, tasks, trust,
+    orchestrate, phase, queue, ready, restore, review, run, runs, service, setup, submit, tasks, trust,
     undo, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
@@ -29,7 +29,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("init", answer_schema::<init::Made<'_>>()),
     ("create", answer_schema::<OneOrMany<'_, Atom>>()),
     ("list", answer_schema::<List<'_, list::Row>>()),
-    ("ready", answer_schema::<List<'_, Atom>>()),
+    ("ready", answer_schema::<ready::Ready<'_>>()),
     ("search", answer_schema::<List<'_, Atom>>()),
     ("show", answer_schema::<OneOrMany<'_, Shown>>()),
     ("next", answer_schema::<next::Picked<'_>>()),

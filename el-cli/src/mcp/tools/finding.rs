@@ -20,7 +20,7 @@ fn offset_argument(arguments: &mut Arguments) -> Result<i64> {
 
 fn atom_rows(found: &Page<el_core::model::Atom>, offset: i64, nothing: &str) -> String {
     let rows: Vec<String> = found.items.iter().map(rows::atom_row).collect();
-    rows::page_rows(&rows, offset, found.total, nothing)
+    rows::page_rows(&rows, offset, found, nothing)
 }
 
 pub(super) fn list_ready(call: &Call, mut given: Arguments) -> Result<String> {

@@ -70,6 +70,16 @@ pub enum Sort {
 pub struct Page<T> {
     pub items: Vec<T>,
     pub total: i64,
+    /// Counting stopped at `total`: there may be more.
+    pub is_capped: bool,
+}
+
+impl<T> Page<T> {
+    /// A page of a list that was counted to its end.
+    #[must_use]
+    pub fn of_total(items: Vec<T>, total: i64) -> Page<T> {
+        Page { items, total, is_capped: false }
+    }
 }
 
 impl Sort {

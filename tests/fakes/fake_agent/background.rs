@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::signals;
 
-/// Starts the background process for the agent. Returns as soon as the process is on its own.
+/// Starts the background process for the agent. Returns as soon as the process is on its own and
+/// its process id is written.
 pub(crate) fn start(words: &[String]) -> std::io::Result<()> {
     let mut command = itself(words)?;
     if has(words, "clean-env") {
@@ -20,7 +21,22 @@ pub(crate) fn start(words: &[String]) -> std::io::Result<()> {
     if has(words, "double-fork") {
         child.wait()?;
     }
+    // On a busy machine the agent would else end before its child has said who it is.
+    let written = |path: &str| std::fs::read(path).is_ok_and(|text| text.ends_with(b"\n"));
+    if let Some(path) = pid_file(words) {
+        for _ in 0..3000 {
+            if written(path) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
     Ok(())
+}
+
+/// The file that the child writes its process id into.
+fn pid_file(words: &[String]) -> Option<&str> {
+    words.iter().find_map(|word| word.strip_prefix("pid="))
 }
 
 fn itself(words: &[String]) -> std::io::Result<Command> {
@@ -50,7 +66,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
             Err(_) => ExitCode::FAILURE,
         };
     }
-    if let Some(path) = words.iter().find_map(|w| w.strip_prefix("pid=")) {
+    if let Some(path) = pid_file(words) {
         let _ = std::fs::write(path, format!("{}\n", std::process::id()));
     }
     let seconds = words.first().and_then(|w| w.parse().ok()).unwrap_or(60);

@@ -40,6 +40,7 @@ pub use backup::{
 };
 pub use git_ignore::{exclude_from_git, keep_out_of_git};
 pub use migrate::{SCHEMA_VERSION, before_migration};
+pub(crate) use open::ensure_unchanged;
 pub use open::{Durability, Store};
 
 /// A transaction. Functions that read take a transaction too, so that a verb reads and writes at

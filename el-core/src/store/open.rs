@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::{Tx, busy, keep_out_of_git, meta, migrate};
+use super::{Tx, atom, busy, keep_out_of_git, meta, migrate};
 use crate::error::Doing;
 use crate::model::Timestamp;
 use crate::{Error, Result};
@@ -28,6 +28,8 @@ pub struct Store {
     path: PathBuf,
     /// The file that was opened: device and inode.
     file: (u64, u64),
+    /// The atom that the next change relies on, as its caller saw it.
+    expected: Option<(String, Timestamp)>,
 }
 
 /// The largest write-ahead log, in bytes, that stays at the end of a process. The first process to
@@ -73,7 +75,7 @@ impl Store {
         if found != migrate::SCHEMA_VERSION {
             migrate::migrate(&mut conn, path, found)?;
         }
-        Ok(Store { conn, path: path.to_owned(), file })
+        Ok(Store { conn, path: path.to_owned(), file, expected: None })
     }
 
     /// Creates the database of a project in one transaction; ids of atoms begin with `<prefix>-`.
@@ -102,7 +104,10 @@ impl Store {
             meta::set(tx, meta::CREATED_AT, &now.as_micros().to_string())
         })?;
         let file = file_at(path).ok_or_else(|| Error::NoDatabase { path: path.to_owned() })?;
-        if is_new { Ok(Store { conn, path: path.to_owned(), file }) } else { Err(exists()) }
+        if !is_new {
+            return Err(exists());
+        }
+        Ok(Store { conn, path: path.to_owned(), file, expected: None })
     }
 
     /// Where the database is.
@@ -202,6 +207,11 @@ impl Store {
         }
     }
 
+    /// Has the next change refused if the atom is no longer as its caller saw it.
+    pub(crate) fn expect_unchanged(&mut self, id: String, seen: Timestamp) {
+        self.expected = Some((id, seen));
+    }
+
     pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
         self.ensure_in_place()?;
         if let Some(state) = self.path.parent() {
@@ -212,6 +222,9 @@ impl Store {
             .conn
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .doing("begin a change")?;
+        if let Some((id, seen)) = self.expected.take() {
+            ensure_unchanged(&tx, &id, seen)?;
+        }
         let done = work(&tx)?;
         tx.commit().doing("commit a change")?;
         Ok(done)
@@ -243,6 +256,18 @@ impl Store {
             .doing("begin to read the database")?;
         work(&tx)
     }
+}
+
+/// Refuses a change to an atom that changed after `seen`.
+pub(crate) fn ensure_unchanged(tx: &Tx<'_>, id: &str, seen: Timestamp) -> Result<()> {
+    let now = atom::get(tx, id)?;
+    if now.updated_at == seen {
+        return Ok(());
+    }
+    Err(Error::conflict(
+        "changed",
+        format!("{id} was changed at {}; nothing was done", now.updated_at),
+    ))
 }
 
 /// The page cache of a connection that imports.

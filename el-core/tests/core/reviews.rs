@@ -224,3 +224,26 @@ fn what_was_put_into_review_without_a_report_can_be_decided() {
             .contains("where is the report?")
     );
 }
+
+#[test]
+fn a_verdict_on_what_has_changed_meanwhile_is_refused_once() {
+    let (mut p, id, _) = submitted();
+    let seen = ops::get_atom(&p.store, &id).unwrap().updated_at;
+    let before = p.person();
+    ops::expect_unchanged(&mut p.store, &id, seen).unwrap();
+    // Between the look and the change, by another process.
+    let mut other = p.reopen();
+    p.wait(std::time::Duration::from_secs(1));
+    ops::add_comment(&mut other, &p.person(), &id, "Wait").unwrap();
+    let refused = ops::approve(&mut p.store, &before, &[&id], None).unwrap_err();
+    assert!(matches!(refused, Error::Conflict { code: "changed", .. }), "{refused}");
+    assert_eq!(ops::get_atom(&p.store, &id).unwrap().status, Status::Review);
+    let late = ops::expect_unchanged(&mut p.store, &id, seen).unwrap_err();
+    assert_eq!(late.code(), "changed");
+    let now = ops::get_atom(&p.store, &id).unwrap().updated_at;
+    ops::expect_unchanged(&mut p.store, &id, now).unwrap();
+    let person = p.person();
+    ops::approve(&mut p.store, &person, &[&id], None).unwrap();
+    // It binds the next change alone.
+    ops::add_comment(&mut p.store, &person, &id, "Well done").unwrap();
+}

@@ -1,0 +1,87 @@
+// What the pages show: one copy of the server's state, changed by its messages alone.
+
+import { computed, signal } from "@preact/signals";
+import { get } from "./api";
+import type { AtomRow, Board, Change, Hello } from "./types";
+
+export const hello = signal<Hello | null>(null);
+export const board = signal<Board | null>(null);
+/** All atoms that are not over; loaded when a page needs them. */
+export const atoms = signal<Map<string, AtomRow> | null>(null);
+/** The atoms of the last message: a page that shows one of them loads it again. */
+export const touched = signal<{ ids: Set<string>; all: boolean }>({ ids: new Set(), all: false });
+/** What was sent for an atom, until the server tells of the change. */
+export const sent = signal<Map<string, string>>(new Map());
+/** `lost`: since when the server has not been heard. */
+export const link = signal<{ state: "live" | "lost" | "out" | "old"; since: number }>({
+  state: "live",
+  since: 0,
+});
+/** The trouble that the server has with its database. */
+export const trouble = signal<string | null>(null);
+/** The server's clock, less this browser's, in milliseconds. */
+export const skew = signal(0);
+/** The time that ages are reckoned from; moved on each second by `tick`. */
+export const clock = signal(Date.now());
+
+export const isReadOnly = computed(() => hello.value?.read_only === true);
+
+const OVER = new Set(["closed", "wont_do", "discard"]);
+export const isOver = (status: string) => OVER.has(status);
+
+export function tick(): void {
+  clock.value = Date.now() + skew.value;
+}
+
+export async function loadBoard(): Promise<void> {
+  setBoard(await get<Board>("/api/snapshot"));
+  if (atoms.value) await loadAtoms();
+  touched.value = { ids: new Set(), all: true };
+  sent.value = new Map();
+}
+
+export async function loadAtoms(): Promise<void> {
+  const { items } = await get<{ items: AtomRow[] }>("/api/atoms");
+  atoms.value = new Map(items.map((row) => [row.id, row]));
+}
+
+function setBoard(next: Board): void {
+  skew.value = Date.parse(next.now) - Date.now();
+  board.value = next;
+  trouble.value = null;
+  tick();
+}
+
+/** Applies a message. Returns false if messages before it are missing. */
+export function applyChange(change: Change): boolean {
+  const known = board.value?.seq ?? 0;
+  if (change.since > known || change.seq < known) return false;
+  setBoard(change.board);
+  const ids = new Set([...change.atoms.map((row) => row.id), ...change.gone]);
+  if (atoms.value && ids.size > 0) {
+    const rows = new Map(atoms.value);
+    for (const id of change.gone) rows.delete(id);
+    for (const row of change.atoms) {
+      if (isOver(row.status)) rows.delete(row.id);
+      else rows.set(row.id, row);
+    }
+    atoms.value = rows;
+  }
+  if (ids.size > 0) {
+    touched.value = { ids, all: false };
+    forgetSent(ids);
+  }
+  return true;
+}
+
+function forgetSent(ids: Set<string>): void {
+  if (![...sent.value.keys()].some((id) => ids.has(id))) return;
+  sent.value = new Map([...sent.value].filter(([id]) => !ids.has(id)));
+}
+
+export function markSent(id: string, what: string | null): void {
+  const next = new Map(sent.value);
+  if (what === null) next.delete(id);
+  else next.set(id, what);
+  sent.value = next;
+}

@@ -1,0 +1,162 @@
+// What the server sends: the types of el-core, as far as the pages use them.
+
+export interface AtomRow {
+  id: string;
+  title: string;
+  status: string;
+  issue_type: string;
+  priority: number;
+  labels: string[];
+  assignee: string | null;
+  parent_id: string | null;
+  created_at: string;
+  updated_at: string;
+  closed_at: string | null;
+  run_id: string | null;
+}
+
+export interface Way {
+  key: string;
+  label: string;
+  command: string;
+}
+
+export interface Need {
+  key: string;
+  kind: string;
+  class: number;
+  atom_id: string | null;
+  title: string;
+  priority: number | null;
+  run_id: string | null;
+  agent: string | null;
+  why: string;
+  frees: number;
+  since: string;
+  cost_micros: number;
+  attempts: number;
+  ways: Way[];
+}
+
+export interface RunRow {
+  id: string;
+  atom_id: string;
+  title: string;
+  agent: string;
+  attempt: number;
+  started_at: string;
+  action: string | null;
+  percent: number | null;
+  turns: number;
+  cost_micros: number;
+  active_at: string | null;
+  heartbeat_at: string;
+  is_ending: boolean;
+}
+
+export interface Hold {
+  hold: string;
+  by?: string;
+  until?: string | null;
+  status?: string;
+  parent?: string;
+  epic?: string;
+  run?: string;
+}
+
+export interface Part<T> {
+  total: number;
+  capped: boolean;
+  truncated: boolean;
+  items: T[];
+}
+
+export type WaitRow = AtomRow & { holds: Hold[] };
+export type DoneRow = AtomRow & {
+  close_reason: string | null;
+  last_run: { agent: string; attempt: number; cost_micros: number } | null;
+};
+
+export interface Board {
+  seq: number;
+  now: string;
+  needs: Part<Need>;
+  running: Part<RunRow>;
+  ready: Part<AtomRow>;
+  waiting: Part<WaitRow>;
+  done: Part<DoneRow>;
+  workers: number;
+  held_back: string | null;
+  spent_today_micros: number;
+  budget_today_micros: number | null;
+}
+
+export interface Change {
+  seq: number;
+  since: number;
+  atoms: AtomRow[];
+  gone: string[];
+  board: Board;
+}
+
+export interface Run {
+  id: string;
+  atom_id: string;
+  attempt: number;
+  agent: string;
+  executor: string;
+  workdir: string;
+  started_at: string;
+  heartbeat_at: string;
+  ended_at: string | null;
+  outcome: string | null;
+  detail: string | null;
+  action: string | null;
+  turns: number;
+  cost_micros: number;
+  active_at: string | null;
+  verify: { status: string } | null;
+  artifacts: number;
+}
+
+export interface Comment {
+  id: number;
+  author: string;
+  content: string;
+  created_at: string;
+}
+
+export interface Review {
+  author: string;
+  report: { summary?: string } | null;
+  verdict: string | null;
+  reason: string | null;
+  created_at: string;
+}
+
+export interface Bond {
+  source_id: string;
+  target_id: string;
+  dependency_type: string;
+}
+
+export interface AtomView extends AtomRow {
+  description: string;
+  acceptance: string | null;
+  close_reason: string | null;
+  created_by: string;
+  dependencies: { outgoing: Bond[]; incoming: Bond[] };
+  comments: Comment[];
+  runs: Run[];
+  reviews: Review[];
+  neighbours: { id: string; title: string; status: string }[];
+  why: string;
+}
+
+export interface Hello {
+  signed_in: boolean;
+  project?: string;
+  actor?: string;
+  read_only?: boolean;
+  build?: string;
+}

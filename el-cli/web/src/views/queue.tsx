@@ -1,0 +1,295 @@
+// The home page: what needs a person, then what runs, and what is next.
+
+import { useRef, useState } from "preact/hooks";
+import { ask, type Verb } from "../actions";
+import { age, count, dollars, localTime, statusSign, total, visible } from "../format";
+import { chosenAtom, moveFocus, useKeys } from "../keys";
+import { go } from "../router";
+import { board, clock, isReadOnly, sent } from "../state";
+import type { AtomRow, Need, Part, RunRow, WaitRow, Way } from "../types";
+
+/** The keys of an entry that the page can do by itself; the rest are commands to copy. */
+const VERBS: Record<string, Verb> = {
+  a: "approve", r: "reject", R: "retry", c: "answer", x: "cancel", p: "priority", z: "defer",
+  L: "land",
+};
+
+/** The pages that show what a command would. */
+const SHOWN: Record<string, string> = { d: "/review", l: "", w: "" };
+
+export function Queue() {
+  const now = board.value;
+  const chosen = (verb: Verb) => () => {
+    const id = chosenAtom();
+    if (id) void ask(verb, id);
+  };
+  const open = (tail: string) => () => {
+    const id = chosenAtom();
+    if (id) go(`/a/${id}${tail}`);
+  };
+  const changes = isReadOnly.value ? [] : [
+    { keys: ["a"], label: "approve", run: chosen("approve") },
+    { keys: ["r"], label: "reject", run: chosen("reject") },
+    { keys: ["c"], label: "comment", run: chosen("comment") },
+    { keys: ["A"], label: "answer and reopen", run: chosen("answer") },
+    { keys: ["R"], label: "retry", run: chosen("retry") },
+    { keys: ["x"], label: "cancel the run", run: chosen("cancel") },
+    { keys: ["p"], label: "priority", run: chosen("priority") },
+    { keys: ["z"], label: "put off", run: chosen("defer") },
+    { keys: ["L"], label: "land", run: chosen("land") },
+  ];
+  useKeys([
+    { keys: ["n"], label: "next entry", run: () => moveFocus(1) },
+    { keys: ["N"], label: "entry before", run: () => moveFocus(-1) },
+    { keys: ["Enter", "w", "l"], label: "open", run: open("") },
+    { keys: ["d"], label: "changes", run: open("/review") },
+    ...changes,
+  ], [isReadOnly.value]);
+  if (!now) return null;
+  return (
+    <main id="main">
+      <h1 class="unseen">Queue</h1>
+      <Needs part={now.needs} />
+      <section aria-labelledby="running">
+        <h2 id="running">Running <span class="quiet">{total(now.running)}</span></h2>
+        {now.running.items.length === 0 && <NothingRuns />}
+        <ul class="rows">{now.running.items.map((run) => <RunLine run={run} key={run.id} />)}</ul>
+      </section>
+      <Ready part={now.ready} />
+      <Waiting part={now.waiting} />
+    </main>
+  );
+}
+
+function NothingRuns() {
+  const now = board.value;
+  if (!now) return null;
+  const ready = now.ready.total;
+  return (
+    <p class="quiet">
+      Nothing runs. {now.workers === 0 && ready > 0
+        ? <>No worker is there, and {ready} are ready: <code>el work</code></>
+        : null}
+    </p>
+  );
+}
+
+/**
+ * Nothing moves under the hand: while a row has the focus or the pointer, new entries wait behind a
+ * button, and those that are settled stay where they are.
+ */
+function Needs({ part }: { part: Part<Need> }) {
+  const list = useRef<HTMLUListElement>(null);
+  const kept = useRef<Need[]>([]);
+  const [isHovered, setHovered] = useState(false);
+  const [, redraw] = useState(0);
+  const isHeld = isHovered || list.current?.contains(document.activeElement) === true;
+  const byKey = new Map(part.items.map((need) => [need.key, need]));
+  if (!isHeld || kept.current.length === 0) kept.current = part.items;
+  const shown = kept.current.map((need) => byKey.get(need.key) ?? need);
+  kept.current = shown;
+  const shownKeys = new Set(shown.map((need) => need.key));
+  const fresh = part.items.filter((need) => !shownKeys.has(need.key)).length;
+  const show = () => {
+    kept.current = part.items;
+    redraw((times) => times + 1);
+  };
+  return (
+    <section aria-labelledby="needs">
+      <h2 id="needs">
+        Needs you <span class="quiet">{total(part)}</span>
+        {fresh > 0 && <button type="button" onClick={show}>{fresh} new</button>}
+      </h2>
+      {shown.length === 0 && <NothingNeeded />}
+      <ul class="rows needs" ref={list} onPointerEnter={() => setHovered(true)}
+        onPointerLeave={() => setHovered(false)} onFocusOut={() => redraw((times) => times + 1)}>
+        {shown.map((need) => (
+          <NeedLine need={need} isSettled={!byKey.has(need.key)} key={need.key} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function NothingNeeded() {
+  const now = board.value;
+  if (!now) return null;
+  const isEmpty = now.ready.total + now.running.total + now.waiting.total + now.done.total === 0;
+  if (isEmpty) {
+    return (
+      <p class="quiet">
+        There are no atoms yet. File the first one here, or with{" "}
+        <code>el create --title "Fix the parser"</code>
+      </p>
+    );
+  }
+  return <p class="quiet">Nothing needs you.</p>;
+}
+
+function NeedLine({ need, isSettled }: { need: Need; isSettled: boolean }) {
+  const waits = need.atom_id ? sent.value.get(need.atom_id) : undefined;
+  return (
+    <li class={isSettled ? "row settled" : "row"} data-row data-atom={need.atom_id ?? undefined}>
+      <span class="sign needs" aria-hidden="true">!</span>
+      <div class="told">
+        <p class="title">
+          <span class="word needs">{need.kind.replaceAll("_", " ")}</span>
+          {need.atom_id
+            ? <a href={`/a/${need.atom_id}`}>{visible(need.title)}</a>
+            : <span>{visible(need.title)}</span>}
+          {need.atom_id && <code class="quiet">{need.atom_id}</code>}
+        </p>
+        <p class="why">{visible(need.why)}</p>
+        {isSettled && <p class="quiet">settled</p>}
+        {!isSettled && waits && <p class="quiet">{waits}: sent…</p>}
+        {!isSettled && !waits && <Ways need={need} />}
+      </div>
+      <p class="facts">
+        {need.frees > 0 && <span>frees {need.frees}</span>}
+        {need.attempts > 1 && <span>{count(need.attempts, "attempt")}</span>}
+        <span>{dollars(need.cost_micros)}</span>
+        <time dateTime={need.since} title={localTime(need.since)}>{age(need.since)}</time>
+      </p>
+    </li>
+  );
+}
+
+function Ways({ need }: { need: Need }) {
+  const { atom_id: id } = need;
+  return (
+    <p class="ways">
+      {need.ways.map((way) => {
+        const verb = verbOf(way);
+        if (id && verb && !isReadOnly.value) {
+          return (
+            <button type="button" key={way.key} onClick={() => void ask(verb, id)}>
+              {way.label} <kbd>{way.key}</kbd>
+            </button>
+          );
+        }
+        const page = id ? SHOWN[way.key] : undefined;
+        if (page !== undefined) {
+          return (
+            <a class="way" href={`/a/${id}${page}`} key={way.key}>
+              {way.label} <kbd>{way.key}</kbd>
+            </a>
+          );
+        }
+        return <Command way={way} key={way.key} />;
+      })}
+    </p>
+  );
+}
+
+/** A way that takes another verb than its key says is left to the command line. */
+function verbOf(way: Way): Verb | null {
+  if (way.key === "c" && way.label === "reopen") return "reopen";
+  if (way.key === "x" && way.label !== "cancel") return null;
+  return VERBS[way.key] ?? null;
+}
+
+function Command({ way }: { way: Way }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(way.command);
+    setCopied(true);
+  };
+  return (
+    <button type="button" class="command" onClick={() => void copy()} title="Copy the command">
+      {way.label} <code>{visible(way.command)}</code>{isCopied && " copied"}
+    </button>
+  );
+}
+
+/** An agent that has said nothing for so long looks stuck. */
+const SILENT = 600_000;
+
+export function RunLine({ run }: { run: RunRow }) {
+  const silence = clock.value - Date.parse(run.active_at ?? run.started_at);
+  return (
+    <li class="row" data-row data-atom={run.atom_id}>
+      <span class="sign runs" aria-hidden="true">●</span>
+      <div class="told">
+        <p class="title">
+          <span class="word runs">{run.is_ending ? "ending" : "running"}</span>
+          <a href={`/a/${run.atom_id}`}>{visible(run.title)}</a>
+          <code class="quiet">{run.atom_id}</code>
+        </p>
+        <p class="why">
+          {visible(run.agent)}: {visible(run.action ?? "starting")}
+          {run.percent !== null && ` · ${run.percent} %`}
+        </p>
+      </div>
+      <p class="facts">
+        {run.attempt > 1 && <span>attempt {run.attempt}</span>}
+        <span>{count(run.turns, "turn")}</span>
+        <span>{dollars(run.cost_micros)}</span>
+        <time dateTime={run.started_at} title={localTime(run.started_at)}>
+          {age(run.started_at)}
+        </time>
+        <span class={silence > SILENT ? "needs" : "quiet"}>
+          heard {age(run.active_at ?? run.started_at)} ago
+        </span>
+      </p>
+    </li>
+  );
+}
+
+export function AtomLine({ row, more }: { row: AtomRow; more?: string }) {
+  const [sign, word] = statusSign(row.status);
+  const waits = sent.value.get(row.id);
+  return (
+    <li class="row" data-row data-atom={row.id}>
+      <span class={`sign ${row.status}`} aria-hidden="true">{sign}</span>
+      <div class="told">
+        <p class="title">
+          <span class={`word ${row.status}`}>{word}</span>
+          <a href={`/a/${row.id}`}>{visible(row.title)}</a>
+          <code class="quiet">{row.id}</code>
+        </p>
+        {more && <p class="why">{visible(more)}</p>}
+        {waits && <p class="quiet">{waits}: sent…</p>}
+      </div>
+      <p class="facts">
+        <span>p{row.priority}</span>
+        {row.labels.map((label) => <span class="label" key={label}>{visible(label)}</span>)}
+        {row.assignee && <span>{visible(row.assignee)}</span>}
+        <time dateTime={row.updated_at} title={localTime(row.updated_at)}>
+          {age(row.updated_at)}
+        </time>
+      </p>
+    </li>
+  );
+}
+
+function Ready({ part }: { part: Part<AtomRow> }) {
+  return (
+    <section aria-labelledby="ready">
+      <h2 id="ready">Ready <span class="quiet">{total(part)}</span></h2>
+      <ul class="rows">{part.items.map((row) => <AtomLine row={row} key={row.id} />)}</ul>
+      {part.truncated && <p class="quiet">The first {part.items.length} are shown.</p>}
+    </section>
+  );
+}
+
+function Waiting({ part }: { part: Part<WaitRow> }) {
+  if (part.items.length === 0) return null;
+  return (
+    <section aria-labelledby="waiting">
+      <h2 id="waiting">Waiting <span class="quiet">{total(part)}</span></h2>
+      <ul class="rows">
+        {part.items.map((row) => <AtomLine row={row} more={holdWords(row)} key={row.id} />)}
+      </ul>
+      {part.truncated && <p class="quiet">The first {part.items.length} are shown.</p>}
+    </section>
+  );
+}
+
+function holdWords(row: WaitRow): string {
+  const words = row.holds.map((hold) =>
+    hold.by ?? hold.parent ?? hold.epic ?? (hold.until ? `until ${localTime(hold.until)}` : "") );
+  const named = [...new Set(words)].filter((word) => word !== "");
+  if (named.length === 0) return "";
+  const more = named.length - 2;
+  return `waits for ${named.slice(0, 2).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}

@@ -1,0 +1,89 @@
+//! What all requests share.
+
+use std::sync::Arc;
+
+use tokio::sync::{Semaphore, broadcast};
+
+use super::address::Name;
+use super::answer::Failure;
+use super::sign_in::SignIn;
+use super::watch::Told;
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::globals::Globals;
+use crate::output::printer::{Format, Printer};
+use crate::output::terminal::ColorWhen;
+
+/// Connections at a time; a further one is closed at once.
+const CONNECTIONS: usize = 64;
+/// Of these, streams of events.
+const STREAMS: usize = 16;
+/// The messages that a slow browser may lag behind before it has to load everything anew.
+const LAG: usize = 64;
+
+/// The state of the server.
+#[derive(Debug)]
+pub(super) struct Board {
+    /// The flags of the command, with the database that was found.
+    globals: Globals,
+    /// The project's name, for people.
+    pub(super) project: String,
+    /// The author of the changes that are made in the browser.
+    pub(super) actor: String,
+    pub(super) name: Name,
+    pub(super) is_read_only: bool,
+    pub(super) sign_in: SignIn,
+    pub(super) slots: Arc<Semaphore>,
+    pub(super) streams: Arc<Semaphore>,
+    /// What the watcher tells.
+    pub(super) told: broadcast::Sender<Told>,
+}
+
+impl Board {
+    pub(super) fn new(app: &App, name: Name, is_read_only: bool) -> Result<Board> {
+        let project = app.project()?;
+        let root = project.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let globals = Globals {
+            robot: false,
+            db: Some(project.db.clone()),
+            actor: Some(app.actor().to_owned()),
+            color: ColorWhen::Never,
+            quiet: true,
+            ..app.globals().clone()
+        };
+        Ok(Board {
+            globals,
+            project: root,
+            actor: app.actor().to_owned(),
+            name,
+            is_read_only,
+            sign_in: SignIn::open(&project.state)?,
+            slots: Arc::new(Semaphore::new(CONNECTIONS)),
+            streams: Arc::new(Semaphore::new(STREAMS)),
+            told: broadcast::channel(LAG).0,
+        })
+    }
+
+    /// The state of a command, for one request.
+    pub(super) fn open_app(&self) -> App {
+        let printer = Printer::new(Format::Human, ColorWhen::Never, true);
+        App::new(self.globals.clone(), printer, None)
+    }
+
+    /// Does the work of a request on a thread of its own.
+    pub(super) async fn run_call<T: Send + 'static>(
+        self: Arc<Self>,
+        work: impl FnOnce(&App) -> Result<T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let done = tokio::task::spawn_blocking(move || {
+            let app = self.open_app();
+            let done = work(&app);
+            app.back_up_if_due();
+            done
+        });
+        match done.await {
+            Ok(done) => done.map_err(Failure::from),
+            Err(_) => Err(CommandError::internal_error("the request could not be done").into()),
+        }
+    }
+}

@@ -23,7 +23,7 @@ mod completions;
 mod config;
 mod create;
 mod dep;
-mod diff;
+pub(crate) mod diff;
 mod discard;
 mod doctor;
 mod edit;
@@ -36,9 +36,9 @@ mod import;
 mod in_session;
 mod inbox;
 mod init;
-mod land;
+pub(crate) mod land;
 mod list;
-mod logs;
+pub(crate) mod logs;
 mod mailbox;
 mod man;
 mod mcp;
@@ -60,6 +60,7 @@ mod run_options;
 mod runs;
 mod schema;
 mod search;
+pub(crate) mod serve;
 mod service;
 mod setup;
 pub(crate) mod show;
@@ -70,7 +71,7 @@ mod tasks;
 mod trust;
 mod undo;
 mod update;
-mod why;
+pub(crate) mod why;
 mod work;
 mod worktrees;
 
@@ -100,6 +101,7 @@ pub(crate) enum Command {
     Release(release::Args),
     Discard(discard::Args),
     Search(search::Args),
+    Serve(serve::Args),
     #[command(subcommand)]
     Service(service::Command),
     Setup(setup::Args),
@@ -156,6 +158,8 @@ pub(crate) struct Upper {
     pub(crate) grammar: fn() -> clap::Command,
     /// Serves the tools of `el mcp`.
     pub(crate) serve_mcp: fn(&App) -> Result<Exit>,
+    /// Serves the web board.
+    pub(crate) serve_board: fn(&App, serve::ServeOptions) -> Result<Exit>,
 }
 
 impl Command {
@@ -195,6 +199,7 @@ impl Command {
             Command::Release(args) => release::run(&args, app),
             Command::Discard(args) => discard::run(args, app),
             Command::Search(args) => search::run(&args, app),
+            Command::Serve(args) => serve::run(&args, app, upper.serve_board),
             Command::Service(command) => service::run(&command, app),
             Command::Setup(args) => setup::run(&args, app),
             Command::History(args) => history::run(&args, app),

@@ -26,6 +26,7 @@ mod project;
 mod replace;
 mod schema;
 mod search_path;
+mod serve;
 mod session;
 mod settings;
 mod setup;
@@ -40,7 +41,8 @@ use exit::Exit;
 use output::printer::{Format, Printer};
 use session::{Place, Session};
 
-const UPPER: Upper = Upper { grammar: args::Cli::command, serve_mcp: mcp::serve };
+const UPPER: Upper =
+    Upper { grammar: args::Cli::command, serve_mcp: mcp::serve, serve_board: serve::serve };
 
 fn main() -> ExitCode {
     search_path::keep_absolute_folders();

@@ -31,7 +31,7 @@ pub(crate) struct Args {
 
 /// The answer.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Difference {
+pub(crate) struct Difference {
     atom_id: String,
     branch: String,
     /// The commit at which the branch began.
@@ -45,12 +45,28 @@ pub(super) struct Difference {
     /// With `--stat`.
     stat: Option<String>,
     /// The patch; `null` with `--stat`.
-    patch: Option<String>,
+    pub(crate) patch: Option<String>,
+}
+
+/// What a difference tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The changed files and how much.
+    Stat,
+    Patch,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let form = if args.stat { Form::Stat } else { Form::Patch };
+    let data = find_difference(app, &args.atom, form)?;
+    app.printer.emit(&data, |page| print_difference(page, &data))?;
+    Ok(Exit::Done)
+}
+
+/// The changes of the atom's branch since it began.
+pub(crate) fn find_difference(app: &App, atom: &str, form: Form) -> Result<Difference> {
     let store = app.open_for_reading()?;
-    let atom = ops::resolve_id(&store, &args.atom)?;
+    let atom = ops::resolve_id(&store, atom)?;
     let repository = find_repository(app)?;
     let branch = branch_of(&atom);
     let Some(tip) = repository.branch_tip(&branch)? else {
@@ -87,12 +103,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let names = ask(&["--name-only", "-z"])?;
     let known = names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned);
     let files: Vec<String> = known.chain(untracked.iter().cloned()).collect();
-    let text = ask(&[if args.stat { "--stat=96" } else { "--patch" }])?;
-    let (stat, patch) = if args.stat { (Some(text), None) } else { (None, Some(text)) };
-    let data =
-        Difference { atom_id: atom, branch, base, tip, files, untracked, uncommitted, stat, patch };
-    app.printer.emit(&data, |page| print_difference(page, &data))?;
-    Ok(Exit::Done)
+    let (stat, patch) = match form {
+        Form::Stat => (Some(ask(&["--stat=96"])?), None),
+        // A patch that reads the same whatever the person's configuration says.
+        Form::Patch => (None, Some(ask(&["--patch", "--src-prefix=a/", "--dst-prefix=b/"])?)),
+    };
+    Ok(Difference { atom_id: atom, branch, base, tip, files, untracked, uncommitted, stat, patch })
 }
 
 fn print_difference(page: &mut Page, data: &Difference) {

@@ -97,6 +97,9 @@ impl Command {
             ) => SessionPermission::Do,
             Command::Trust(args) if args.only_looks() => SessionPermission::Do,
             Command::Trust(_) => SessionPermission::Not("trust is a person's word"),
+            Command::Serve(_) => SessionPermission::Not(
+                "the board decides in a person's name, about agents' work too",
+            ),
             Command::Service(command) if command.only_looks() => SessionPermission::Do,
             Command::Service(_) | Command::Setup(_) => {
                 SessionPermission::Not("it changes what other programs start")
@@ -287,6 +290,8 @@ mod tests {
             "el config set notify x",
             "el config set review false --user",
             "el config unset verify",
+            "el serve",
+            "el serve --read-only",
             "el service install",
             "el service uninstall",
             "el setup claude",

@@ -71,6 +71,41 @@ pub(super) struct Landing<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let (onto, items) = land_branches(args, app)?;
+    report_landing(app, &onto, args.dry_run, &items)
+}
+
+/// Lands the branch of one atom; a branch that stays out is an error. `commits`: first commits what
+/// its agent left.
+pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
+    let (onto, items) = land_branches(
+        &Args {
+            atoms: vec![id.to_owned()],
+            all: false,
+            onto: None,
+            dry_run: false,
+            commit: commits,
+            allow_config: false,
+        },
+        app,
+    )?;
+    let Some(item) = items
+        .iter()
+        .find(|item| !matches!(item.outcome, LandOutcome::Landed | LandOutcome::Already))
+    else {
+        return Ok(());
+    };
+    let outcome = describe_outcome(item.outcome, &onto);
+    let error =
+        CommandError::new(Exit::Conflict, "not_landed", format!("{} {outcome}", item.atom_id));
+    Err(match &item.detail {
+        Some(detail) => error.with_hint(detail.as_str()),
+        None => error,
+    })
+}
+
+/// Lands what the arguments name. Returns the target branch, and what became of each.
+fn land_branches(args: &Args, app: &App) -> Result<(String, Vec<LandItem>)> {
     git::ensure_version()?;
     let repository = find_repository(app)?;
     let wanted = wanted_atoms(args, app)?;
@@ -113,7 +148,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         };
         land::carry_out(&mut app.open_for_writing()?, &repository, &context, &onto, &mut items)?;
     }
-    report_landing(app, &onto, args.dry_run, &items)
+    Ok((onto, items))
 }
 
 /// The ids of the atoms that were named; `None`: all.

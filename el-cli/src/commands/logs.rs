@@ -121,6 +121,17 @@ fn most_telling_file(run: &Run, folder: &Path) -> LogFile {
     if run.executor == "interactive" && !has_begun() { LogFile::Pane } else { LogFile::Transcript }
 }
 
+/// The file that tells most of a run, and whether it is Claude Code's stream of events.
+pub(crate) fn telling_file(run: &Run, folder: &Path) -> (PathBuf, bool) {
+    let which = most_telling_file(run, folder);
+    (folder.join(which.file_name()), which == LogFile::Transcript && has_stream(run))
+}
+
+/// Returns true if the agent's output is a stream of events.
+fn has_stream(run: &Run) -> bool {
+    matches!(run.executor.as_str(), "claude" | "interactive")
+}
+
 struct LogSource {
     store: Store,
     run: Run,
@@ -155,7 +166,7 @@ impl LogSource {
 
 /// Copies the file to stdout, rendered or raw. Returns the run as of the last look.
 fn copy_log(args: &Args, app: &App, source: &LogSource) -> Result<Run> {
-    let is_stream = matches!(source.run.executor.as_str(), "claude" | "interactive");
+    let is_stream = has_stream(&source.run);
     let show = match source.which {
         // A terminal never gets control codes, not even with `--raw`.
         _ if args.raw && !app.printer.is_terminal() => Show::Raw,

@@ -4,7 +4,7 @@ use el_core::model::{BondKind, Outcome, Run, Status, Timestamp};
 use el_core::ops::{self, Explanation};
 use el_core::rules::budget::format_usd;
 use el_core::rules::ready::Hold;
-use el_core::text;
+use el_core::{Store, text};
 
 use crate::app::App;
 use crate::complete;
@@ -49,10 +49,35 @@ fn repository_locks(app: &App) -> Vec<PathBuf> {
     repository.ok().and_then(|found| found.find_locks().ok()).unwrap_or_default()
 }
 
+/// What holds an atom back, as a text for people.
+pub(crate) fn explain_holds(store: &Store, id: &str, now: Timestamp) -> Result<String> {
+    let mut page = Page::new(false, None, false);
+    print_holds(&mut page, &ops::explain(store, id, now)?, now);
+    Ok(page.into_text())
+}
+
 fn print_explanation(page: &mut Page, explained: &Explanation, now: Timestamp) {
     let atom = &explained.atom;
     let head = atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
     page.push_line(head);
+    print_holds(page, explained, now);
+    if explained.attempts.is_empty() {
+        return;
+    }
+    page.push_blank();
+    page.push_heading("Attempts");
+    for run in &explained.attempts {
+        let told = attempt_sentence(run, now);
+        page.push_paragraph(&told, 2);
+    }
+    if let Some(comment) = &explained.last_comment {
+        page.push_blank();
+        page.push_heading("Last comment");
+        crate::output::comments::print_comments(page, std::slice::from_ref(comment), now);
+    }
+}
+
+fn print_holds(page: &mut Page, explained: &Explanation, now: Timestamp) {
     if explained.ready {
         let text = page
             .paint(style::GOOD, "It is ready: el work or el next takes it when its turn comes.");
@@ -78,20 +103,6 @@ fn print_explanation(page: &mut Page, explained: &Explanation, now: Timestamp) {
     }
     if let Some(reason) = explained.held_back.as_ref().filter(|_| explained.ready) {
         page.push_paragraph(&format!("The worker holds back: {}", sanitize::one_line(reason)), 2);
-    }
-    if explained.attempts.is_empty() {
-        return;
-    }
-    page.push_blank();
-    page.push_heading("Attempts");
-    for run in &explained.attempts {
-        let told = attempt_sentence(run, now);
-        page.push_paragraph(&told, 2);
-    }
-    if let Some(comment) = &explained.last_comment {
-        page.push_blank();
-        page.push_heading("Last comment");
-        crate::output::comments::print_comments(page, std::slice::from_ref(comment), now);
     }
 }
 

@@ -32,12 +32,7 @@ pub(super) fn done_rows<'a>(verb: &str, atoms: impl IntoIterator<Item = &'a Atom
 }
 
 /// A list, followed by the total if the list is cut, and by the way to get the rest.
-pub(super) fn page_rows<T>(
-    rows: &[String],
-    offset: i64,
-    of: &Page<T>,
-    nothing: &str,
-) -> String {
+pub(super) fn page_rows<T>(rows: &[String], offset: i64, of: &Page<T>, nothing: &str) -> String {
     let total = of.total;
     let here = i64::try_from(rows.len()).unwrap_or(i64::MAX);
     let mut text = rows.join("\n");

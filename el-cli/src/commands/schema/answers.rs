@@ -10,15 +10,15 @@ use serde_json::Value;
 use crate::commands::{
     artifacts, backup, chat, check_text, comment, completions, config, dep, diff, discard, doctor,
     export, help, history, import, inbox, init, land, list, mailbox, man, merge_driver, next,
-    orchestrate, phase, queue, ready, restore, review, run, runs, service, setup, submit, tasks, trust,
-    undo, worktrees,
+    orchestrate, phase, queue, ready, restore, review, run, runs, service, setup, submit, tasks,
+    trust, undo, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
 
 /// Commands whose output is a stream, or is not `el`'s to promise.
 pub(super) const NOT_DESCRIBED: &[&str] =
-    &["attach", "logs", "mcp", "orchestrate", "orchestrate resume", "work"];
+    &["attach", "logs", "mcp", "orchestrate", "orchestrate resume", "serve", "work"];
 
 /// The function that builds the schema of a `T`.
 const fn answer_schema<T: JsonSchema>() -> schema::Answer {

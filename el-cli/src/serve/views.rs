@@ -1,0 +1,158 @@
+//! What the pages show.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use el_agents::worker;
+use el_core::model::{AtomRow, Bond, BondKind, Outcome, Run, Status, Timestamp};
+use el_core::ops::{self, RunFilter, Shown};
+use serde::Serialize;
+
+use super::answer::{Data, Failure};
+use super::board::Board;
+use super::watch::ROWS;
+use crate::commands::why;
+use crate::error::CommandError;
+
+/// The rows of atoms that are sent at a time.
+const ATOMS: i64 = 20_000;
+
+/// The board of the project.
+pub(super) async fn show_board(
+    State(board): State<Arc<Board>>,
+) -> Result<Data<ops::Board>, Failure> {
+    let read = |app: &crate::app::App| {
+        Ok(ops::board(&app.open_for_reading()?, ROWS, app.now(), &worker::is_there)?)
+    };
+    board.run_call(read).await.map(Data)
+}
+
+/// All atoms that are not over.
+#[derive(Debug, Serialize)]
+pub(super) struct Atoms {
+    /// The last event that the rows cover.
+    seq: i64,
+    items: Vec<AtomRow>,
+}
+
+pub(super) async fn list_atoms(State(board): State<Arc<Board>>) -> Result<Data<Atoms>, Failure> {
+    let read = |app: &crate::app::App| {
+        let store = app.open_for_reading()?;
+        // The event is read first: a later change is told by the stream, perhaps for the second
+        // time, and never not at all.
+        let seq = ops::board_changes(&store, 0)?.seq;
+        Ok(Atoms { seq, items: ops::board_atoms(&store, ATOMS)? })
+    };
+    board.run_call(read).await.map(Data)
+}
+
+/// The bonds that can hold an atom back, of atoms that are not over.
+pub(super) async fn list_bonds(
+    State(board): State<Arc<Board>>,
+) -> Result<Data<Vec<Bond>>, Failure> {
+    let read = |app: &crate::app::App| {
+        let store = app.open_for_reading()?;
+        let rows = ops::board_atoms(&store, ATOMS)?;
+        let live: HashSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        let holds = |bond: &Bond| {
+            let kinds = [BondKind::Blocks, BondKind::WaitsFor, BondKind::ConditionalBlocks];
+            kinds.contains(&bond.dependency_type)
+                && live.contains(bond.source_id.as_str())
+                && live.contains(bond.target_id.as_str())
+        };
+        Ok(ops::dep_all(&store)?.into_iter().filter(holds).collect())
+    };
+    board.run_call(read).await.map(Data)
+}
+
+/// An attempt, in a line.
+#[derive(Debug, Serialize)]
+pub(super) struct Attempt {
+    id: String,
+    atom_id: String,
+    attempt: i64,
+    agent: String,
+    started_at: Timestamp,
+    ended_at: Option<Timestamp>,
+    /// Since when it could have begun, as far as the runs tell: the end of the attempt before.
+    queued_at: Timestamp,
+    outcome: Option<Outcome>,
+    detail: Option<String>,
+    turns: i64,
+    cost_micros: i64,
+}
+
+/// The attempts that are sent.
+const RUNS: i64 = 500;
+
+/// The last attempts at any atom, newest first.
+pub(super) async fn list_runs(
+    State(board): State<Arc<Board>>,
+) -> Result<Data<Vec<Attempt>>, Failure> {
+    let read = |app: &crate::app::App| {
+        let store = app.open_for_reading()?;
+        let filter = RunFilter { limit: Some(RUNS), ..RunFilter::default() };
+        let found = ops::runs(&store, &filter)?.items;
+        let ends: HashMap<(&str, i64), Timestamp> = found
+            .iter()
+            .filter_map(|run| Some(((run.atom_id.as_str(), run.attempt), run.ended_at?)))
+            .collect();
+        let queued = |run: &Run| {
+            let before = ends.get(&(run.atom_id.as_str(), run.attempt - 1)).copied();
+            let made = || Ok::<_, CommandError>(ops::get_atom(&store, &run.atom_id)?.created_at);
+            // Of an atom that is gone nothing is known.
+            before.map_or_else(|| made().unwrap_or(run.started_at), |end| end.min(run.started_at))
+        };
+        let attempts = found.iter().map(|run| Attempt {
+            id: run.id.clone(),
+            atom_id: run.atom_id.clone(),
+            attempt: run.attempt,
+            agent: run.agent.clone(),
+            started_at: run.started_at,
+            ended_at: run.ended_at,
+            queued_at: queued(run),
+            outcome: run.outcome,
+            detail: run.detail.clone(),
+            turns: run.progress.turns,
+            cost_micros: run.progress.cost_micros,
+        });
+        Ok(attempts.collect())
+    };
+    board.run_call(read).await.map(Data)
+}
+
+/// All about an atom.
+#[derive(Debug, Serialize)]
+pub(super) struct AtomView {
+    #[serde(flatten)]
+    shown: Shown,
+    /// The atoms at the other ends of its bonds.
+    neighbours: Vec<Neighbour>,
+    /// What `el why` says.
+    why: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Neighbour {
+    id: String,
+    title: String,
+    status: Status,
+}
+
+pub(super) async fn show_atom(
+    State(board): State<Arc<Board>>,
+    Path(id): Path<String>,
+) -> Result<Data<AtomView>, Failure> {
+    let read = move |app: &crate::app::App| {
+        let store = app.open_for_reading()?;
+        let mut shown = ops::show(&store, &id)?;
+        let neighbours = std::mem::take(&mut shown.neighbours)
+            .into_iter()
+            .map(|atom| Neighbour { id: atom.id, title: atom.title, status: atom.status })
+            .collect();
+        let why = why::explain_holds(&store, &shown.atom.id, app.now())?;
+        Ok(AtomView { shown, neighbours, why })
+    };
+    board.run_call(read).await.map(Data)
+}

@@ -1,0 +1,183 @@
+//! One thread looks for changes of the database, for all browsers. A change is told as what is to
+//! be shown: the board, and the rows of the atoms that changed.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use el_agents::worker;
+use el_core::model::AtomRow;
+use el_core::{Store, ops};
+use serde::Serialize;
+
+use super::board::Board;
+use crate::app::App;
+use crate::error::{CommandError, Result};
+
+/// Between two looks: a look costs microseconds.
+const LOOK: Duration = Duration::from_millis(40);
+/// Between two messages, however much changes.
+const CALM: Duration = Duration::from_millis(150);
+/// The board changes by the mere passing of time, too.
+const REFRESH: Duration = Duration::from_secs(5);
+/// The rows of each part that are sent.
+pub(super) const ROWS: usize = 50;
+
+/// A message for all browsers.
+#[derive(Debug, Clone)]
+pub(super) struct Told {
+    /// The last event that it covers.
+    pub(super) seq: i64,
+    pub(super) kind: &'static str,
+    pub(super) data: Arc<str>,
+}
+
+/// What changed since an event, and the board as it is now.
+#[derive(Debug, Serialize)]
+pub(super) struct Change {
+    pub(super) seq: i64,
+    pub(super) since: i64,
+    /// The atoms that changed, as they are now.
+    pub(super) atoms: Vec<AtomRow>,
+    pub(super) gone: Vec<String>,
+    pub(super) board: ops::Board,
+}
+
+/// Starts the thread. It ends with the board.
+pub(super) fn start(board: &Arc<Board>) -> Result<()> {
+    let watched = Arc::downgrade(board);
+    thread::Builder::new()
+        .name("watch".to_owned())
+        .spawn(move || watch(&watched))
+        .map(drop)
+        .map_err(|source| CommandError::internal_error("cannot start a thread").with_source(source))
+}
+
+fn watch(board: &Weak<Board>) {
+    let mut watcher = Watcher::default();
+    while let Some(board) = board.upgrade() {
+        // Nobody looks: nothing is read.
+        if board.told.receiver_count() > 0 {
+            if let Some(told) = watcher.look(&board.open_app()) {
+                // Nobody may be left to hear it.
+                drop(board.told.send(told));
+            }
+        } else {
+            watcher = Watcher::default();
+        }
+        drop(board);
+        thread::sleep(LOOK);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Watcher {
+    open: Option<Watched>,
+    /// The last trouble that was told.
+    trouble: Option<String>,
+}
+
+/// The database that is being watched.
+#[derive(Debug)]
+struct Watched {
+    store: Store,
+    file: (u64, u64),
+    version: i64,
+    seq: i64,
+    told_at: Instant,
+    /// The last board that was told, without its time.
+    shown: Option<ops::Board>,
+}
+
+impl Watcher {
+    fn look(&mut self, app: &App) -> Option<Told> {
+        let seen = self.try_look(app);
+        match seen {
+            Ok(told) => {
+                let is_back = self.trouble.take().is_some();
+                told.or_else(|| is_back.then(reset))
+            }
+            Err(error) => {
+                self.open = None;
+                let text = error.to_string();
+                if self.trouble.replace(text.clone()).as_ref() == Some(&text) {
+                    return None;
+                }
+                let data = serde_json::json!({ "message": text }).to_string();
+                Some(Told { seq: 0, kind: "trouble", data: data.into() })
+            }
+        }
+    }
+
+    fn try_look(&mut self, app: &App) -> Result<Option<Told>> {
+        let path = app.project()?.db.clone();
+        let Some(open) = &mut self.open else {
+            let store = app.open_for_reading()?;
+            let version = store.data_version()?;
+            let seq = ops::board_changes(&store, 0)?.seq;
+            let file = file_at(&path)?;
+            // What a browser loaded before this moment may be old by now.
+            let told_at = Instant::now();
+            self.open = Some(Watched { store, file, version, seq, told_at, shown: None });
+            return Ok(None);
+        };
+        if open.told_at.elapsed() < CALM {
+            return Ok(None);
+        }
+        let version = open.store.data_version()?;
+        if version == open.version && open.told_at.elapsed() < REFRESH {
+            return Ok(None);
+        }
+        open.told_at = Instant::now();
+        open.version = version;
+        if file_at(&path)? != open.file {
+            self.open = None;
+            return Ok(Some(reset()));
+        }
+        let Some(change) = find_change(&open.store, open.seq, app)? else {
+            self.open = None;
+            return Ok(Some(reset()));
+        };
+        open.seq = change.seq;
+        let board =
+            ops::Board { now: el_core::model::Timestamp::from_micros(0), ..change.board.clone() };
+        if change.atoms.is_empty() && change.gone.is_empty() && open.shown.as_ref() == Some(&board)
+        {
+            return Ok(None);
+        }
+        open.shown = Some(board);
+        Ok(Some(told_of(&change)?))
+    }
+}
+
+/// What changed since the event `since`; `None` if the browser has to load everything anew.
+pub(super) fn find_change(store: &Store, since: i64, app: &App) -> Result<Option<Change>> {
+    let delta = ops::board_changes(store, since)?;
+    if delta.reset {
+        return Ok(None);
+    }
+    let board = ops::board(store, ROWS, app.now(), &worker::is_there)?;
+    let (seq, atoms, gone) = (delta.seq, delta.atoms, delta.gone);
+    Ok(Some(Change { seq, since, atoms, gone, board }))
+}
+
+pub(super) fn told_of(change: &Change) -> Result<Told> {
+    let data = serde_json::to_string(change).map_err(|source| {
+        CommandError::internal_error("cannot write a change as JSON").with_source(source)
+    })?;
+    Ok(Told { seq: change.seq, kind: "change", data: data.into() })
+}
+
+/// Tells the browsers to load everything anew.
+pub(super) fn reset() -> Told {
+    Told { seq: 0, kind: "reset", data: "{}".into() }
+}
+
+fn file_at(path: &Path) -> Result<(u64, u64)> {
+    let meta =
+        fs::metadata(path).map_err(|source| CommandError::file_error("read", path, source))?;
+    Ok((meta.dev(), meta.ino()))
+}

@@ -25,6 +25,7 @@ mod real;
 mod real_client;
 mod review;
 mod sandbox;
+mod serve;
 mod setup;
 mod support;
 mod worker;

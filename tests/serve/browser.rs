@@ -1,0 +1,115 @@
+//! The board in a real browser. `browser.mjs` says what is done there.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{Running, TestEnv, wait_until};
+
+/// The packages of `scripts/get-browser`, and the browser of this system.
+fn browser() -> Option<(PathBuf, PathBuf)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/browser");
+    let has_packages = ["playwright-core", "axe-core"]
+        .iter()
+        .all(|name| folder.join("node_modules").join(name).is_dir());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let program = ["chromium-headless-shell", "chromium"].iter().find_map(|name| {
+        std::env::split_paths(&path).map(|at| at.join(name)).find(|at| at.exists())
+    });
+    if let (true, Some(program)) = (has_packages, program) {
+        return Some((folder.canonicalize().unwrap(), program));
+    }
+    assert!(
+        std::env::var_os("EL_REQUIRE_BROWSER").is_none_or(|value| value != "1"),
+        "there is no browser; run scripts/get-browser, and apt-get install chromium-headless-shell"
+    );
+    // Written past the capture of the test runner: a test that did not run must be seen.
+    let _ = writeln!(std::io::stderr(), "SKIPPED, no browser: run scripts/get-browser");
+    None
+}
+
+fn serve(env: &TestEnv, port: &str) -> (Running, Value) {
+    let server = env.start_el(&["serve", "--robot", "--port", port]);
+    let link = server.wait_for("link");
+    (server, link)
+}
+
+/// Texts that would do harm in a page that believed them.
+const HOSTILE: &str = "an image ![x](http://evil.example/x.png) <img src=x onerror=alert(1)>
+<script>alert(2)</script> [press](javascript:alert(3)) [data](data:text/html,x)
+<svg onload=alert(4)></svg> \u{202e}txt.exe \u{1b}[31mred [fine](http://example.org/a)
+";
+
+#[test]
+fn a_person_files_reviews_rejects_approves_and_lands_in_a_browser() {
+    let Some((packages, program)) = browser() else { return };
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let script = TestEnv::script(&[
+        "say I begin with the greeting.",
+        &format!("wait-file {}", env.project("go").display()),
+        "write greeting.txt Hallo\\n",
+        "sh git add greeting.txt && git commit -q -m 'Say hallo'",
+        "el update $EL_ATOM --status review",
+        "on-attempt 2",
+        &format!("record {}", env.project("second.json").display()),
+        "write greeting.txt Hello\\n",
+        "sh git add greeting.txt && git commit -q -m 'Say hello'",
+        "el update $EL_ATOM --status review",
+    ]);
+    fs::write(env.project("description.md"), format!("Greet **politely**.\n\n{script}")).unwrap();
+    let _worker = env.start_work(&[]);
+    let (server, link) = serve(&env, "0");
+    let pictures = std::env::var("EL_UPDATE_PICTURES").map_or_else(
+        |_| String::new(),
+        |_| format!("{}/../docs/images", env!("CARGO_MANIFEST_DIR")),
+    );
+    let mut node = env.command("node");
+    node.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/serve/browser.mjs"));
+    node.arg(&packages).arg(&program).arg(link["url"].as_str().unwrap());
+    node.arg(env.project("")).arg(&pictures);
+    let person = env.start(&mut node);
+
+    let long = Duration::from_secs(180);
+    let comes = |file: &str| {
+        wait_until(&format!("{file}; {}", person.stdout()), long, || {
+            (env.project(file).exists() || !person.stdout().is_empty()).then_some(())
+        });
+    };
+    comes("landed");
+    let hostile = env.create("<img src=x onerror=alert(5)>\u{202e}", &["-d", HOSTILE]);
+    env.el(&["update", &hostile, "--status", "blocked", "--reason", "<b>bold</b>"]).ok();
+    env.create("Waits for the other", &["--blocked-by", &hostile]);
+    fs::write(env.project("hostile.new"), &hostile).unwrap();
+    fs::rename(env.project("hostile.new"), env.project("hostile")).unwrap();
+    comes("stop-server");
+    drop(server);
+    env.create("Filed while it was away", &["--blocked-by", &hostile]);
+    std::thread::sleep(Duration::from_secs(3));
+    let _server = serve(&env, &link["port"].to_string());
+
+    let seen = person.wait(long).ok().json();
+    assert_eq!(seen["failed"], Value::Null, "{seen:#}");
+    assert_eq!(seen["wrong"], json!([]), "{seen:#}");
+    assert_eq!(seen["outside"], json!([]), "something was asked for elsewhere: {seen:#}");
+    assert_eq!(seen["barriers"], json!([]), "{seen:#}");
+    assert!(!seen["address"].as_str().unwrap().contains("code="), "{seen:#}");
+    assert_eq!((&seen["landed"], &seen["recovered"]), (&json!(true), &json!(true)));
+    assert_eq!(seen["hostile"]["elements"], 0, "{seen:#}");
+    assert_eq!(seen["hostile"]["links"], json!(["http://example.org/a"]));
+    assert_eq!((&seen["filter"], &seen["chosen"]), (&json!("?q=no+such+words"), &json!(hostile)));
+    let text = seen["hostile"]["text"].as_str().unwrap();
+    assert!(!text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
+
+    // What the browser did is what the tracker has.
+    let id = seen["id"].as_str().unwrap();
+    assert_eq!(env.status(id), "closed");
+    assert_eq!(env.git(&["show", "main:greeting.txt"]), "Hello");
+    let prompt = env.recorded("second.json")["prompt"].as_str().unwrap().to_owned();
+    let told = prompt.split("## Rejected").nth(1).expect("the next attempt is told");
+    for part in ["The language is wrong", "greeting.txt, line 1:", "> Hallo", "Say it in English"] {
+        assert!(told.contains(part), "{part} is not in {told}");
+    }
+}

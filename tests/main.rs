@@ -9,6 +9,7 @@
 #![cfg(test)]
 
 mod artifacts;
+mod board;
 mod cli;
 mod delegation;
 mod documents;

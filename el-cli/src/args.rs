@@ -20,8 +20,9 @@ mod refusal;
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) globals: Globals,
+    /// `None`: the board.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 const HELP: &str = "\

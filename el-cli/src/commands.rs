@@ -65,6 +65,7 @@ mod service;
 mod setup;
 pub(crate) mod show;
 mod stats;
+pub(crate) mod status;
 mod submit;
 mod supervise;
 mod tasks;
@@ -107,6 +108,7 @@ pub(crate) enum Command {
     Setup(setup::Args),
     History(history::Args),
     Stats(stats::Args),
+    Status(status::Args),
     Orchestrate(Box<orchestrate::Args>),
     #[command(subcommand)]
     Phase(phase::Command),
@@ -168,6 +170,12 @@ impl Command {
         matches!(self, Command::Hook(_))
     }
 
+    /// Runs `el` without a command.
+    pub(crate) fn run_bare(app: &App) -> Result<Exit> {
+        Command::Status(status::Args::default()).check_session(app)?;
+        status::run_bare(app)
+    }
+
     /// Runs the command.
     pub(crate) fn run(self, app: &App, upper: &Upper) -> Result<Exit> {
         // A hook never fails, and a supervisor has no caller.
@@ -204,6 +212,7 @@ impl Command {
             Command::Setup(args) => setup::run(&args, app),
             Command::History(args) => history::run(&args, app),
             Command::Stats(args) => stats::run(&args, app),
+            Command::Status(args) => status::run(&args, app),
             Command::Orchestrate(args) => orchestrate::run(&args, app),
             Command::Phase(command) => phase::run(&command, app),
             Command::CheckText(args) => check_text::run(&args, app),

@@ -33,10 +33,11 @@ mod setup;
 mod strict_json;
 mod trust;
 mod values;
+mod watch;
 
 use args::Parsed;
 use clap::CommandFactory as _;
-use commands::Upper;
+use commands::{Command, Upper};
 use exit::Exit;
 use output::printer::{Format, Printer};
 use session::{Place, Session};
@@ -76,7 +77,7 @@ fn answer() -> Exit {
 fn report_early_error(argv: &[std::ffi::OsString], error: &error::CommandError) -> Exit {
     match args::parse_command_line(argv) {
         // A hook never fails.
-        Parsed::Run(cli) if cli.command.is_hook() => Exit::Done,
+        Parsed::Run(cli) if cli.command.as_ref().is_some_and(Command::is_hook) => Exit::Done,
         Parsed::Run(cli) => {
             let globals = &cli.globals;
             let printer = Printer::new(globals.output_format(), globals.color, globals.quiet);
@@ -96,7 +97,10 @@ fn run(argv: &[std::ffi::OsString], session: Option<Arc<Session>>) -> Exit {
             output::panic::install_hook(printer.is_robot(), cli.globals.debug);
             let app = app::App::new(cli.globals, printer, session);
             el_core::before_migration(backup_hooks::before_migration);
-            let done = cli.command.run(&app, &UPPER);
+            let done = match cli.command {
+                Some(command) => command.run(&app, &UPPER),
+                None => Command::run_bare(&app),
+            };
             let done = done.map_err(|error| backup_hooks::offer(error, &app));
             let exit = report_result(&app.printer, done);
             app.back_up_if_due();

@@ -2,6 +2,7 @@
 
 pub(crate) mod artifacts;
 pub(crate) mod atoms;
+pub(crate) mod board;
 pub(crate) mod bonds;
 pub(crate) mod comments;
 pub(crate) mod count;

@@ -136,6 +136,7 @@ fn the_tracker() {
     );
     shape!(redactor, "comment_add", env.robot(&["comment", "add", &a, "a remark"]));
     shape!(redactor, "show", env.robot(&["show", &a]));
+    shape!(redactor, "status", env.robot(&["status"]));
     shape!(redactor, "close", env.robot(&["close", &a, "-r", "done"]));
     shape!(redactor, "history", env.robot(&["history", &a]));
     shape!(redactor, "stats", env.robot(&["stats"]));

@@ -17,6 +17,7 @@ mod conflict_atom;
 mod error;
 mod plan;
 mod plan_check;
+mod waiting;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,7 @@ pub use self::plan_check::{
     PlanBranch, PlanBranches, PlanCheck, PlanCheckEnd, PlanCheckEvent, check_plan, plan_branches,
     plan_check_owner,
 };
+pub use self::waiting::branches_to_land;
 use crate::check::ConfigurationError;
 use crate::clock;
 use crate::file_lock::FileLock;

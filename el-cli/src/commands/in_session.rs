@@ -56,6 +56,7 @@ impl Command {
             | Command::Search(_)
             | Command::History(_)
             | Command::Stats(_)
+            | Command::Status(_)
             | Command::Tasks(_)
             | Command::Queue(_)
             | Command::Runs(_)
@@ -277,7 +278,7 @@ mod tests {
     fn may(line: &str) -> String {
         let words: Vec<std::ffi::OsString> = line.split_whitespace().map(Into::into).collect();
         let Parsed::Run(cli) = parse_command_line(&words) else { panic!("{line}") };
-        match cli.command.in_session() {
+        match cli.command.unwrap().in_session() {
             SessionPermission::Not(_) => "not".to_owned(),
             other => format!("{other:?}"),
         }

@@ -15,6 +15,7 @@ use crate::output::list::{List, Window, stream_list};
 use crate::output::time::{self, Towards};
 use crate::output::{atoms, holds, style};
 use crate::values::{SortArg, word_parser};
+use crate::watch::WatchArgs;
 
 mod tree;
 
@@ -56,6 +57,8 @@ pub(crate) struct Args {
     sort: SortArg,
     #[command(flatten)]
     window: Window,
+    #[command(flatten)]
+    watch: WatchArgs,
 }
 
 /// The filters that `list`, `ready` and `next` share.
@@ -168,6 +171,10 @@ pub(in crate::commands) struct Row {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    args.watch.follow(app, || look(args, app))
+}
+
+fn look(args: &Args, app: &App) -> Result<Exit> {
     let mut filter = args.filter.atom_filter(app)?;
     args.choose_statuses(&mut filter);
     let now = app.now();

@@ -9,20 +9,26 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{pauses, style, tasks};
+use crate::watch::WatchArgs;
 
 /// Show each agent with its current work and its queue
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
 Examples:
   el queue
   el queue show gendry
   el queue --robot | jq '.data.items[] | select(.is_executing)'
 
 The order is that of the work: urgent first, then by priority, then by age. What is assigned to
-nobody is listed with each agent whose worker takes that.")]
+nobody is listed with each agent whose worker takes that."
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
+    #[command(flatten)]
+    watch: WatchArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -32,7 +38,7 @@ enum Command {
 Examples:
   el queue list
   el queue list --robot")]
-    List,
+    List(WatchArgs),
     Show(ShowArgs),
 }
 
@@ -46,6 +52,8 @@ pub(crate) struct ShowArgs {
     /// The agents
     #[arg(required = true, value_name = "AGENT", value_parser = NonEmptyStringValueParser::new())]
     agents: Vec<String>,
+    #[command(flatten)]
+    watch: WatchArgs,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -57,13 +65,22 @@ pub(super) struct Row {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let watch = match &args.command {
+        Some(Command::Show(args)) => args.watch,
+        Some(Command::List(watch)) => *watch,
+        None => args.watch,
+    };
+    watch.follow(app, || look(args, app))
+}
+
+fn look(args: &Args, app: &App) -> Result<Exit> {
     let settings = app.settings()?;
     let mut agents: Vec<String> =
         settings.work_settings().map(|work| work.agents).unwrap_or_default();
     agents.extend(settings.agents().into_iter().map(str::to_owned));
     let only = match &args.command {
         Some(Command::Show(args)) => Some(&args.agents),
-        Some(Command::List) | None => None,
+        Some(Command::List(_)) | None => None,
     };
     if let Some(only) = only {
         agents.clone_from(only);

@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 
+use super::table::Table;
 use super::{sanitize, style, wrap};
 
 #[derive(Debug)]
@@ -35,6 +36,13 @@ impl Page {
 
     pub(crate) fn push_blank(&mut self) {
         self.text.push('\n');
+    }
+
+    /// The lines of a table, as wide as this page.
+    pub(crate) fn table_lines(&self, table: &Table) -> Vec<String> {
+        let mut page = Page::new(self.color, self.width, self.quiet);
+        table.print_table(&mut page);
+        page.text.lines().map(str::to_owned).collect()
     }
 
     /// A heading above a part of the view.

@@ -4,6 +4,7 @@
 //! that went away (`el list | head`) is no failure: see [`CommandError::is_broken_pipe`].
 
 use std::io::{self, Write as _};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 
@@ -25,11 +26,19 @@ pub(crate) struct Printer {
     stdout: Terminal,
     stderr: Terminal,
     quiet: bool,
+    /// Holds what would be printed, while an answer is watched.
+    held: Mutex<Option<Vec<u8>>>,
 }
 
 impl Printer {
     pub(crate) fn new(format: Format, color: ColorWhen, quiet: bool) -> Printer {
-        Printer { format, stdout: Terminal::stdout(color), stderr: Terminal::stderr(color), quiet }
+        Printer {
+            format,
+            stdout: Terminal::stdout(color),
+            stderr: Terminal::stderr(color),
+            quiet,
+            held: Mutex::new(None),
+        }
     }
 
     pub(crate) fn is_robot(&self) -> bool {
@@ -52,8 +61,23 @@ impl Printer {
         Page::new(self.stdout.color, width, self.quiet)
     }
 
+    /// Returns what `work` prints on stdout instead of printing it.
+    pub(crate) fn hold_output(&self, work: impl FnOnce() -> Result<Exit>) -> Result<Vec<u8>> {
+        *self.held() = Some(Vec::new());
+        let done = work();
+        let held = self.held().take().unwrap_or_default();
+        done.map(|_| held)
+    }
+
+    fn held(&self) -> std::sync::MutexGuard<'_, Option<Vec<u8>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A page for text on stdout.
     pub(crate) fn new_page(&self) -> Page {
+        if self.held().is_some() {
+            return self.live_page();
+        }
         Page::new(self.stdout.color, self.stdout.width, self.quiet)
     }
 
@@ -102,6 +126,10 @@ impl Printer {
 
     /// Raw text or bytes on stdout, at once, in either format: completion scripts, logs, streams.
     pub(crate) fn write_bytes(&self, bytes: &[u8]) -> Result<()> {
+        if let Some(held) = self.held().as_mut() {
+            held.extend_from_slice(bytes);
+            return Ok(());
+        }
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(CommandError::from_stdout)
     }

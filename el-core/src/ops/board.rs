@@ -15,9 +15,11 @@ use crate::rules::budget::day_number;
 use crate::rules::ready::Hold;
 use crate::store::{Store, Tx, atom, board as rows, budget, event, meta, worker};
 
+mod branches;
+mod freed;
 mod needs;
 
-pub use needs::add_branches;
+pub use branches::add_branches;
 
 /// No count of the board goes further; `capped` says so.
 const COUNTED: i64 = 1_000;

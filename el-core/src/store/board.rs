@@ -4,12 +4,16 @@
 use rusqlite::{OptionalExtension as _, Row, named_params, params};
 
 use super::Tx;
-use super::ready::{Parents, READY, resting_plans};
+use super::ready::{Parents, READY};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{
-    AtomRow, DoneRow, IssueType, LastRun, Outcome, Priority, RunRow, Status, Timestamp, Verify,
+    AtomRow, IssueType, LastRun, Outcome, Priority, RunRow, Status, Timestamp, Verify,
 };
+
+mod told;
+
+pub(crate) use told::{done_row, has_runs, last_event, list_done, list_not_landed, list_resting};
 
 /// The columns that [`atom_from_row`] reads, of a table that the query calls `a`.
 const ATOM: &str = "a.id, a.title, a.status, a.issue_type, a.priority, a.assignee, a.parent_id, \
@@ -112,7 +116,8 @@ pub(crate) fn live_atoms(tx: &Tx<'_>, most: i64) -> Result<Vec<AtomRow>> {
 pub(crate) fn last_run(tx: &Tx<'_>, atom: &str) -> Result<Option<LastRun>> {
     tx.prepare_cached(
         "SELECT r.id, r.agent, r.attempt, r.started_at, r.ended_at, r.outcome, r.detail, r.denied,
-           r.verify, r.cost_micros FROM runs r INDEXED BY runs_atom WHERE r.atom_id = ?1 ORDER BY r.seq DESC LIMIT 1",
+           r.verify, r.cost_micros FROM runs r INDEXED BY runs_atom
+         WHERE r.atom_id = ?1 ORDER BY r.seq DESC LIMIT 1",
     )
     .and_then(|mut s| {
         s.query_row([atom], |row| {
@@ -201,71 +206,6 @@ pub(crate) fn cost_of(tx: &Tx<'_>, atom: &str) -> Result<i64> {
     )
     .and_then(|mut s| s.query_row([atom], |row| row.get(0)))
     .doing("add up the costs of an atom")
-}
-
-/// A branch that could not be landed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NotLanded {
-    pub(crate) atom: String,
-    pub(crate) at: Timestamp,
-    pub(crate) onto: String,
-    /// `conflict` or `check_failed`.
-    pub(crate) outcome: String,
-    pub(crate) detail: Option<String>,
-}
-
-/// The closed atoms whose last landing failed, newest first.
-pub(crate) fn list_not_landed(tx: &Tx<'_>, most: i64) -> Result<Vec<NotLanded>> {
-    let text = |name: &str| format!("CASE WHEN json_valid(e.data) THEN e.data ->> '$.{name}' END");
-    let sql = format!(
-        "SELECT e.atom_id, e.at, {}, {}, {} FROM events e INDEXED BY events_land_failed
-           CROSS JOIN atoms a ON a.id = e.atom_id
-         WHERE e.kind = 'land_failed' AND a.status = 'closed' AND NOT EXISTS (
-           SELECT 1 FROM events l INDEXED BY events_atom
-           WHERE l.atom_id = e.atom_id AND l.seq > e.seq AND l.kind IN ('landed','land_failed'))
-         ORDER BY e.seq DESC LIMIT ?1",
-        text("onto"),
-        text("fate"),
-        text("detail")
-    );
-    let mut statement = tx.prepare_cached(&sql).doing("read failed landings")?;
-    let rows = statement
-        .query_map([most], |row| {
-            Ok(NotLanded {
-                atom: row.get(0)?,
-                at: Timestamp::from_micros(row.get(1)?),
-                onto: row.get::<_, Option<String>>(2)?.unwrap_or_default(),
-                outcome: row.get::<_, Option<String>>(3)?.unwrap_or_default(),
-                detail: row.get(4)?,
-            })
-        })
-        .doing("read failed landings")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read failed landings")
-}
-
-/// The plans that have begun and not ended, and that nobody drives: the epic, the beginning, and
-/// the fault of an answer, if one stopped the plan.
-pub(crate) fn list_resting(
-    tx: &Tx<'_>,
-    most: i64,
-) -> Result<Vec<(String, Timestamp, Option<String>)>> {
-    let sql = concat!(
-        "SELECT p.epic_id, p.started_at,
-           (SELECT q.fault FROM questions q WHERE q.epic_id = p.epic_id AND q.state = 'open'
-            AND q.fault IS NOT NULL LIMIT 1)
-         FROM orchestrations p INDEXED BY orchestrations_on CROSS JOIN atoms a ON a.id = p.epic_id
-         WHERE p.ended_at IS NULL AND a.status NOT IN ('closed','wont_do','discard')
-           AND p.epic_id IN (",
-        resting_plans!(),
-        ") LIMIT ?1"
-    );
-    let mut statement = tx.prepare_cached(sql).doing("read resting plans")?;
-    let rows = statement
-        .query_map([most], |row| {
-            Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?), row.get(2)?))
-        })
-        .doing("read resting plans")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read resting plans")
 }
 
 /// The runs at work, oldest first.
@@ -378,51 +318,4 @@ pub(crate) fn list_blocked_by(tx: &Tx<'_>, most: i64) -> Result<Vec<(Place, Stri
         .query_map([most], |row| Ok((place_from_row(row, 0)?, row.get(3)?)))
         .doing("read what is blocked")?;
     rows.collect::<rusqlite::Result<_>>().doing("read what is blocked")
-}
-
-/// The atoms that became closed or won't-do lately, newest first: the id, the time, and the run
-/// that did it. Looks at the latest `events` events.
-pub(crate) fn list_done(tx: &Tx<'_>, events: i64) -> Result<Vec<(String, Timestamp)>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT e.atom_id, e.at FROM (
-               SELECT atom_id, at, kind, data FROM events ORDER BY seq DESC LIMIT ?1) e
-             WHERE e.kind = 'status' AND e.atom_id IS NOT NULL AND json_valid(e.data)
-               AND e.data ->> '$.to' IN ('closed','wont_do')",
-        )
-        .doing("read what was done")?;
-    let rows = statement
-        .query_map([events], |row| Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?))))
-        .doing("read what was done")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read what was done")
-}
-
-/// The row of an atom that is closed or won't-do.
-pub(crate) fn done_row(tx: &Tx<'_>, id: &str) -> Result<Option<DoneRow>> {
-    let sql = format!(
-        "SELECT {ATOM}, a.close_reason FROM atoms a
-         WHERE a.id = ?1 AND a.status IN ('closed','wont_do')"
-    );
-    let found = tx
-        .prepare_cached(&sql)
-        .and_then(|mut s| {
-            s.query_row([id], |row| Ok((atom_from_row(row)?, row.get(12)?))).optional()
-        })
-        .doing("read what was done")?;
-    let Some((atom, close_reason)) = found else { return Ok(None) };
-    Ok(Some(DoneRow { last_run: last_run(tx, id)?, atom, close_reason }))
-}
-
-/// The number of the last event; 0 if there is none.
-pub(crate) fn last_event(tx: &Tx<'_>) -> Result<i64> {
-    tx.prepare_cached("SELECT coalesce(max(seq), 0) FROM events")
-        .and_then(|mut s| s.query_row([], |row| row.get(0)))
-        .doing("find the last event")
-}
-
-/// Returns true if any agent has ever worked in the project.
-pub(crate) fn has_runs(tx: &Tx<'_>) -> Result<bool> {
-    tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM runs)")
-        .and_then(|mut s| s.query_row([], |row| row.get(0)))
-        .doing("find runs")
 }

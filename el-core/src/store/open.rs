@@ -192,7 +192,11 @@ impl Store {
 
     /// Refuses a change that nobody would see: git, or a person, took the file away, or put another
     /// one in its place. Costs one system call.
-    fn ensure_in_place(&self) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// If the database is not where it was opened, or is another one.
+    pub fn ensure_in_place(&self) -> Result<()> {
         match file_at(&self.path) {
             Some(file) if file == self.file => Ok(()),
             Some(_) => Err(Error::conflict(

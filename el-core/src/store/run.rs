@@ -338,6 +338,11 @@ pub(crate) fn count_of(tx: &Tx<'_>, atom: &str) -> Result<i64> {
         .doing("count attempts")
 }
 
+fn denied_text(exit: &ExitRecord) -> Option<String> {
+    let denied = &exit.denied_tools;
+    (!denied.is_empty()).then(|| serde_json::json!(denied).to_string())
+}
+
 /// Writes the end of a run once: an ended run is not changed.
 pub(crate) fn record_end(
     tx: &Tx<'_>,
@@ -358,7 +363,7 @@ pub(crate) fn record_end(
             exit.exit_code,
             exit.signal,
             exit.resumes,
-            (!exit.denied_tools.is_empty()).then(|| serde_json::json!(exit.denied_tools).to_string())
+            denied_text(exit),
         ],
     )
     .doing("end a run")?;

@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{style, time};
+use crate::watch::WatchArgs;
 
 /// Draw where an orchestration stands and why
 #[derive(Debug, clap::Args)]
@@ -36,6 +37,8 @@ pub(crate) struct Args {
     /// Show every task of a large plan, also uneventful tasks
     #[arg(long, requires = "epic")]
     all: bool,
+    #[command(flatten)]
+    watch: WatchArgs,
 }
 
 /// The answer: a single plan, or all plans.
@@ -88,10 +91,10 @@ struct Item {
 }
 
 pub(super) fn show_or_list(args: &Args, app: &App) -> Result<Exit> {
-    match &args.epic {
+    args.watch.follow(app, || match &args.epic {
         Some(epic) => show_plan(args, app, epic),
         None => list_plans(app),
-    }
+    })
 }
 
 fn show_plan(args: &Args, app: &App, epic: &str) -> Result<Exit> {

@@ -3,7 +3,9 @@
 use el_agents::land::AtomBranch;
 use el_agents::mailbox::Synced;
 use el_core::model::{Atom, Bond, Channel, Comment, Message, Run};
-use el_core::ops::{Cancelled, CancelledTask, Explanation, Primed, Shown, Stats, Task, Updated};
+use el_core::ops::{
+    Board, Cancelled, CancelledTask, Explanation, Primed, Shown, Stats, Task, Updated,
+};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
@@ -54,6 +56,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("cancel", answer_schema::<OneOrMany<'_, Cancelled>>()),
     ("history", answer_schema::<history::History<'_>>()),
     ("stats", answer_schema::<Stats>()),
+    ("status", answer_schema::<Board>()),
     ("why", answer_schema::<Explanation>()),
     ("check-text", answer_schema::<check_text::Understood>()),
     ("runs", answer_schema::<List<'_, Run>>()),

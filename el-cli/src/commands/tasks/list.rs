@@ -8,6 +8,7 @@ use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{style, tasks};
 use crate::values::word_parser;
+use crate::watch::WatchArgs;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
@@ -21,9 +22,15 @@ pub(crate) struct ListArgs {
     /// At most this many; 0 means all [default: all]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+    #[command(flatten)]
+    watch: WatchArgs,
 }
 
 pub(super) fn run(args: &ListArgs, app: &App) -> Result<Exit> {
+    args.watch.follow(app, || look(args, app))
+}
+
+fn look(args: &ListArgs, app: &App) -> Result<Exit> {
     let filter = TaskFilter {
         agent: args.agent.clone(),
         statuses: args.status.clone(),

@@ -1,17 +1,17 @@
 //! What needs a person: each part of the project that waits, as entries with their cause and the
 //! ways to settle them.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
-use super::{Board, COUNTED};
+use super::COUNTED;
+use super::freed::list_freed;
 use crate::count_noun;
 use crate::model::{
-    AtomRow, LastRun, Need, NeedKind, Outcome, Pause, PauseKind, Priority, RunRow, Timestamp, Way,
+    AtomRow, LastRun, Need, NeedKind, Outcome, Pause, PauseKind, RunRow, Timestamp, Way,
 };
 use crate::ops::budget::spent_here;
 use crate::ops::pause::holding_pauses;
-use crate::rules::attention::{sort_needs, weight_of};
+use crate::rules::attention::weight_of;
 use crate::rules::budget::format_usd;
 use crate::store::board::{self as rows, Waits};
 use crate::store::{Tx, review};
@@ -80,7 +80,13 @@ pub(super) fn list_needs(
 }
 
 /// An entry about the whole project.
-fn about_all(kind: NeedKind, name: &str, title: &str, why: String, since: Timestamp) -> Need {
+pub(super) fn about_all(
+    kind: NeedKind,
+    name: &str,
+    title: &str,
+    why: String,
+    since: Timestamp,
+) -> Need {
     Need {
         key: format!("{kind}:{name}"),
         kind,
@@ -126,34 +132,7 @@ fn about_atom(
     })
 }
 
-/// The priorities of the atoms that wait for an atom, directly or through others; also of its
-/// children, if the atom holds them. No more than `most`.
-fn list_freed(tx: &Tx<'_>, atom: &str, holds_children: bool, most: i64) -> Result<Vec<Priority>> {
-    let mut seen = HashSet::from([atom.to_owned()]);
-    let mut freed = Vec::new();
-    let mut todo = vec![(atom.to_owned(), holds_children)];
-    let mut left = most;
-    while let Some((id, with_children)) = todo.pop() {
-        let mut behind = rows::list_targets(tx, &id, left)?;
-        if with_children {
-            behind.extend(rows::list_children(tx, &id, left)?);
-        }
-        for one in behind {
-            if left > 0 && seen.insert(one.id.clone()) {
-                left -= 1;
-                freed.extend(one.priority);
-                // What waits holds what it contains.
-                todo.push((one.id, true));
-            }
-        }
-        if left == 0 {
-            break;
-        }
-    }
-    Ok(freed)
-}
-
-fn way(key: &'static str, label: &'static str, command: String) -> Way {
+pub(super) fn way(key: &'static str, label: &'static str, command: String) -> Way {
     Way { key, label, command }
 }
 
@@ -392,34 +371,4 @@ fn silent_run(run: &RunRow) -> Need {
         ],
         ..about_all(NeedKind::Silent, id, &run.title, why, run.last_sign())
     }
-}
-
-/// Adds the branches that can be landed to the queue, as one entry. The store knows no branches:
-/// the caller has asked git. `branches`: the atoms of the branches, and when each was closed.
-pub fn add_branches(board: &mut Board, branches: &[(String, Timestamp)]) {
-    let waiting: Vec<&(String, Timestamp)> = branches
-        .iter()
-        .filter(|(id, _)| {
-            let is_told = |need: &Need| {
-                matches!(need.kind, NeedKind::Conflict | NeedKind::LandCheck)
-                    && need.atom_id.as_ref() == Some(id)
-            };
-            !board.needs.items.iter().any(is_told)
-        })
-        .collect();
-    let Some(since) = waiting.iter().map(|(_, at)| *at).min() else { return };
-    let title = match waiting.as_slice() {
-        [(id, _)] => format!("The branch of {id} can be landed"),
-        all => format!("{} branches can be landed", all.len()),
-    };
-    let named: Vec<&str> = waiting.iter().take(5).map(|(id, _)| id.as_str()).collect();
-    let mut need = about_all(NeedKind::ToLand, "all", &title, named.join(", "), since);
-    need.ways = vec![
-        way("L", "land", "el land --all".to_owned()),
-        way("w", "look", "el land --all --dry-run".to_owned()),
-    ];
-    board.needs.items.push(need);
-    board.needs.count += 1;
-    board.needs.total += 1;
-    sort_needs(&mut board.needs.items);
 }

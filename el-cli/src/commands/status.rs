@@ -1,0 +1,97 @@
+use el_agents::git::ensure_version;
+use el_agents::land::branches_to_land;
+use el_agents::worker;
+use el_core::Store;
+use el_core::model::Timestamp;
+use el_core::ops::{self, Board};
+
+use super::worktrees::{find_repository, target_branch};
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::{board, sanitize, style, terminal};
+use crate::watch::WatchArgs;
+
+/// Show the board in one screen: what needs you, what runs, what is next
+#[derive(Debug, Default, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el                     The same, in a project
+  el status
+  el status --watch      Draw it again when something changes
+  el status --robot | jq '.data.needs.items[] | {kind, atom_id, why}'
+
+What needs you is ordered by what your decision frees. Each entry has its cause, and the command
+that settles it. el top is the same board with keys.")]
+pub(crate) struct Args {
+    /// At most this many rows of each part
+    #[arg(long, value_name = "N", default_value_t = ROWS)]
+    limit: usize,
+    #[command(flatten)]
+    watch: WatchArgs,
+}
+
+const ROWS: usize = 50;
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    args.watch.follow(app, || look(args, app))
+}
+
+fn look(args: &Args, app: &App) -> Result<Exit> {
+    let board = read_board(app, &app.open_for_reading()?, args.limit)?;
+    let name = sanitize::path_line(std::path::Path::new(
+        app.project()?.root.file_name().unwrap_or_default(),
+    ));
+    let rows = terminal::stdout_size().map(|(_, rows)| rows);
+    app.printer.emit(&board, |page| board::print_board(page, &name, &board, rows))?;
+    Ok(Exit::Done)
+}
+
+/// The board, with the branches that git knows.
+pub(crate) fn read_board(app: &App, store: &Store, most: usize) -> Result<Board> {
+    let mut board = ops::board(store, most, app.now(), &worker::is_there)?;
+    // An agent lands nothing, and el starts no git for it.
+    if app.session().is_none() {
+        ops::add_branches(&mut board, &find_branches(app, store).unwrap_or_default());
+    }
+    Ok(board)
+}
+
+/// The branches to land; `None` where there is no git, or git does not answer.
+fn find_branches(app: &App, store: &Store) -> Option<Vec<(String, Timestamp)>> {
+    ensure_version().ok()?;
+    let repository = find_repository(app).ok()?;
+    let target = target_branch(app, &repository, None).ok()?;
+    branches_to_land(store, &repository, &target).ok()
+}
+
+/// `el` without a command: the board, or how to begin.
+pub(super) fn run_bare(app: &App) -> Result<Exit> {
+    match app.project() {
+        Err(error) if error.code() == "no_database" && !app.printer.is_robot() => {
+            print_beginning(app)?;
+            Ok(Exit::Done)
+        }
+        Err(error) => Err(error),
+        Ok(_) => run(&Args { limit: ROWS, ..Args::default() }, app),
+    }
+}
+
+fn print_beginning(app: &App) -> Result<()> {
+    let mut page = app.printer.new_page();
+    page.push_line("el tracks work for coding agents, and runs agents on it.");
+    page.push_line("There is no tracker in this folder or above it.");
+    page.push_blank();
+    for (command, what) in [
+        ("el init", "start a tracker here"),
+        ("el create \"Fix the parser of dates\"", "file what is to be done"),
+        ("el work", "run an agent on each ready atom"),
+        ("el", "see what needs you, what runs, and what is next"),
+    ] {
+        let command = page.paint(style::ID, &format!("{command:<40}"));
+        page.push_line(format!("  {command} {what}"));
+    }
+    page.push_blank();
+    page.push_line("el --help lists all commands.");
+    app.printer.write_bytes(page.into_text().as_bytes())
+}

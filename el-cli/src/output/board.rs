@@ -1,0 +1,296 @@
+//! The board in one screen, for `el status`.
+
+use el_core::model::{AtomRow, Need, NeedKind, RunRow, Timestamp};
+use el_core::ops::{Board, Part};
+use el_core::rules::budget::format_usd;
+
+use super::page::Page;
+use super::table::{Cell, Column, Table};
+use super::{holds, pauses, runs, sanitize, style, time};
+
+/// Rows of a part where nothing says how much room there is.
+const ROWS: usize = 10;
+
+/// The word for a kind of need.
+pub(crate) fn need_word(kind: NeedKind) -> &'static str {
+    match kind {
+        NeedKind::Paused => "paused",
+        NeedKind::DayBudget => "budget",
+        NeedKind::NoWorker => "no worker",
+        NeedKind::Question => "question",
+        NeedKind::Plan => "plan",
+        NeedKind::Review => "review",
+        NeedKind::Conflict => "conflict",
+        NeedKind::LandCheck => "check failed",
+        NeedKind::ToLand => "to land",
+        NeedKind::Denied => "denied",
+        NeedKind::GaveUp => "gave up",
+        NeedKind::Blocked => "blocked",
+        NeedKind::Budget => "budget",
+        NeedKind::Silent => "silent",
+    }
+}
+
+/// The counts of the parts, in a line.
+pub(crate) fn counts_line(board: &Board) -> String {
+    let of = |total: i64, is_capped: bool, words: &str| {
+        format!("{total}{} {words}", if is_capped { "+" } else { "" })
+    };
+    let needs = if board.needs.total == 1 { "needs you" } else { "need you" };
+    let mut parts = vec![
+        of(board.needs.total, board.needs.capped, needs),
+        of(board.running.total, board.running.capped, "run"),
+        of(board.ready.total, board.ready.capped, "ready"),
+        of(board.waiting.total, board.waiting.capped, "wait"),
+    ];
+    let spent = board.spent_today_micros;
+    match board.budget_today_micros {
+        Some(cap) => parts.push(format!("{} of {} today", format_usd(spent), format_usd(cap))),
+        None if spent > 0 => parts.push(format!("{} today", runs::format_cost(spent))),
+        None => {}
+    }
+    parts.join(" · ")
+}
+
+/// Prints the board; `rows`: how many the screen has.
+pub(crate) fn print_board(page: &mut Page, name: &str, board: &Board, rows: Option<usize>) {
+    if page.is_quiet() {
+        let ids = board.needs.items.iter().filter_map(|need| need.atom_id.as_ref());
+        return ids.for_each(|id| page.push_line(id));
+    }
+    let name = page.paint(style::TITLE, &sanitize::one_line(name));
+    page.push_line(format!("{name}  {}", counts_line(board)));
+    if let Some(pause) = &board.pause {
+        page.push_line(page.paint(style::WARNING, &pauses::pause_sentence(pause)));
+    } else if let Some(reason) = &board.held_back {
+        let text = format!("The worker holds back: {}", sanitize::one_line(reason));
+        page.push_line(page.paint(style::WARNING, &text));
+    }
+    let room = Room::divide(board, rows);
+    print_needs(page, board, room.needs);
+    print_running(page, board, room.running);
+    print_ready(page, board, room.ready);
+    print_waiting(page, board, room.waiting);
+    print_done(page, board, room.done);
+}
+
+/// The rows that each part may show.
+#[derive(Debug, PartialEq, Eq)]
+struct Room {
+    needs: usize,
+    running: usize,
+    ready: usize,
+    waiting: usize,
+    done: usize,
+}
+
+impl Room {
+    /// Divides the screen: what needs somebody comes first, with two lines for each; then what
+    /// runs. The rest of the parts share what is left.
+    fn divide(board: &Board, rows: Option<usize>) -> Room {
+        let Some(rows) = rows else {
+            return Room { needs: ROWS, running: ROWS, ready: ROWS, waiting: ROWS, done: ROWS };
+        };
+        let wanted = [
+            board.needs.items.len(),
+            board.running.items.len(),
+            board.ready.items.len(),
+            board.waiting.items.len(),
+            board.done.items.len(),
+        ];
+        // A part takes a blank line, a heading and at most a line of what is left out; the prompt
+        // takes the last line of the screen.
+        let parts = wanted.iter().filter(|rows| **rows > 0).count();
+        let mut left = rows.saturating_sub(3 + 3 * parts).max(parts * 2);
+        let mut given = [0; 5];
+        loop {
+            let mut has_given = false;
+            for (part, cost) in [2, 1, 1, 1, 1].into_iter().enumerate() {
+                if given[part] < wanted[part] && left >= cost {
+                    given[part] += 1;
+                    left -= cost;
+                    has_given = true;
+                }
+            }
+            if !has_given {
+                break;
+            }
+        }
+        let [needs, running, ready, waiting, done] = given;
+        Room { needs, running, ready, waiting, done }
+    }
+}
+
+fn print_heading(page: &mut Page, title: &str) {
+    page.push_blank();
+    page.push_heading(title);
+}
+
+/// What a part leaves out, and the command that shows it.
+fn print_rest<T>(page: &mut Page, part: &Part<T>, shown: usize, command: &str) {
+    let shown = i64::try_from(shown.min(part.items.len())).unwrap_or(i64::MAX);
+    if shown < part.total {
+        let more = if part.capped { "+" } else { "" };
+        let text = format!("  … {}{more} more: {command}", part.total - shown);
+        page.push_line(page.paint(style::DIM, &text));
+    }
+}
+
+fn print_needs(page: &mut Page, board: &Board, most: usize) {
+    if board.needs.items.is_empty() {
+        page.push_blank();
+        let text = page.paint(style::GOOD, "Nothing needs you.");
+        return page.push_line(text);
+    }
+    print_heading(page, "Needs you");
+    let shown = &board.needs.items[..most.min(board.needs.items.len())];
+    // The rows line up as a table, and each has its cause and its commands below.
+    let lines = page.table_lines(&needs_table(shown, board.now));
+    for (line, need) in lines.iter().zip(shown) {
+        page.push_line(line);
+        let command = need.ways.first().map_or("", |way| way.command.as_str());
+        let width = page.width().map_or(usize::MAX, |width| {
+            width.saturating_sub(4 + 3 + sanitize::display_width(command))
+        });
+        let why = sanitize::truncate_to(&sanitize::one_line(&need.why), width).into_owned();
+        let why = page.paint(style::DIM, &why);
+        page.push_line(format!("    {why} → {command}"));
+    }
+    print_rest(page, &board.needs, shown.len(), "el top");
+}
+
+fn needs_table(needs: &[Need], now: Timestamp) -> Table {
+    let mut table = Table::new([
+        Column::new("SIGN"),
+        Column::new("KIND"),
+        Column::new("ATOM"),
+        Column::new("TITLE").flexible(),
+        Column::new("FREES").hide_when_narrow(2),
+        Column::new("COST").align_right().hide_when_narrow(3),
+        Column::new("SINCE").align_right().hide_when_narrow(1),
+    ])
+    .without_heading(0);
+    for need in needs {
+        let frees = if need.frees > 0 { format!("frees {}", need.frees) } else { String::new() };
+        table.push_row([
+            Cell::styled(style::WARNING, "!"),
+            Cell::styled(style::WARNING, need_word(need.kind)),
+            Cell::styled(style::ID, need.atom_id.as_deref().unwrap_or_default()),
+            Cell::new(&need.title),
+            Cell::new(frees),
+            Cell::new(runs::format_cost(need.cost_micros)),
+            Cell::styled(style::DIM, time::relative_time(now, need.since)),
+        ]);
+    }
+    table
+}
+
+fn print_running(page: &mut Page, board: &Board, most: usize) {
+    if board.running.items.is_empty() {
+        return;
+    }
+    print_heading(page, "Running");
+    let mut table = Table::new([
+        Column::new("SIGN"),
+        Column::new("ATOM"),
+        Column::new("AGENT"),
+        Column::new("ACTION").flexible(),
+        Column::new("TURNS").align_right().hide_when_narrow(3),
+        Column::new("TOOK").align_right(),
+        Column::new("COST").align_right().hide_when_narrow(2),
+        Column::new("SIGN").align_right().hide_when_narrow(1),
+    ])
+    .without_heading(0);
+    for run in board.running.items.iter().take(most) {
+        table.push_row(running_cells(run, board.now));
+    }
+    table.print_table(page);
+    print_rest(page, &board.running, most, "el runs --live");
+}
+
+fn running_cells(run: &RunRow, now: Timestamp) -> [Cell; 8] {
+    let turns = if run.turns > 0 { runs::count_turns(run.turns) } else { String::new() };
+    let action = run.action.as_deref().unwrap_or(&run.title);
+    [
+        Cell::styled(style::GOOD, "●"),
+        Cell::styled(style::ID, &run.atom_id),
+        Cell::styled(style::PERSON, &run.agent),
+        Cell::new(action),
+        Cell::new(turns),
+        Cell::new(time::format_span(now.since(run.started_at))),
+        Cell::new(runs::format_cost(run.cost_micros)),
+        Cell::styled(style::DIM, time::relative_time(now, run.last_sign())),
+    ]
+}
+
+/// Rows of atoms with a last cell.
+fn atom_table<'a>(sign: &str, rows: impl Iterator<Item = (&'a AtomRow, String, String)>) -> Table {
+    let mut table = Table::new([
+        Column::new("SIGN"),
+        Column::new("ATOM"),
+        Column::new("PRI"),
+        Column::new("TITLE").flexible(),
+        Column::new("WHAT").hide_when_narrow(1),
+        Column::new("AGE").align_right().hide_when_narrow(2),
+    ])
+    .without_heading(0);
+    for (atom, what, age) in rows {
+        let level = atom.priority.value();
+        table.push_row([
+            Cell::styled(style::DIM, sign),
+            Cell::styled(style::ID, &atom.id),
+            Cell::styled(style::priority_style(level), format!("P{level}")),
+            Cell::new(&atom.title),
+            Cell::styled(style::DIM, what),
+            Cell::styled(style::DIM, age),
+        ]);
+    }
+    table
+}
+
+fn print_ready(page: &mut Page, board: &Board, most: usize) {
+    if board.ready.items.is_empty() {
+        return;
+    }
+    let title = match board.workers {
+        0 => "Ready (no worker runs: el work)",
+        _ => "Ready",
+    };
+    print_heading(page, title);
+    let rows = board.ready.items.iter().take(most).map(|atom| {
+        let who = atom.assignee.clone().unwrap_or_default();
+        (atom, who, time::relative_time(board.now, atom.created_at))
+    });
+    atom_table("○", rows).print_table(page);
+    print_rest(page, &board.ready, most, "el ready");
+}
+
+fn print_waiting(page: &mut Page, board: &Board, most: usize) {
+    if board.waiting.items.is_empty() {
+        return;
+    }
+    print_heading(page, "Waiting");
+    let rows = board.waiting.items.iter().take(most).map(|row| {
+        let held = holds::briefly(&row.holds, board.now);
+        (&row.atom, format!("for {held}"), String::new())
+    });
+    atom_table("‖", rows).print_table(page);
+    print_rest(page, &board.waiting, most, "el list --waiting");
+}
+
+fn print_done(page: &mut Page, board: &Board, most: usize) {
+    if board.done.items.is_empty() {
+        return;
+    }
+    print_heading(page, "Done lately");
+    let rows = board.done.items.iter().take(most).map(|row| {
+        let by = row.last_run.as_ref().map_or_else(String::new, |run| {
+            let cost = runs::format_cost(run.cost_micros);
+            format!("{} {cost}", run.agent).trim_end().to_owned()
+        });
+        let at = row.atom.closed_at.unwrap_or(row.atom.updated_at);
+        (&row.atom, by, time::relative_time(board.now, at))
+    });
+    atom_table("✓", rows).print_table(page);
+    print_rest(page, &board.done, most, "el list --status closed --sort updated");
+}

@@ -157,42 +157,38 @@ fn a_task_goes_through_the_files_from_its_assignment_to_its_approval() {
     );
 }
 
+/// Every agent can write the file: whoever works on the atom hands it over, and nobody else.
 #[test]
-fn an_agent_that_reports_in_the_file_itself_has_handed_its_work_over() {
+fn a_report_in_the_file_ends_no_run_and_takes_no_claim() {
     let env = TestEnv::with_tracker();
-    env.el(&["mailbox", "sync"]).ok();
-    let watching = env.start_el(&["--robot", "mailbox", "sync", "--watch"]);
-    let report = json!({"messages": [{
-        "type": "completion_report", "taskId": "$EL_ATOM", "platform": "custom",
+    let report = |task: &str| {
+        json!({"messages": [{
+            "type": "completion_report", "taskId": task, "platform": "custom",
             "status": "awaiting_review", "summary": "Made it",
-        "filesCreated": ["a.txt"], "filesModified": [],
+            "filesCreated": ["a.txt"], "filesModified": [],
             "buildResult": {"status": "not_applicable"}, "timestamp": "2024-01-01T00:00:00Z"
-    }], "lastRead": null});
-    let id = env.script_atom(&["write a.txt x", &format!("write {TO_TEAM_LEAD} {report}"), "hang"]);
-    env.work(&["--once"]);
-    let run = env.last_run(&id);
-    assert_eq!(
-        (&run["outcome"], env.status(&id).as_str()),
-        (&json!("review"), "review"),
-        "{run:#}"
-    );
-    env.assert_settled(&run);
-    let waiting = env.robot(&["review"])["items"][0].take();
-    assert_eq!(
-        (&waiting["run"]["id"], &waiting["review"]["author"]),
-        (&run["id"], &json!("claude"))
-    );
-    assert_eq!(waiting["review"]["report"]["summary"], "Made it");
-    let said = env.robot(&["chat", "list"])["items"][0]["name"].as_str().unwrap().to_owned();
-    assert!(
-        env.robot(&["chat", "show", &said]).to_string().contains("Made it"),
-        "whoever asked for it reads the report"
-    );
-    env.el(&["approve", &id]).ok();
-    wait_until("the files to be cleared", SOON, || {
-        (read(&env, TO_TEAM_LEAD)["messages"] == json!([])).then_some(())
-    });
-    drop(watching);
+        }], "lastRead": null})
+    };
+    let claimed = env.create("Claimed by a person", &[]);
+    env.el(&["--actor", "ann", "claim", &claimed]).ok();
+    let free = env.create("Worked on by another program", &[]);
+    let id = env.script_atom(&["touch begun", "wait-file go", "close done"]);
+    let worker = env.start_work(&["--once", &id]);
+    env.wait_for_file("begun");
+    env.el(&["mailbox", "sync"]).ok();
+    for (atom, why) in [(&id, "el submit"), (&claimed, "claimed by ann")] {
+        fs::write(env.project(TO_TEAM_LEAD), report(atom).to_string()).unwrap();
+        let told = env.el(&["mailbox", "sync"]).ok().stdout;
+        assert!(told.contains("was not taken") && told.contains(why), "{told}");
+        assert_eq!(env.status(atom), "in_progress");
+    }
+    assert_eq!(env.robot(&["review"])["count"], 0);
+    fs::write(env.project(TO_TEAM_LEAD), report(&free).to_string()).unwrap();
+    env.el(&["mailbox", "sync"]).ok();
+    assert_eq!(env.status(&free), "review");
+    fs::write(env.project("go"), "").unwrap();
+    worker.wait(SOON).ok();
+    assert_eq!(env.outcomes(&id), ["closed"]);
 }
 
 #[test]

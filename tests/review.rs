@@ -194,6 +194,8 @@ fn no_session_approves_or_speaks_for_a_person() {
         &["update", &waits, "--status", "in_progress"],
         &["discard", &waits],
         &["reopen", &waits],
+        &["reject", &waits, "--reason", "not as I like it"],
+        &["--actor", "ann", "reject", &waits, "--reason", "not as I like it"],
         &["inbox", "--agent", "ann", "--unread", "--mark-read"],
         &["mailbox", "sync", "--approvals"],
     ];
@@ -209,6 +211,40 @@ fn no_session_approves_or_speaks_for_a_person() {
     worker.wait(crate::support::SOON).ok();
     env.el(&["approve", &waits]).ok();
     assert_eq!(env.status(&waits), "closed");
+}
+
+/// What asks for a review gets one, with a report, and is not dropped instead.
+#[test]
+fn no_session_drops_what_asks_for_a_review_or_begins_one_without_a_report() {
+    let env = TestEnv::with_tracker();
+    let labelled = env.create("Look at it", &["--label", "review"]);
+    let plain = env.create("Something else", &[]);
+    let id = env.create(
+        "Mine",
+        &["--label", "review", "-d", &TestEnv::script(&["touch begun", "wait-file go"])],
+    );
+    let worker = env.start_work(&["--once", &id]);
+    env.wait_for_file("begun");
+    let run = env.last_run(&id);
+    let attempts: &[(&[&str], &str)] = &[
+        (&["discard", &labelled], &labelled),
+        (&["update", &labelled, "--status", "discard"], &labelled),
+        (&["update", &labelled, "--status", "wont_do", "-r", "no"], &labelled),
+        (&["update", &plain, &labelled, "--status", "wont_do", "-r", "no"], &labelled),
+        (&["update", &labelled, "--status", "review"], &labelled),
+        (&["update", &plain, "--status", "review"], &plain),
+        (&["discard", &id], &id),
+    ];
+    for (arguments, atom) in attempts {
+        let before = env.status(atom);
+        env.run(&mut env.el_as_run(&run, arguments)).fails_with(8);
+        assert_eq!(env.status(atom), before, "{arguments:?}");
+    }
+    std::fs::write(env.project("go"), "").unwrap();
+    worker.wait(crate::support::SOON);
+    // A person may.
+    env.el(&["discard", &labelled]).ok();
+    env.el(&["update", &plain, "--status", "review"]).ok();
 }
 
 /// Any agent can write the mailbox's files.

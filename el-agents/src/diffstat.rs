@@ -84,6 +84,7 @@ pub fn diff_stat(
         "--no-renames",
         "--no-ext-diff",
         "--no-textconv",
+        "--ignore-submodules=dirty",
         "--relative",
         base.as_str(),
         "--",

@@ -33,7 +33,7 @@ pub use self::call::{Git, ensure_version};
 pub use self::editor::editor;
 pub(crate) use self::environment::is_local_variable;
 pub use self::error::{GitError, HalfMoved};
-pub(crate) use self::given_up::add_all_arguments;
+pub(crate) use self::given_up::add_all;
 pub use self::given_up::{expire_given_up, give_up};
 pub use self::integrate::{JoinMode, JoinResult, ScratchCheckout};
 pub use self::linked::main_worktree;

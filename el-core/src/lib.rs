@@ -19,7 +19,7 @@ pub use counted::{count_noun, count_times};
 pub use ctx::{Ctx, SessionCredentials};
 pub use error::{Error, Result};
 pub use store::{
-    CopyFacts, before_migration, copy_database, exclude_from_git, files_of, inspect_copy,
-    inspect_database, list_changes, replace_contents, seal_database, sqlite_version,
+    CopyFacts, before_migration, copy_database, ensure_own_schema, exclude_from_git, files_of,
+    inspect_copy, inspect_database, list_changes, replace_contents, seal_database, sqlite_version,
 };
 pub use store::{Durability, SCHEMA_VERSION, Store, keep_out_of_git};

@@ -83,6 +83,30 @@ fn a_backup_is_listed_and_brought_back_and_what_it_replaces_is_kept() {
 }
 
 #[test]
+fn a_file_with_a_schema_of_its_own_is_refused() {
+    let env = TestEnv::with_tracker();
+    env.create("One", &[]);
+    let made = env.robot(&["backup", "now"])["backup"]["path"].as_str().unwrap().to_owned();
+    let changes = [
+        "CREATE TRIGGER theirs AFTER INSERT ON comments BEGIN DELETE FROM atoms; END",
+        "CREATE TABLE theirs (x)",
+        "CREATE VIEW theirs AS SELECT 1",
+        "DROP INDEX runs_live",
+    ];
+    for change in changes {
+        let file = env.path("theirs.db");
+        let _ = fs::remove_file(&file);
+        fs::copy(&made, &file).unwrap();
+        rusqlite::Connection::open(&file).unwrap().execute_batch(change).unwrap();
+        let ran = env.el(&["restore", file.to_str().unwrap()]);
+        assert_ne!(ran.status, 0, "{change}");
+        assert!(ran.stderr.contains("is not as el makes it"), "{change}: {ran:?}");
+        assert_eq!(titles(&env), ["One"]);
+    }
+    env.el(&["restore", &made]).ok();
+}
+
+#[test]
 fn a_time_means_the_last_backup_before_it() {
     let env = TestEnv::with_tracker();
     for title in ["One", "Two"] {

@@ -170,7 +170,9 @@ fn a_fork_bomb_ends_with_its_time() {
         let id = env.create("attack", &[]);
         env.work(&["--drain"]);
         let run = env.last_run(&id);
-        assert_eq!(run["outcome"], "timed_out", "{run:#}");
+        // The agent itself ends where the bomb leaves it no process to start.
+        let outcome = run["outcome"].as_str().unwrap();
+        assert!(outcome == "timed_out" || (as_user && outcome == "failed"), "{run:#}");
         env.assert_settled(&run);
         env.assert_unchanged(&before, "the bomb");
         let left = Command::new("pgrep").args(["-f", "sh /tmp/bomb.sh"]).output().unwrap();
@@ -192,4 +194,21 @@ fn who_breaks_its_own_sandbox_has_failed() {
     }
     assert_eq!(run["outcome"], "failed", "{run:#}");
     env.assert_settled(&run);
+}
+
+#[test]
+fn a_persons_trust_is_not_the_agents_to_write() {
+    let script = |_: &TestEnv| {
+        "state=~/.local/state; ls $state/el; cat $state/el/trust/*
+         for file in $state/el/trust/* $state/el/trust/mine.json; do
+           echo '{}' > $file; rm $file; cp /dev/null $file
+         done
+         mkdir -p $state/el/trust; mv $state/el $state/old; mv $state ~/.local/old
+         rm -rf $state; ln -sfn $PWD $state/el; ln -sfn $PWD ~/.local"
+            .to_owned()
+    };
+    TestEnv::attack_everywhere("", script, |env, said| {
+        assert!(!said.contains("digest"), "{said}");
+        assert!(env.robot(&["trust", "--show"])["is_trusted"].as_bool().unwrap(), "{said}");
+    });
 }

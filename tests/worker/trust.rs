@@ -176,3 +176,28 @@ fn no_session_trusts_anything() {
     assert_eq!(transcript.matches("trust is a person's word").count(), 4, "{transcript}");
     assert_eq!(inert(&env).len(), INERT.len());
 }
+
+#[test]
+fn on_a_terminal_it_shows_the_settings_asks_and_takes_a_yes_alone() {
+    let env = cloned(HOSTILE);
+    for (answer, is_trusted) in [("n", false), ("", false), ("si", false), ("Yes", true)] {
+        let screen = env.screen(120, 60, "el trust");
+        let shown = screen.wait_for("trust these settings? [y/N]");
+        assert!(shown.contains("notify") && shown.contains("touch pwned"), "{shown}");
+        if !answer.is_empty() {
+            screen.press(answer);
+        }
+        screen.press("Enter");
+        let shown = screen.wait_for("[exit 0]");
+        assert_eq!(shown.contains("Trusted"), is_trusted, "{answer}: {shown}");
+        assert_eq!(inert(&env).is_empty(), is_trusted, "{answer}");
+    }
+    // It says what changed since, and Ctrl-C gives no word.
+    write(&env, &HOSTILE.replace("touch pwned; el", "touch other; el"));
+    let screen = env.screen(120, 60, "el trust");
+    let shown = screen.wait_for("trust these settings? [y/N]");
+    assert!(shown.contains("touch other") && shown.contains("WAS"), "{shown}");
+    screen.press("C-c");
+    screen.wait_for("[exit");
+    assert!(!inert(&env).is_empty());
+}

@@ -42,6 +42,11 @@ fn configuration_and_hooks_land_only_when_allowed() {
         assert!(!env.git(&["ls-tree", "-r", "--name-only", "main"]).contains(file), "{file}");
         let said = env.el(&["land", &held]).fails_with(4).stdout;
         assert!(said.contains("--allow-config") && said.contains(file), "{said}");
+        let why = env.el(&["why", &held]).ok().stdout;
+        let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(why.contains(&format!("el land {held} --allow-config")), "{why}");
+        assert_eq!(env.robot(&["why", &held])["decisive_files"], serde_json::json!([file]));
+        assert_eq!(env.robot(&["why", &plain])["decisive_files"], serde_json::json!([]));
         assert_eq!(fates(&env, 0, &[&held, "--dry-run", "--allow-config"]).len(), 1);
         if file == ".eluent/config.toml" {
             // The tracker's own file lies there: git overwrites nothing that is not committed.

@@ -348,7 +348,8 @@ pub fn unpublished_submodules(
                 .is_ok_and(|said| said.is_some())
         });
         let is_public = || {
-            let said = Git::at(&theirs).ask_optional(&["branch", "-r", "--contains", commit]);
+            let said =
+                Git::in_nested(&theirs).ask_optional(&["branch", "-r", "--contains", commit]);
             said.is_ok_and(|said| said.is_some_and(|said| !said.is_empty()))
         };
         if !is_here && !is_public() {

@@ -48,6 +48,8 @@ pub struct Git {
     /// The folder must be the top of a checkout. A broken checkout must never lead git to the
     /// repository above.
     own: bool,
+    /// The repository is nested in another one, and an agent may have written its configuration.
+    nested: bool,
     /// Git knows no committer here, so el's own commits name el.
     nameless: bool,
     /// The action that the reflogs name.
@@ -63,6 +65,7 @@ impl Git {
             folder: folder.to_owned(),
             hooks: true,
             own: false,
+            nested: false,
             nameless: false,
             action: None,
             until: None,
@@ -87,6 +90,12 @@ impl Git {
         let is_known = self.ask(&["var", "GIT_COMMITTER_IDENT"]).is_ok()
             && self.ask(&["var", "GIT_AUTHOR_IDENT"]).is_ok();
         Git { nameless: !is_known, ..self.clone() }
+    }
+
+    /// Git in a repository that lies in the folder of an agent's work. No object that is missing is
+    /// fetched: the repository would name the program that does it.
+    pub(super) fn in_nested(folder: &Path) -> Git {
+        Git { own: true, nested: true, ..Git::at(folder) }
     }
 
     /// Returns the same with this action in the reflogs.
@@ -142,6 +151,9 @@ impl Git {
                 "-c",
                 "user.useConfigOnly=false",
             ]);
+        }
+        if self.nested {
+            command.env("GIT_ALLOW_PROTOCOL", "none").env("GIT_NO_LAZY_FETCH", "1");
         }
         if let Some(action) = self.action {
             command.env("GIT_REFLOG_ACTION", action);

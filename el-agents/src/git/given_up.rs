@@ -1,5 +1,9 @@
 //! Gives up branches at a person's request. A reference keeps the work for a month.
 
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::files::submodule_folders;
 use super::repository::{Repository, Worktree, branch_of};
 use super::{Git, GitError};
 
@@ -51,7 +55,7 @@ fn commit_all(
     tip: &str,
     put: &[String],
 ) -> Result<String, GitError> {
-    own.ask(&add_all_arguments(put))?;
+    add_all(own, put)?;
     let tree = own.ask(&["write-tree"])?;
     let head = own.ask(&["rev-parse", "HEAD"])?;
     if head == tip && tree == own.ask(&["rev-parse", &format!("{tip}^{{tree}}")])? {
@@ -65,12 +69,25 @@ fn commit_all(
     own.ask(&words)
 }
 
-/// Returns the arguments that add all files of a worktree to the index, except the files that el
-/// put there.
-pub(crate) fn add_all_arguments(put: &[String]) -> Vec<String> {
-    let mut words: Vec<String> = ["add", "--all", "--", "."].map(str::to_owned).to_vec();
-    words.extend(put.iter().map(|path| format!(":(exclude,top,literal){path}")));
-    words
+/// Adds all files of a worktree to the index, except the files that el put there. Of a submodule, only
+/// its commit is looked at: `git add` would run programs of the submodule's own configuration.
+///
+/// # Errors
+/// If git fails.
+pub(crate) fn add_all(git: &Git, put: &[String]) -> Result<(), GitError> {
+    let submodules = submodule_folders(git)?;
+    let mut words: Vec<OsString> = ["add", "--all", "--", "."].map(OsString::from).to_vec();
+    for path in put.iter().map(Path::new).chain(submodules.iter().map(PathBuf::as_path)) {
+        let mut word = OsString::from(":(exclude,top,literal)");
+        word.push(path);
+        words.push(word);
+    }
+    git.ask(&words)?;
+    if submodules.is_empty() {
+        return Ok(());
+    }
+    let words = ["update-index", "--remove", "--"].map(OsString::from).into_iter();
+    git.ask(&words.chain(submodules.into_iter().map(Into::into)).collect::<Vec<_>>()).map(drop)
 }
 
 /// Drops work that was given up more than a month ago. Returns the names of the references.

@@ -163,7 +163,7 @@ fn find_repositories(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Returns true if a repository has commits of its own, or cannot be read.
 fn has_own_commits(folder: &Path, main: &Path) -> bool {
-    let git = Git::at(folder).in_own_checkout();
+    let git = Git::in_nested(folder);
     let Ok(own) = git.ask(&["rev-list", "--all", "--not", "--remotes"]) else { return true };
     if own.is_empty() {
         return false;

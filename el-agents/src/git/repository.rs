@@ -311,7 +311,10 @@ pub(super) fn status_lines(
     but: &[String],
 ) -> Result<Vec<String>, GitError> {
     let all = if untracked { "--untracked-files=all" } else { "--untracked-files=no" };
-    let said = git.ask(&["status", "--porcelain", "-z", "--no-renames", all])?;
+    // Git would look for changes in a submodule with the programs of the submodule's own
+    // configuration, and an agent may have written that. A submodule's other commit is told.
+    let words = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty", all];
+    let said = git.ask(&words)?;
     let is_ours = |line: &str| {
         line.strip_prefix("?? ").is_some_and(|path| but.iter().any(|ours| is_below(path, ours)))
     };

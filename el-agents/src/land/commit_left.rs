@@ -5,7 +5,7 @@ use el_core::model::{Run, Summary};
 use el_core::ops::{self, RunFilter};
 
 use super::{LandError, LandItem, LandOutcome, LandSettings};
-use crate::git::{Git, GitError, add_all_arguments};
+use crate::git::{Git, GitError, add_all};
 
 /// Commits the changes in the worktree of each uncommitted branch. The summary of the atom's last
 /// run is the message; the repository's hooks run as for any commit. Returns true if a commit was
@@ -23,7 +23,7 @@ pub fn commit_left(
         let Some(path) = &item.path else { continue };
         let git = Git::at(path).in_own_checkout().as_committer();
         let message = commit_message(item, last_run(store, &item.atom_id)?.as_ref());
-        let committed = git.ask(&add_all_arguments(&settings.put_into_worktrees)).and_then(|_| {
+        let committed = add_all(&git, &settings.put_into_worktrees).and_then(|()| {
             git.ask_with(&["commit", "--quiet", "--cleanup=whitespace", "-F", "-"], Some(&message))
         });
         match committed {

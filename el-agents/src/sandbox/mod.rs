@@ -189,9 +189,10 @@ impl Sandbox {
         }
         folders.visible.extend(call.places.el.parent().map(Path::to_owned));
         folders.visible.push(call.places.el.clone());
-        folders.visible.extend(
-            get("PATH").iter().flat_map(std::env::split_paths).filter(|path| path.is_absolute()),
-        );
+        let path = get("PATH");
+        let on_path = path.iter().flat_map(std::env::split_paths).filter(|path| path.is_absolute());
+        folders.programs = on_path.collect();
+        folders.visible.extend(folders.programs.iter().cloned());
         if self.is_passed("SSH_AUTH_SOCK") {
             folders.visible.extend(get("SSH_AUTH_SOCK").map(PathBuf::from));
         }

@@ -55,6 +55,11 @@ impl Mounts {
         !self.0.contains_key(path) && covers.contains(self.access(path))
     }
 
+    /// Whether a path may be written because a folder above it may.
+    pub(super) fn is_in_opened(&self, path: &Path) -> bool {
+        !self.0.contains_key(path) && *self.access(path) == Access::Write
+    }
+
     /// The paths that may be written and last.
     #[cfg(test)]
     pub(super) fn writable(&self) -> impl Iterator<Item = &Path> {

@@ -25,6 +25,8 @@ pub(super) struct Folders {
     pub(super) needs: Vec<PathBuf>,
     /// What has to be seen wherever it lies: the program, `el`, the folders on PATH.
     pub(super) visible: Vec<PathBuf>,
+    /// The folders on PATH.
+    pub(super) programs: Vec<PathBuf>,
     /// Kept from the program besides the secrets that everybody has.
     pub(super) hidden: Vec<PathBuf>,
     /// Writable besides the working folder.
@@ -72,8 +74,17 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
         hide(&mut mounts, &secret, files);
     }
     mounts.set(top, Access::Write);
+    let link = folders.workdir.ancestors().map(|above| above.join(".git"));
     if let Some(checkout) = &checkout {
-        open_git(&mut mounts, checkout, files);
+        let is_named = folders.writable.iter().any(|path| checkout.common.starts_with(path));
+        match checkout.is_linked() || is_named {
+            true => open_git(&mut mounts, checkout, files),
+            // A file that names another repository can be made there, and the next git obeys it.
+            false => mounts.set(&checkout.common, Access::Read),
+        }
+    } else if let Some(link) = link.into_iter().find(|link| files.is_there(link)) {
+        // Of a submodule, or of a repository that is kept elsewhere.
+        mounts.set(link, Access::Read);
     }
     if let Some(tracker) = &folders.tracker {
         cover_tracker(&mut mounts, tracker, folders, files);
@@ -88,6 +99,12 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
             }
             Some(_) => mounts.show_again(path),
             None => {}
+        }
+    }
+    for path in folders.programs.iter().filter(|path| files.is_folder(path)) {
+        // A program that is put there would be run outside.
+        if !path.starts_with(top) && mounts.is_in_opened(path) {
+            mounts.set(path, Access::Read);
         }
     }
     mounts

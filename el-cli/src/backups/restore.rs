@@ -8,7 +8,8 @@ use el_agents::tmux::{Tmux, socket_name};
 use el_agents::worker;
 use el_core::model::{Run, Timestamp, Worker};
 use el_core::{
-    Ctx, Durability, Error, Store, copy_database, files_of, ops, replace_contents, seal_database,
+    Ctx, Durability, Error, Store, copy_database, ensure_own_schema, files_of, ops,
+    replace_contents, seal_database,
 };
 
 use super::{Backup, Backups, LOCK_WAIT, Reason, busy, sync_folder};
@@ -175,6 +176,11 @@ fn prepare(
 ) -> Result<Vec<Run>> {
     remove_files(prepared);
     copy_database(backup, prepared)?;
+    // Before anything is written: a trigger would act then.
+    ensure_own_schema(prepared).map_err(|error| match error {
+        Error::NotADatabase { why, .. } => Error::NotADatabase { path: backup.to_owned(), why },
+        other => other,
+    })?;
     let mut store = Store::open(prepared, Durability::Normal)?;
     let faults = store.check_integrity()?;
     if !faults.is_empty() {

@@ -90,12 +90,13 @@ pub(crate) fn find_difference(app: &App, atom: &str, form: Form) -> Result<Diffe
         None => (repository.git().clone(), Some(tip.as_str())),
     };
     let ask = |form: &[&str]| -> Result<String> {
-        let words: Vec<&str> = ["diff", "--no-ext-diff", "--no-textconv"]
-            .into_iter()
-            .chain(form.iter().copied())
-            .chain([base.as_str()])
-            .chain(to)
-            .collect();
+        let words: Vec<&str> =
+            ["diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"]
+                .into_iter()
+                .chain(form.iter().copied())
+                .chain([base.as_str()])
+                .chain(to)
+                .collect();
         Ok(git.ask(&words)?)
     };
     let untracked: Vec<String> =

@@ -1,15 +1,20 @@
 use std::path::PathBuf;
 
-use el_core::model::{BondKind, Outcome, Run, Status, Timestamp};
+use el_agents::land::LandOutcome;
+use el_core::model::{Atom, BondKind, Outcome, Run, Status, Timestamp};
 use el_core::ops::{self, Explanation};
 use el_core::rules::budget::format_usd;
 use el_core::rules::ready::Hold;
 use el_core::{Store, text};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::work::items_to_land;
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::names::first_few;
 use crate::output::page::Page;
 use crate::output::{artifacts, atoms, pauses, runs, sanitize, style, time};
 
@@ -25,14 +30,35 @@ pub(crate) struct Args {
     id: String,
 }
 
+/// The answer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    #[serde(flatten)]
+    explained: Explanation,
+    /// The files that `el land` brings in with `--allow-config` alone.
+    decisive_files: Vec<String>,
+}
+
 /// The characters that are quoted of a text.
 const QUOTE_MAX: usize = 300;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let now = app.now();
     let explained = ops::explain(&app.open_for_reading()?, &args.id, now)?;
-    app.printer.emit(&explained, |page| {
-        print_explanation(page, &explained, now);
+    let decisive_files = decisive_files(app, &explained.atom);
+    let answer = Answer { explained, decisive_files };
+    let explained = &answer.explained;
+    app.printer.emit(&answer, |page| {
+        print_explanation(page, explained, now);
+        if !answer.decisive_files.is_empty() {
+            let id = &explained.atom.id;
+            let text = format!(
+                "Its branch changes what decides about agents or hooks ({}), so el land leaves it \
+                 out: look at it (el diff {id}), then el land {id} --allow-config.",
+                first_few(&answer.decisive_files)
+            );
+            page.push_paragraph(&sanitize::one_line(&text), 2);
+        }
         if !explained.ready && !page.is_quiet() {
             repository_locks(app).iter().for_each(|lock| {
                 let path = sanitize::path_line(lock);
@@ -41,6 +67,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
     })?;
     Ok(Exit::Done)
+}
+
+/// The files of a finished atom's branch for which a landing needs `--allow-config`.
+fn decisive_files(app: &App, atom: &Atom) -> Vec<String> {
+    if atom.status != Status::Closed {
+        return Vec::new();
+    }
+    // Without a repository, nothing is landed.
+    let items = items_to_land(app, Some(std::slice::from_ref(&atom.id))).unwrap_or_default();
+    let held = items.into_iter().find(|item| item.outcome == LandOutcome::ChangesConfiguration);
+    held.map(|item| item.files).unwrap_or_default()
 }
 
 /// Git locks in the repository of this project, which keep agents from committing.

@@ -26,6 +26,8 @@ mod signed_on;
 mod status;
 mod stop;
 mod to_land;
+
+pub(super) use to_land::items_to_land;
 mod words;
 
 use failures::ensure_all_is_done;

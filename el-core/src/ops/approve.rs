@@ -19,13 +19,10 @@ pub fn approve<S: AsRef<str>>(
 ) -> Result<Vec<Atom>> {
     let reason = reason.map(validate::reason).transpose()?;
     store.write(|tx| {
-        let session = run::fence(tx, ctx)?;
-        if session.is_some() {
-            return Err(Error::Refused("only a person approves work, not a session".to_owned()));
-        }
+        ensure_no_session(run::fence(tx, ctx)?.as_ref(), "approves")?;
         let atoms = resolved_all(tx, ids)?;
         for before in &atoms {
-            ensure_waits_for_review(None, before)?;
+            ensure_waits_for_review(before)?;
             approve_one(tx, ctx, before, reason.as_deref())?;
         }
         atoms.iter().map(|a| atom::get(tx, &a.id)).collect()
@@ -61,14 +58,16 @@ fn report_summary(review: &Review) -> Option<String> {
     if text.is_empty() { None } else { Some(text.chars().take(2_000).collect()) }
 }
 
-/// Refuses a decision about an atom that does not wait for review, or about the caller's own work.
-pub(super) fn ensure_waits_for_review(session: Option<&Run>, atom: &Atom) -> Result<()> {
-    if session.is_some_and(|session| session.atom_id == atom.id) {
-        return Err(Error::Refused(format!(
-            "a run cannot review its own work, which is {}",
-            atom.id
-        )));
+/// Refuses sessions: a decision about handed-over work is a person's, whoever did the work.
+pub(super) fn ensure_no_session(session: Option<&Run>, verb: &str) -> Result<()> {
+    match session {
+        None => Ok(()),
+        Some(_) => Err(Error::Refused(format!("only a person {verb} work, not a session"))),
     }
+}
+
+/// Refuses a decision about an atom that does not wait for review.
+pub(super) fn ensure_waits_for_review(atom: &Atom) -> Result<()> {
     if atom.status != Status::Review {
         return Err(Error::conflict(
             "not_in_review",

@@ -39,6 +39,13 @@ pub(super) fn ensure_may_set_status(
     if to == Status::Open {
         ensure_may_open(session, &atom.id)?;
     }
+    let is_dropped = to == Status::Discard || (to == Status::WontDo && session.atom_id != atom.id);
+    if is_dropped && atom.asks_for_review() {
+        return Err(Error::Refused(format!(
+            "{} is to be reviewed, and only a person drops it without that",
+            atom.id
+        )));
+    }
     if session.atom_id != atom.id {
         ensure_may_claim(Some(session), to)?;
         ensure_not_of_own_plan(tx, session, atom)?;

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::approve::ensure_waits_for_review;
+use super::approve::{ensure_no_session, ensure_waits_for_review};
 use super::change::resolved_all;
 use super::reopen::open_afresh;
 use crate::model::{Atom, EventKind, ReviewVerdict, validate};
@@ -21,7 +21,7 @@ pub fn reject(store: &mut Store, ctx: &Ctx<'_>, id: &str, reason: &str) -> Resul
 ///
 /// # Errors
 ///
-/// If an atom does not wait for review, or the reason is empty.
+/// If a session calls, an atom does not wait for review, or the reason is empty.
 pub fn reject_all<S: AsRef<str>>(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -30,10 +30,10 @@ pub fn reject_all<S: AsRef<str>>(
 ) -> Result<Vec<Atom>> {
     let reason = validate::reason(reason)?;
     store.write(|tx| {
-        let session = run::fence(tx, ctx)?;
+        ensure_no_session(run::fence(tx, ctx)?.as_ref(), "rejects")?;
         let atoms = resolved_all(tx, ids)?;
         for before in &atoms {
-            ensure_waits_for_review(session.as_ref(), before)?;
+            ensure_waits_for_review(before)?;
             reject_one(tx, ctx, before, &reason)?;
         }
         atoms.iter().map(|before| atom::get(tx, &before.id)).collect()

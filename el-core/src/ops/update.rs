@@ -160,6 +160,14 @@ impl Change<'_> {
         }
         ensure_may_put_off(self.ctx, self.session, before, to.defer_until)?;
         ensure_may_set_status(self.tx, self.session, before, status)?;
+        if status == Status::Review
+            && self.session.is_some_and(|session| session.atom_id != before.id)
+        {
+            return Err(Error::Refused(format!(
+                "a review begins with a report of the work: el submit {} --report FILE",
+                before.id
+            )));
+        }
         if status == Status::Closed {
             ensure_may_close(self.tx, self.session, before, self.guard.review)?;
             ensure_check_passed(self.session, before, false)?;

@@ -89,6 +89,24 @@ pub fn inspect_database(path: &Path) -> Result<CopyFacts> {
     inspect(&open_ours(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
 }
 
+/// Refuses a database whose tables, indices and triggers are not those of el: a trigger would write
+/// in the name of whoever writes next.
+///
+/// # Errors
+/// If the schema differs, or the file is no database of el.
+pub fn ensure_own_schema(path: &Path) -> Result<()> {
+    let conn = open_ours(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let found = migrate::read_schema(&conn)?;
+    let own = migrate::own_schema(migrate::read_version(&conn)?)?;
+    let difference = found.symmetric_difference(&own).next();
+    difference.map_or(Ok(()), |(kind, name, _)| {
+        Err(Error::NotADatabase {
+            path: path.to_owned(),
+            why: format!("the {kind} {name} in it is not as el makes it"),
+        })
+    })
+}
+
 fn inspect(conn: &Connection) -> Result<CopyFacts> {
     conn.query_row(
         "SELECT (SELECT count(*) FROM atoms), (SELECT count(*) FROM comments),

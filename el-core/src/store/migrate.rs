@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -77,6 +78,31 @@ fn apply_missing(tx: &Tx<'_>, found: i64) -> Result<()> {
     }
     tx.pragma_update(None, "application_id", APPLICATION_ID).doing("mark the database file")?;
     tx.pragma_update(None, "user_version", SCHEMA_VERSION).doing("set the database's version")
+}
+
+/// Kind, name and statement of everything in a schema, but for what SQLite makes by itself.
+pub(super) type Schema = BTreeSet<(String, String, String)>;
+
+pub(super) fn read_schema(conn: &Connection) -> Result<Schema> {
+    let mut statement = conn
+        .prepare(
+            "SELECT type, name, coalesce(sql, '') FROM sqlite_schema
+             WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+        )
+        .doing("read the schema")?;
+    let rows = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .doing("read the schema")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read the schema")
+}
+
+/// The schema that el makes, as of a version.
+pub(super) fn own_schema(version: i64) -> Result<Schema> {
+    let conn = Connection::open_in_memory().doing("make a schema")?;
+    for step in MIGRATIONS.iter().take(usize::try_from(version).unwrap_or(0)) {
+        conn.execute_batch(step).doing("make a schema")?;
+    }
+    read_schema(&conn)
 }
 
 #[cfg(test)]

@@ -35,8 +35,8 @@ pub(crate) mod stats;
 pub(crate) mod worker;
 
 pub use backup::{
-    CopyFacts, copy_database, files_of, inspect_copy, inspect_database, list_changes,
-    replace_contents, seal_database,
+    CopyFacts, copy_database, ensure_own_schema, files_of, inspect_copy, inspect_database,
+    list_changes, replace_contents, seal_database,
 };
 pub use git_ignore::{exclude_from_git, keep_out_of_git};
 pub use migrate::{SCHEMA_VERSION, before_migration};

@@ -4,7 +4,7 @@ use el_agents::land::AtomBranch;
 use el_agents::mailbox::Synced;
 use el_core::model::{Atom, Bond, Channel, Comment, Message, Run};
 use el_core::ops::{
-    Board, Cancelled, CancelledTask, Explanation, Primed, Shown, Stats, Task, Updated,
+    Board, Cancelled, CancelledTask, Primed, Shown, Stats, Task, Updated,
 };
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::commands::{
     artifacts, backup, chat, check_text, comment, completions, config, dep, diff, discard, doctor,
     export, help, history, import, inbox, init, land, list, mailbox, man, merge_driver, next,
     orchestrate, phase, queue, ready, restore, review, run, runs, service, setup, submit, tasks,
-    trust, undo, worktrees,
+    trust, undo, why, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
@@ -57,7 +57,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("history", answer_schema::<history::History<'_>>()),
     ("stats", answer_schema::<Stats>()),
     ("status", answer_schema::<Board>()),
-    ("why", answer_schema::<Explanation>()),
+    ("why", answer_schema::<why::Answer>()),
     ("check-text", answer_schema::<check_text::Understood>()),
     ("runs", answer_schema::<List<'_, Run>>()),
     ("runs list", answer_schema::<List<'_, Run>>()),

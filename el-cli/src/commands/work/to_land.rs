@@ -17,7 +17,7 @@ pub(super) fn suggest_landing(app: &App, options: &WorkOptions, listener: &mut L
         return;
     }
     // The work is done, also if git fails now; `el land` reports the error again.
-    let Ok(items) = items_to_land(app) else { return };
+    let Ok(items) = items_to_land(app, None) else { return };
     let ids = |outcome: LandOutcome| -> Vec<String> {
         let of_it = items.iter().filter(|item| item.outcome == outcome);
         of_it.map(|item| item.atom_id.clone()).collect()
@@ -51,12 +51,16 @@ pub(super) fn suggest_landing(app: &App, options: &WorkOptions, listener: &mut L
     });
 }
 
-fn items_to_land(app: &App) -> Result<Vec<LandItem>> {
+/// What can be landed of these atoms; `None`: of all.
+pub(in crate::commands) fn items_to_land(
+    app: &App,
+    wanted: Option<&[String]>,
+) -> Result<Vec<LandItem>> {
     let repository = find_repository(app)?;
     let settings = app.settings()?.land_settings()?;
     let onto = target_branch(app, &repository, None)?;
     let branches = atom_branches(&app.open_for_reading()?, &repository, &settings, Some(&onto))?;
-    let mut items = plan_landing(&branches, None);
+    let mut items = plan_landing(&branches, wanted);
     hold_configuration(&repository, &onto, &mut items)?;
     Ok(items)
 }

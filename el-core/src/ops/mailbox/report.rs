@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use super::{Received, atom_of};
 use crate::model::{Atom, Status};
+use crate::ops::change::taken_claim;
 use crate::ops::create::{NewAtom, create_in};
 use crate::ops::submit::hand_over;
 use crate::protocol::mailbox::task_of;
 use crate::protocol::report::{CompletionReport, in_one_line};
 use crate::store::{Tx, comment, mailbox, review, run};
-use crate::{Ctx, Result, SessionCredentials};
+use crate::{Ctx, Result};
 
 /// A report: the atom waits for review.
 pub(super) fn receive_report(
@@ -49,14 +50,21 @@ pub(super) fn receive_report(
     if before.status == Status::Review && last.is_some_and(|review| review.report == *message) {
         return Ok(());
     }
-    // A report about an atom with a live run counts as that run's hand-over and ends the run.
-    let live = run::live_of(tx, &before.id)?
-        .map(|run| (SessionCredentials { run: run.id, token: Some(run.token) }, run.agent));
-    let ctx = match &live {
-        Some((session, agent)) => Ctx { session: Some(session), actor: agent, ..*ctx },
-        None => *ctx,
-    };
-    hand_over(tx, &ctx, &before, message)?;
+    // Every agent can write the file. A run hands over by its session, which says who speaks, and
+    // what somebody claimed by hand is that person's to hand over.
+    if let Some(live) = run::live_of(tx, &before.id)? {
+        received.problems.push(format!(
+            "the report about {task} was not taken: {} works on {} in {}, and hands it over with \
+             el submit",
+            live.agent, before.id, live.id
+        ));
+        return Ok(());
+    }
+    if let Err(error) = taken_claim(ctx, None, &before, false) {
+        received.problems.push(format!("the report about {task} was not taken: {error}"));
+        return Ok(());
+    }
+    hand_over(tx, ctx, &before, message)?;
     received.notes.push(format!("{task} was handed over for review"));
     Ok(())
 }

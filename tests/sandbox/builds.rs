@@ -1,0 +1,75 @@
+//! Projects of three languages build and test with the defaults.
+
+use std::process::Command;
+
+use crate::support::TestEnv;
+
+/// Runs the lines in a worktree; the last one says `built`. Skipped where a program is missing.
+fn build(programs: &[&str], prepare: impl FnOnce(&mut TestEnv), script: &str) {
+    let is_there = |program: &&str| {
+        Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
+    };
+    if let Some(missing) = programs.iter().find(|program| !is_there(program)) {
+        eprintln!("skipped: there is no {missing}");
+        return;
+    }
+    let Some(mut env) = TestEnv::with_sandbox("isolate = \"worktree\"\n") else { return };
+    prepare(&mut env);
+    let said = env.attack(&format!("({script}) && echo built\ngit add .; git commit -q -m work"));
+    assert!(said.lines().any(|line| line == "built"), "{said}");
+    assert!(!said.to_lowercase().contains("read-only file system"), "{said}");
+}
+
+#[test]
+fn a_rust_project_builds_and_tests() {
+    // The toolchain of whoever runs the tests, and an own home of cargo.
+    let home = std::env::var("HOME").unwrap();
+    let toolchain = std::env::var("RUSTUP_HOME").unwrap_or_else(|_| format!("{home}/.rustup"));
+    build(
+        &["cargo"],
+        |env| {
+            env.set("RUSTUP_HOME", toolchain);
+            std::fs::create_dir_all(env.home().join(".cargo/registry")).unwrap();
+        },
+        "cargo init -q --lib --vcs none --name work . && echo target > .gitignore \\
+         && cargo test -q --offline && cargo build -q --offline --release",
+    );
+}
+
+#[test]
+fn a_node_project_installs_and_tests() {
+    build(
+        &["node", "npm"],
+        |env| std::fs::create_dir(env.home().join(".npm")).unwrap(),
+        "mkdir dep && (cd dep && npm init -y && echo 'module.exports = 41' > index.js) \\
+         && npm init -y && npm install --offline --no-audit --no-fund --install-links ./dep \\
+         && echo \"process.exit(require('dep') - 41)\" > test.js \\
+         && npm pkg set scripts.test='node test.js' \\
+         && npm test && echo node_modules > .gitignore",
+    );
+}
+
+#[test]
+fn a_python_project_makes_its_environment_and_tests() {
+    build(
+        &["python3"],
+        |_| {},
+        "python3 -m venv .venv && .venv/bin/python -m pip --version \\
+         && printf 'import unittest\\nclass T(unittest.TestCase):\\n  def test(self): pass\\n' \\
+           > test_it.py && .venv/bin/python -m unittest \\
+         && printf '.venv\\n__pycache__\\n' > .gitignore",
+    );
+}
+
+/// What is found on PATH stays as it is, also below a folder that is opened.
+#[test]
+fn programs_in_an_opened_folder_stay() {
+    let Some(mut env) = TestEnv::with_sandbox("sandbox_write = [\"~/.tool\"]\n") else { return };
+    let bin = env.home().join(".tool/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    env.set("PATH", format!("{}:{path}", env.path("bin").display()));
+    env.attack("echo x > ~/.tool/cache; cp /bin/true ~/.tool/bin/git; mv ~/.tool/bin ~/.tool/old");
+    assert!(env.home().join(".tool/cache").exists());
+    assert!(bin.is_dir() && !bin.join("git").exists());
+}

@@ -1,0 +1,89 @@
+//! What an agent tries with git: whatever it leaves, no git outside runs a program of its naming.
+
+use crate::support::TestEnv;
+
+/// A repository in the folder of the work that names programs in every way, and the worktree's own.
+fn trap(env: &TestEnv) -> String {
+    format!(
+        "ran='touch {root}/ran'
+         common=$(git rev-parse --path-format=absolute --git-common-dir)
+         own=$(git rev-parse --git-dir)
+         names() {{
+           for key in core.fsmonitor core.hooksPath core.sshCommand core.pager core.editor \\
+             filter.x.clean filter.x.smudge filter.x.process diff.x.command diff.x.textconv \\
+             merge.x.driver gpg.program credential.helper uploadpack.packObjectsHook; do
+             git $1 config $2 $key \"$ran; cat\"
+           done
+           git $1 config $2 core.hooksPath $PWD/hooks; git $1 config $2 protocol.ext.allow always
+         }}
+         mkdir hooks
+         for hook in post-checkout post-commit pre-commit post-merge post-rewrite \\
+           post-index-change reference-transaction prepare-commit-msg pre-auto-gc; do
+           printf '#!/bin/sh\\ntouch {root}/ran\\n' > hooks/$hook; chmod +x hooks/$hook
+           mkdir -p $common/hooks $own/hooks
+           cp hooks/$hook $common/hooks/; cp hooks/$hook $own/hooks/
+         done
+         printf '* filter=x diff=x merge=x\\n' > .gitattributes
+         cp .gitattributes $common/info/attributes; cp .gitattributes $own/info/attributes
+         names '-C .' --local; names '-C .' --worktree; names '-C .' --global
+         mkdir -p evil/objects evil/refs; cp $common/HEAD evil/; names '-C .' '-f evil/config'
+         echo $PWD/evil > $common/commondir; echo $PWD/evil > $own/commondir
+         mv .git old; echo \"gitdir: $PWD/evil\" > .git; ln -sfn $PWD/evil .git; cp -r evil .git
+         for nested in sub build/nested; do
+           git init -q $nested; names \"-C $nested\" --local
+           printf '[remote \"origin\"]\\n url = ext::touch% {root}/ran\\n promisor = true\\n' \\
+             >> $nested/.git/config
+           (cd $nested; export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.hooksPath \\
+              GIT_CONFIG_VALUE_0=/dev/null
+            echo one > file; git add file; git commit -q -m one
+            printf '* filter=x diff=x\\n' > .gitattributes
+            git -c filter.x.clean= -c filter.x.process= -c core.fsmonitor= add .
+            git -c core.fsmonitor= commit -q -m two
+            git config extensions.partialClone origin
+            printf '%040d\\n' 7 > .git/refs/heads/gone)
+           cp hooks/* $nested/.git/hooks/
+         done
+         printf 'build\\nevil\\n' > .gitignore
+           {root}/ran > .gitmodules
+         git add sub; git add .; git commit -q -m work; rm -f .git.old old
+         sleep 1; echo more > sub/file; touch sub/.gitattributes; git status",
+        root = env.path("").display(),
+    )
+}
+
+#[test]
+fn no_git_outside_obeys_what_it_leaves() {
+    TestEnv::attack_everywhere("", trap, |env, said| {
+        let ran = env.path("ran");
+        let is_safe = |after: &str| assert!(!ran.exists(), "after {after}\n{said}");
+        is_safe("the run");
+        let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
+        let id = id.as_str().unwrap();
+        let is_apart = env.project(".eluent/worktrees").exists();
+        for words in [&["show", id][..], &["diff", id], &["worktrees"], &["review", id]] {
+            env.run(env.command("el").args(words));
+            is_safe(words[0]);
+        }
+        // What a person does with the repository.
+        for words in
+            [&["status"][..], &["switch", "-c", "mine"], &["commit", "--allow-empty", "-mx"]]
+        {
+            env.git(words);
+            is_safe(words[0]);
+        }
+        if is_apart {
+            assert_eq!(env.robot(&["land", "--all"])["landed"], 1, "{said}");
+            is_safe("the landing");
+        }
+        for words in [
+            &["worktrees", "prune"][..],
+            &["land", "--all"],
+            &["worktrees", "remove", id, "--force"],
+        ] {
+            env.run(env.command("el").args(words));
+            is_safe(words[0]);
+        }
+        env.git(&["checkout", "-q", "main"]);
+        is_safe("a checkout");
+    });
+}

@@ -1,5 +1,6 @@
 //! A git worktree for each run, and joining the results: `el land`, `el worktrees`, `el diff`.
 
+mod branch_prefix;
 mod broken_off;
 mod builds_on;
 mod commits;

@@ -6,6 +6,7 @@
 
 mod advance;
 mod bounded;
+mod branch_names;
 mod call;
 mod editor;
 mod environment;
@@ -29,6 +30,8 @@ pub use self::advance::{
     AdvanceResult, LandedBranch, advance_branch, find_obstacle, note_landed, recover_move,
     unpublished_submodules,
 };
+pub(crate) use self::branch_names::{BranchPrefixes, PREFIXES_FILE};
+pub use self::branch_names::{DEFAULT_PREFIX, ensure_branch_prefix};
 pub use self::call::{Git, ensure_version};
 pub use self::editor::editor;
 pub(crate) use self::environment::is_local_variable;
@@ -38,7 +41,7 @@ pub use self::given_up::{expire_given_up, give_up};
 pub use self::integrate::{JoinMode, JoinResult, ScratchCheckout};
 pub use self::linked::main_worktree;
 pub use self::own::{OwnWorktree, WorkBranch};
-pub use self::repository::{Repository, Worktree, branch_of};
+pub use self::repository::{Repository, Worktree};
 pub use self::request::{Isolation, WorktreeRequest};
 pub use self::reverted::Revert;
 pub use self::untracked::copy_untracked;

@@ -92,6 +92,7 @@ impl Launcher {
             places: self.places.clone(),
             summary_before: None,
             preamble: None,
+            branch: None,
             sandbox: None,
         };
         let words = spec.argv(&RunDir::new(&self.places.runs, "RUN"), None)?;
@@ -134,6 +135,7 @@ impl Launcher {
                 &run.atom_id,
             )),
             preamble: self.preamble.clone().or(own_prompt),
+            branch: None,
             sandbox: self.sandbox.found_sandbox().cloned(),
         })?;
         let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16)
@@ -297,7 +299,7 @@ pub(crate) fn claude_options(
         resume,
         permission_mode: Some(agent.permission_mode.clone()).filter(|mode| !mode.is_empty()),
         allowed_tools: agent.allowed_tools.clone(),
-        may_commit: agent.isolation.is_some(),
+        own_branch: agent.isolation.as_ref().map(|made| format!("{}*", made.branch_prefix)),
         disallowed_tools: agent.disallowed_tools.clone(),
         model: agent.model.clone(),
         effort: agent.effort.clone(),
@@ -332,6 +334,7 @@ impl LaunchSpec {
                     &folder.settings_path(),
                     resume,
                 );
+                options.own_branch = self.branch.clone().or(options.own_branch);
                 options.budget_per_run = self.budget_left(resumed_at.unwrap_or(0));
                 options.summary_file = Some(summary_file::summary_file(&self.places, &self.atom));
                 options.database = Some(self.places.database.clone());

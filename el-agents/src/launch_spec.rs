@@ -29,6 +29,9 @@ pub(crate) struct LaunchSpec {
     /// Put at the head of the context.
     #[serde(default)]
     pub(crate) preamble: Option<String>,
+    /// The branch of the run's own worktree, once there is one.
+    #[serde(default)]
+    pub(crate) branch: Option<String>,
     /// The sandbox that the agent runs in, if there is one.
     #[serde(default)]
     pub(crate) sandbox: Option<Sandbox>,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use el_core::model::Timestamp;
 
-use crate::git::{Git, branch_of};
+use crate::git::Git;
 
 /// Files that are told of.
 const FILES_MAX: usize = 40;
@@ -94,7 +94,7 @@ fn changed_by_git(
     .or_else(|| ask_git_for_names(folder, &["ls-files", "-z", "--cached"], until))?;
     let words = ["--name-only", "-z", "--relative", "--no-renames", "--no-ext-diff"];
     let is_own = ask_git_for_names(folder, &["symbolic-ref", "-q", "--short", "HEAD"], until)
-        .is_some_and(|on| on == [branch_of(atom)]);
+        .is_some_and(|on| on.iter().any(|name| name.rsplit('/').next() == Some(atom)));
     let own = |base: &str| {
         ask_git_for_names(folder, &[&["diff"], &words[..], &[base, "HEAD"]].concat(), until)
     };

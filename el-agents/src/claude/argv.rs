@@ -11,14 +11,13 @@ const OWN_RULE: &str = "Bash(el *)";
 /// finished dependencies, and switching back to the own branch. The client itself allows read-only
 /// commands such as `git status`, `git diff` and `git log`. The rules allow neither `git push` nor
 /// `git config`, nor changes to other branches or to the stash, which all worktrees share.
-const COMMIT_RULES: [&str; 7] = [
+const COMMIT_RULES: [&str; 6] = [
     "Bash(git add *)",
     "Bash(git commit *)",
     "Bash(git mv *)",
     "Bash(git rm *)",
     "Bash(git restore --staged *)",
     "Bash(git merge *)",
-    "Bash(git switch el/*)",
 ];
 /// Tools that no run may use: a question to an absent person, and work scheduled after the turn,
 /// which ends the run. Background tasks of the client need no rule, since the supervisor waits for
@@ -60,8 +59,9 @@ pub struct ClaudeOptions {
     pub permission_mode: Option<String>,
     /// Permission rules such as `Edit` or `Bash(cargo *)`; `Bash(el *)` is always added.
     pub allowed_tools: Vec<String>,
-    /// The agent works in a worktree of its own and may commit there.
-    pub may_commit: bool,
+    /// The branch of the agent's own worktree, on which the agent may commit. A `*` stands for a
+    /// part that is not known yet.
+    pub own_branch: Option<String>,
     /// Rules that forbid; `AskUserQuestion` is always added.
     pub disallowed_tools: Vec<String>,
     /// An alias or a model's id, passed on unchecked.
@@ -101,8 +101,10 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
     }
     // These options take every word up to the next option, so an option has to follow.
     words.push("--allowedTools".into());
-    let commit = if options.may_commit { &COMMIT_RULES[..] } else { &[] };
-    let own: Vec<&str> = std::iter::once(OWN_RULE).chain(commit.iter().copied()).collect();
+    let switch = options.own_branch.as_ref().map(|branch| format!("Bash(git switch {branch})"));
+    let commit = if switch.is_some() { &COMMIT_RULES[..] } else { &[] };
+    let own: Vec<&str> =
+        std::iter::once(OWN_RULE).chain(commit.iter().copied()).chain(switch.as_deref()).collect();
     words.extend(rule_words("allowed_tools", &own, &options.allowed_tools)?);
     words.extend(options.summary_file.as_deref().map(summary_file_rules).unwrap_or_default());
     words.push("--disallowedTools".into());

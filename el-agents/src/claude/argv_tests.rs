@@ -65,12 +65,12 @@ fn a_call_with_everything() {
 #[test]
 fn in_its_own_worktree_it_may_commit_whatever_else_is_allowed() {
     let options = ClaudeOptions {
-        may_commit: true,
+        own_branch: Some("bots/a-1".to_owned()),
         allowed_tools: vec!["Bash(make *)".to_owned()],
         ..options()
     };
     let words = words(&options).join(" ");
-    for rule in COMMIT_RULES {
+    for rule in COMMIT_RULES.into_iter().chain(["Bash(git switch bots/a-1)"]) {
         assert!(words.contains(rule), "{words}");
     }
     assert!(words.contains("Bash(make *)") && !words.contains("push"), "{words}");

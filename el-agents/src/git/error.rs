@@ -72,12 +72,13 @@ pub enum GitError {
     },
     /// The finished work of a dependency is not on its atom's branch.
     #[error(
-        "commits of {atom}, which this builds on, are not on its branch el/{atom}; \
+        "commits of {atom}, which this builds on, are not on its branch {branch}; \
          they are kept as refs/el/astray/{atom}"
     )]
     Astray {
         /// The atom of the dependency.
         atom: String,
+        branch: String,
     },
     /// A file of the configuration's `worktree_copy` or `worktree_link`.
     #[error("{path} could not be put into the worktree: {why}")]
@@ -181,9 +182,9 @@ impl GitError {
                 )
                 .into();
             }
-            GitError::Astray { atom } => {
+            GitError::Astray { atom, branch } => {
                 return format!(
-                    "git branch -f el/{atom} refs/el/astray/{atom} takes them, \
+                    "git branch -f {branch} refs/el/astray/{atom} takes them, \
                      git update-ref -d refs/el/astray/{atom} gives them up; then el retry"
                 )
                 .into();

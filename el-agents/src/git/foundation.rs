@@ -3,7 +3,7 @@
 //! base or not at all.
 
 use super::call::failed_call;
-use super::repository::{Repository, branch_of};
+use super::repository::Repository;
 use super::request::WorktreeRequest;
 use super::{Git, GitError};
 
@@ -21,7 +21,7 @@ pub(super) fn merge_dependencies(
     let (mut top, mut with) = (base.to_owned(), Vec::new());
     let mut committer = None;
     for atom in unmerged_dependencies(repository, base, base, wanted.builds_on)? {
-        let branch = branch_of(&atom);
+        let branch = repository.branch_of(&atom)?;
         let Some(tip) = repository.branch_tip(&branch)? else { continue };
         if repository.contains(&tip, &top)? {
             top = tip;
@@ -64,12 +64,13 @@ pub(super) fn ensure_on_branches(
         let Some(left) = repository.resolve_commit(&format!("refs/el/astray/{atom}"))? else {
             continue;
         };
-        let is_there = match repository.branch_tip(&branch_of(atom))? {
+        let branch = repository.branch_of(atom)?;
+        let is_there = match repository.branch_tip(&branch)? {
             Some(tip) => repository.contains(&tip, &left)?,
             None => false,
         };
         if !is_there && !repository.has_work(target, &left)? {
-            return Err(GitError::Astray { atom: atom.clone() });
+            return Err(GitError::Astray { atom: atom.clone(), branch });
         }
     }
     Ok(())
@@ -85,7 +86,7 @@ pub(super) fn unmerged_dependencies(
 ) -> Result<Vec<String>, GitError> {
     let mut found = Vec::new();
     for atom in builds_on {
-        let Some(tip) = repository.branch_tip(&branch_of(atom))? else { continue };
+        let Some(tip) = repository.tip_of(atom)? else { continue };
         if !repository.has_landed(target, atom, &tip)? && !repository.has_work(commit, &tip)? {
             found.push(atom.clone());
         }

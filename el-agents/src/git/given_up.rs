@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::files::submodule_folders;
-use super::repository::{Repository, Worktree, branch_of};
+use super::repository::{Repository, Worktree};
 use super::{Git, GitError};
 
 /// Prefix of the references that keep the work: `<atom>/<seconds since 1970>` follows.
@@ -39,7 +39,7 @@ pub fn give_up(
             ["worktree".as_ref(), "remove".as_ref(), "--force".as_ref(), tree.path.as_os_str()];
         git.ask(&words)?;
     }
-    let mut change = format!("start\ndelete refs/heads/{} {tip}\n", branch_of(atom));
+    let mut change = format!("start\ndelete refs/heads/{} {tip}\n", repository.branch_of(atom)?);
     for (note, at) in repository.notes_of(atom)? {
         change.push_str(&format!("delete {note} {at}\n"));
     }

@@ -11,9 +11,25 @@ pub fn main_worktree(folder: &Path) -> Option<PathBuf> {
     if !link.is_file() {
         return None;
     }
-    let text = fs::read_to_string(link).ok()?;
-    let git_dir = folder.join(text.strip_prefix("gitdir:")?.trim());
-    let common = fs::read_to_string(git_dir.join("commondir")).ok()?;
-    let common = fs::canonicalize(git_dir.join(common.trim())).ok()?;
+    let own = linked_folder(folder)?;
+    let common = common_folder(&own)?;
     (common.file_name()? == ".git").then(|| common.parent().map(Path::to_owned))?
+}
+
+/// Returns git's folder of the repository whose checkout has this top folder.
+pub(super) fn repository_folder(top: &Path) -> PathBuf {
+    let own = linked_folder(top).unwrap_or_else(|| top.join(".git"));
+    common_folder(&own).unwrap_or(own)
+}
+
+/// Returns the folder that a `.git` file names.
+fn linked_folder(top: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(top.join(".git")).ok()?;
+    Some(top.join(text.strip_prefix("gitdir:")?.trim()))
+}
+
+/// Returns git's folder of the repository of a linked worktree.
+fn common_folder(own: &Path) -> Option<PathBuf> {
+    let common = fs::read_to_string(own.join("commondir")).ok()?;
+    fs::canonicalize(own.join(common.trim())).ok()
 }

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::repository::{branch_of, status_lines};
+use super::branch_names::{BranchPrefixes, existing_branch};
+use super::repository::status_lines;
 use super::{Git, GitError};
 
 /// The tracker's own files in a worktree are no work of an agent's.
@@ -21,6 +22,8 @@ const LOOK_BACK: &str = "100";
 pub struct OwnWorktree {
     git: Git,
     atom: String,
+    /// The atom's branch.
+    branch: String,
     /// Git's folder for this worktree.
     own: PathBuf,
     /// Git's folder of the repository.
@@ -70,7 +73,13 @@ impl OwnWorktree {
             return Ok(None);
         };
         let (own, common) = (PathBuf::from(own), PathBuf::from(common));
-        Ok(Some(OwnWorktree { git, atom: atom.to_owned(), own, common }))
+        let branch = existing_branch(&git, &BranchPrefixes::of_repository(&common), atom)?;
+        Ok(Some(OwnWorktree { git, atom: atom.to_owned(), branch, own, common }))
+    }
+
+    /// The atom's branch.
+    pub fn branch(&self) -> &str {
+        &self.branch
     }
 
     /// Lists the uncommitted files. `ours` names untracked files that el itself put there.
@@ -94,7 +103,7 @@ impl OwnWorktree {
     /// # Errors
     /// If git fails.
     pub fn reclaim_work(&self) -> Result<WorkBranch, GitError> {
-        let branch = format!("refs/heads/{}", branch_of(&self.atom));
+        let branch = format!("refs/heads/{}", self.branch);
         let on = self.git.ask_optional(&["symbolic-ref", "-q", "HEAD"])?;
         let mut tip = self.resolve_commit(&branch)?;
         if tip.is_some() && on.as_deref() == Some(branch.as_str()) {
@@ -134,7 +143,7 @@ impl OwnWorktree {
     fn switch_back(&self) -> Result<(), GitError> {
         if !self.is_mid_operation() && self.uncommitted_files(&[])?.is_empty() {
             // Where git refuses, the worktree stays as the agent left it.
-            let _ = self.git.without_hooks().ask(&["switch", "-q", &branch_of(&self.atom)]);
+            let _ = self.git.without_hooks().ask(&["switch", "-q", &self.branch]);
         }
         Ok(())
     }
@@ -161,7 +170,7 @@ impl OwnWorktree {
     /// Removes the locks that a killed git of the run left: locks not younger than the end of the
     /// run's processes. Returns the removed files.
     pub fn remove_stale_locks(&self, ended: SystemTime) -> Vec<PathBuf> {
-        let branch = self.common.join("refs/heads").join(branch_of(&self.atom) + ".lock");
+        let branch = self.common.join("refs/heads").join(format!("{}.lock", self.branch));
         let locks = [self.own.join("index.lock"), self.own.join("HEAD.lock"), branch];
         let is_stale = |path: &PathBuf| {
             path.symlink_metadata().and_then(|lock| lock.modified()).is_ok_and(|at| at <= ended)

@@ -4,12 +4,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::{Git, GitError};
-
-/// The branch of an atom.
-pub fn branch_of(atom: &str) -> String {
-    format!("el/{atom}")
-}
+use super::branch_names::BranchPrefixes;
+use super::{Git, GitError, linked};
 
 /// A repository with a checkout.
 #[derive(Debug, Clone)]
@@ -17,6 +13,7 @@ pub struct Repository {
     git: Git,
     top: PathBuf,
     prefix: PathBuf,
+    pub(super) branch_prefixes: BranchPrefixes,
 }
 
 /// A worktree of the repository.
@@ -60,8 +57,9 @@ impl Repository {
         }
         let top = git.ask(&["rev-parse", "--show-toplevel"])?;
         let prefix = git.ask(&["rev-parse", "--show-prefix"])?;
-        let top = PathBuf::from(top);
-        Ok(Repository { git: Git::at(&top), top, prefix: PathBuf::from(prefix) })
+        let (top, prefix) = (PathBuf::from(top), PathBuf::from(prefix));
+        let branch_prefixes = BranchPrefixes::of_repository(&linked::repository_folder(&top));
+        Ok(Repository { git: Git::at(&top), top, prefix, branch_prefixes })
     }
 
     /// Git in the top folder.
@@ -241,19 +239,6 @@ impl Repository {
         // Without an unmerged line, the branch has merges alone, about which `git cherry` says
         // nothing.
         Ok(!said.is_empty() && said.lines().all(|line| line.starts_with("- ")))
-    }
-
-    /// The atoms that have a branch.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub fn atoms_with_branch(&self) -> Result<Vec<String>, GitError> {
-        let names = self.git.ask(&["for-each-ref", "--format=%(refname)", "refs/heads/el/"])?;
-        Ok(names
-            .lines()
-            .filter_map(|name| name.strip_prefix("refs/heads/el/"))
-            .map(str::to_owned)
-            .collect())
     }
 
     /// Lists the worktrees, the main worktree first.

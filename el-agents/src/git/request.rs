@@ -14,6 +14,8 @@ pub struct Isolation {
     /// The base is the atom's own, and outranks the branch of its parent.
     #[serde(default)]
     pub is_own_base: bool,
+    /// How the names of new branches begin.
+    pub branch_prefix: String,
     /// Untracked files and folders of the main checkout that each worktree gets a copy of.
     pub copy: Vec<String>,
     /// The same, as links.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::file_error;
-use super::repository::{Repository, branch_of};
+use super::repository::Repository;
 use super::request::{Isolation, WorktreeRequest};
 use super::untracked::copy_untracked;
 use super::{Git, GitError, Worktree, foundation, lost, ready};
@@ -34,10 +34,10 @@ pub fn prepare_worktree(
     wanted: &WorktreeRequest<'_>,
 ) -> Result<PreparedWorktree, GitError> {
     let atom = wanted.atom;
-    let repository = Repository::open_at(folder)?;
+    let mut repository = Repository::open_at(folder)?;
     let git = repository.git().without_hooks();
     let head = repository.head_commit()?;
-    let branch = branch_of(atom);
+    let branch = repository.name_branch(atom, &isolation.branch_prefix)?;
     let target =
         isolation.base.as_deref().map_or(Ok(None), |name| repository.resolve_commit(name))?;
     let target = target.as_deref().unwrap_or(&head);
@@ -76,7 +76,7 @@ pub fn prepare_worktree(
         if fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
             return Err(GitError::InTheWay(path));
         }
-        add_worktree(&repository, isolation, wanted, &path, &head)?;
+        add_worktree(&repository, isolation, wanted, &branch, &path, &head)?;
     }
     let is_new = !ready::note_path(&Git::at(&path).in_own_checkout())?.exists();
     if is_new {
@@ -92,7 +92,8 @@ pub fn prepare_worktree(
         }
         None => Vec::new(),
     };
-    let unmerged = unmerged.iter().map(|atom| branch_of(atom)).collect();
+    let unmerged =
+        unmerged.iter().map(|atom| repository.branch_of(atom)).collect::<Result<_, _>>()?;
     Ok(PreparedWorktree { workdir, top: path, branch, is_new, unmerged })
 }
 
@@ -113,12 +114,12 @@ fn add_worktree(
     repository: &Repository,
     isolation: &Isolation,
     wanted: &WorktreeRequest<'_>,
+    branch: &str,
     path: &Path,
     head: &str,
 ) -> Result<(), GitError> {
     let git = repository.git().without_hooks();
     let atom = wanted.atom;
-    let branch = branch_of(atom);
     let words = |rest: &[&str]| -> Vec<std::ffi::OsString> {
         let mut words: Vec<std::ffi::OsString> =
             vec!["worktree".into(), "add".into(), "--quiet".into()];
@@ -126,9 +127,9 @@ fn add_worktree(
         words.extend(rest.iter().map(Into::into));
         words
     };
-    if repository.branch_tip(&branch)?.is_none() {
+    if repository.branch_tip(branch)?.is_none() {
         let of_parent = match wanted.parent {
-            Some(parent) => repository.branch_tip(&branch_of(parent))?,
+            Some(parent) => repository.tip_of(parent)?,
             None => None,
         };
         let base = match (of_parent, &isolation.base) {
@@ -146,7 +147,7 @@ fn add_worktree(
         );
         git.ask_with(&["update-ref", "--stdin"], Some(&change))?;
     }
-    git.ask(&words(&[&branch])).map(drop)
+    git.ask(&words(&[branch])).map(drop)
 }
 
 /// Makes the folder of the worktrees, hidden from git by a `.gitignore`.
@@ -188,7 +189,7 @@ pub fn remove_worktree(
             &[&["worktree".as_ref(), "remove".as_ref()], force, &[tree.path.as_os_str()]].concat(),
         )?;
     }
-    let mut change = format!("start\ndelete refs/heads/{} {tip}\n", branch_of(atom));
+    let mut change = format!("start\ndelete refs/heads/{} {tip}\n", repository.branch_of(atom)?);
     for (name, at) in repository.notes_of(atom)? {
         change.push_str(&format!("delete {name} {at}\n"));
     }

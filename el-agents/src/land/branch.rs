@@ -9,10 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{LandError, LandSettings};
-use crate::git::{GitError, Repository, Revert, Worktree, branch_of};
-
-/// How the names of agents' branches begin.
-const AGENT_PREFIX: &str = "el/";
+use crate::git::{GitError, Repository, Revert, Worktree};
 
 /// The state of an atom's branch.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -93,8 +90,9 @@ pub fn atom_branches(
     };
     let mut found = Vec::new();
     for atom in repository.atoms_with_branch()? {
-        if let Some(tip) = repository.branch_tip(&branch_of(&atom))? {
-            found.push(search.atom_branch(&atom, tip)?);
+        let branch = repository.branch_of(&atom)?;
+        if let Some(tip) = repository.branch_tip(&branch)? {
+            found.push(search.atom_branch(&atom, branch, tip)?);
         }
     }
     Ok(found)
@@ -114,9 +112,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn atom_branch(&self, id: &str, tip: String) -> Result<AtomBranch, LandError> {
+    fn atom_branch(&self, id: &str, branch: String, tip: String) -> Result<AtomBranch, LandError> {
         let Search { repository, target, .. } = self;
-        let branch = branch_of(id);
         let tree = self.worktree_of(id, &branch);
         let known: Option<Atom> = ops::get_atom(self.store, id).ok().filter(|found| found.id == id);
         let base = repository.base_of(id)?;
@@ -198,7 +195,7 @@ fn reopened_at(store: &Store, atom: &str) -> Result<Option<Timestamp>, LandError
 /// If the branch does not exist, or belongs to an agent.
 pub fn resolve_target(repository: &Repository, wanted: Option<&str>) -> Result<String, LandError> {
     let name = wanted.map_or_else(|| repository.current_branch(), |name| Ok(name.to_owned()))?;
-    if name.starts_with(AGENT_PREFIX) {
+    if repository.atom_of(&name).is_some() {
         return Err(LandError::AgentBranch(name));
     }
     if repository.branch_tip(&name)?.is_none() {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::chain::Conflict;
 use super::{LandError, LandItem, LandOutcome};
-use crate::git::{GitError, Repository, branch_of};
+use crate::git::{GitError, Repository};
 
 /// Metadata key of a conflict atom. The value is the id of the atom whose branch is in conflict.
 const CONFLICT_OF_KEY: &str = "land_conflict_of";
@@ -63,7 +63,7 @@ pub(super) fn file_all(
 
 /// Says, in words, how a conflict with a closed atom goes on.
 fn what_is_left(repository: &Repository, id: &str, tip: &str) -> Result<String, GitError> {
-    let resolved = repository.branch_tip(&branch_of(id))?;
+    let resolved = repository.tip_of(id)?;
     let has_it = resolved.map_or(Ok(false), |resolved| repository.contains(&resolved, tip))?;
     Ok(if has_it {
         format!("{id} is closed, and its branch has this one: el land {id} brings in both")

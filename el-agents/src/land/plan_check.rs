@@ -8,9 +8,7 @@ use el_core::rules::orchestrate::{Question, Standing};
 
 use super::check::{CheckCommand, CheckEnd, CheckRunner};
 use super::{LandContext, LandError, project_folder};
-use crate::git::{
-    GitError, JoinMode, JoinResult, Repository, ScratchCheckout, branch_of, copy_untracked,
-};
+use crate::git::{GitError, JoinMode, JoinResult, Repository, ScratchCheckout, copy_untracked};
 
 /// A branch with the work of an atom of a plan.
 #[derive(Debug)]
@@ -40,7 +38,7 @@ pub fn plan_branches<'a>(
     overview: &'a Overview,
 ) -> Result<PlanBranches<'a>, GitError> {
     let branch = |atom: &'a str, list: Option<&str>| -> Result<Option<PlanBranch<'a>>, GitError> {
-        let name = branch_of(atom);
+        let name = repository.branch_of(atom)?;
         let is_later =
             matches!(list.and_then(Question::from_name), Some(Question::Failures { .. }));
         let tip = repository.branch_tip(&name)?;

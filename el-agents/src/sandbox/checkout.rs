@@ -5,6 +5,7 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 
 use super::files::{Files, Kind};
+use crate::git::PREFIXES_FILE;
 
 /// A checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +52,7 @@ impl Checkout {
     pub(super) fn create_pinned(&self) {
         for path in [
             self.common.join("packed-refs"),
+            self.common.join(PREFIXES_FILE),
             self.common.join("config.worktree"),
             self.own.join("config.worktree"),
         ] {

@@ -6,6 +6,7 @@ use super::checkout::Checkout;
 use super::files::{Files, Kind};
 use super::mounts::{Access, Mounts};
 use super::secrets::{OF_RUN, SECRETS};
+use crate::git::{BranchPrefixes, PREFIXES_FILE};
 
 /// A home with more entries than this is shown as it is, read-only.
 const HOME_ENTRIES: usize = 400;
@@ -170,7 +171,12 @@ fn hide(mounts: &mut Mounts, path: &Path, files: &impl Files) {
 /// What a commit needs, and nothing that git runs programs for.
 fn open_git(mounts: &mut Mounts, checkout: &Checkout, files: &impl Files) {
     let common = &checkout.common;
-    let branches = common.join("refs/heads/el");
+    let prefixes = files.read_small_file(&common.join(PREFIXES_FILE)).unwrap_or_default();
+    let prefixes = BranchPrefixes::parse(&prefixes);
+    let branches: Vec<PathBuf> = prefixes
+        .iter()
+        .map(|prefix| common.join("refs/heads").join(prefix.trim_end_matches('/')))
+        .collect();
     let pinned: &[&str] = if checkout.is_linked() {
         // Git makes lock files beside these; they are the run's own, as is what else is made there.
         show_entries(mounts, common, usize::MAX, files);
@@ -184,7 +190,7 @@ fn open_git(mounts: &mut Mounts, checkout: &Checkout, files: &impl Files) {
         }
         if let Some(branch) = &checkout.branch {
             let folder = common.join(branch).parent().map(Path::to_owned);
-            if let Some(folder) = folder.filter(|folder| *folder == branches) {
+            if let Some(folder) = folder.filter(|folder| branches.contains(folder)) {
                 mounts.set(folder, Access::Write);
             }
             let log = common.join("logs").join(branch);
@@ -205,13 +211,14 @@ fn open_git(mounts: &mut Mounts, checkout: &Checkout, files: &impl Files) {
             "modules",
             "worktrees",
             "packed-refs",
-            "refs/heads/el",
+            PREFIXES_FILE,
             "refs/el",
             "objects/pack",
             "objects/info",
         ]
     };
-    for path in pinned.iter().map(|name| common.join(name)) {
+    let branches = branches.into_iter().filter(|_| !checkout.is_linked());
+    for path in pinned.iter().map(|name| common.join(name)).chain(branches) {
         if files.is_there(&path) {
             mounts.set(path, Access::Read);
         }

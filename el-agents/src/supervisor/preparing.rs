@@ -93,6 +93,7 @@ impl Supervisor {
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         ops::place_run(lease.store(), &run, &token, &folder)?;
         self.spec.agent.working_directory.clone_from(&workplace.folder);
+        self.spec.branch = Some(workplace.branch.clone());
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-use el_agents::git::{Git, branch_of};
+use el_agents::git::Git;
 use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -68,7 +68,7 @@ pub(crate) fn find_difference(app: &App, atom: &str, form: Form) -> Result<Diffe
     let store = app.open_for_reading()?;
     let atom = ops::resolve_id(&store, atom)?;
     let repository = find_repository(app)?;
-    let branch = branch_of(&atom);
+    let branch = repository.branch_of(&atom)?;
     let Some(tip) = repository.branch_tip(&branch)? else {
         return Err(CommandError::not_found(format!(
             "{atom} has no branch {branch}: no run of it had a worktree"

@@ -2,7 +2,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
-use el_agents::git::branch_of;
 use el_agents::settings::AgentSettings;
 use el_core::model::Priority;
 use el_core::ops::{Delegated, NewTask, Task};
@@ -293,12 +292,12 @@ fn print_hand_over(page: &mut Page, done: &HandedOver, new: &NewTask) {
         );
         page.push_line(page.paint(style::DIM, &text));
     }
-    if let Some(folder) = done.background.worktree_of().filter(|_| new.workdir.is_none()) {
+    let worktree = done.background.worktree_of().filter(|_| new.workdir.is_none());
+    if let Some((folder, prefix)) = worktree {
         let text = format!(
-            "It is done in a worktree of its own, on the branch {}: el land {} brings it in. \
-             --workdir . works in this folder instead.",
-            branch_of(&task.id),
-            task.id
+            "It is done in a worktree of its own, on the branch {prefix}{}: el land {} brings it \
+             in. --workdir . works in this folder instead.",
+            task.id, task.id
         );
         page.push_line(page.paint(style::DIM, &text));
         if let Some(files) = folders::uncommitted_files(folder) {

@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let answer = Answer { explained, decisive_files };
     let explained = &answer.explained;
     app.printer.emit(&answer, |page| {
-        print_explanation(page, explained, now);
+        print_explanation(page, explained, worktree_branch(app, &explained).as_deref(), now);
         if !answer.decisive_files.is_empty() {
             let id = &explained.atom.id;
             let text = format!(
@@ -89,22 +89,27 @@ fn repository_locks(app: &App) -> Vec<PathBuf> {
 /// What holds an atom back, as a text for people.
 pub(crate) fn explain_holds(store: &Store, id: &str, now: Timestamp) -> Result<String> {
     let mut page = Page::new(false, None, false);
-    print_holds(&mut page, &ops::explain(store, id, now)?, now);
+    print_holds(&mut page, &ops::explain(store, id, now)?, None, now);
     Ok(page.into_text())
 }
 
-fn print_explanation(page: &mut Page, explained: &Explanation, now: Timestamp) {
+fn print_explanation(
+    page: &mut Page,
+    explained: &Explanation,
+    branch: Option<&str>,
+    now: Timestamp,
+) {
     let atom = &explained.atom;
     let head = atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
     page.push_line(head);
-    print_holds(page, explained, now);
+    print_holds(page, explained, branch, now);
     if explained.attempts.is_empty() {
         return;
     }
     page.push_blank();
     page.push_heading("Attempts");
     for run in &explained.attempts {
-        let told = attempt_sentence(run, now);
+        let told = attempt_sentence(run, branch, now);
         page.push_paragraph(&told, 2);
     }
     if let Some(comment) = &explained.last_comment {
@@ -114,7 +119,12 @@ fn print_explanation(page: &mut Page, explained: &Explanation, now: Timestamp) {
     }
 }
 
-fn print_holds(page: &mut Page, explained: &Explanation, now: Timestamp) {
+fn print_holds(
+    page: &mut Page,
+    explained: &Explanation,
+    branch: Option<&str>,
+    now: Timestamp,
+) {
     if explained.ready {
         let text = page
             .paint(style::GOOD, "It is ready: el work or el next takes it when its turn comes.");
@@ -122,7 +132,7 @@ fn print_holds(page: &mut Page, explained: &Explanation, now: Timestamp) {
     }
     for hold in &explained.holds {
         if !is_told_already(hold, explained) {
-            page.push_paragraph(&hold_sentence(hold, explained, now), 2);
+            page.push_paragraph(&hold_sentence(hold, explained, branch, now), 2);
         }
     }
     if let Some(pause) = &explained.pause {
@@ -150,14 +160,19 @@ fn is_told_already(hold: &Hold, explained: &Explanation) -> bool {
 }
 
 /// A hold in a sentence.
-fn hold_sentence(hold: &Hold, explained: &Explanation, now: Timestamp) -> String {
+fn hold_sentence(
+    hold: &Hold,
+    explained: &Explanation,
+    branch: Option<&str>,
+    now: Timestamp,
+) -> String {
     match hold {
         Hold::Status { status } => {
             let atom = &explained.atom;
             let reason = atom.close_reason.as_deref().filter(|reason| !reason.trim().is_empty());
             of_status(*status, &atom.id, atom.assignee.as_deref(), reason)
         }
-        Hold::Running { run } => running_sentence(run, &explained.attempts),
+        Hold::Running { run } => running_sentence(run, &explained.attempts, branch),
         hold => of_others(hold, now),
     }
 }
@@ -184,10 +199,10 @@ fn of_status(status: Status, id: &str, assignee: Option<&str>, reason: Option<&s
 }
 
 /// The worker of the atom, its session, and its current action.
-fn running_sentence(run: &str, attempts: &[Run]) -> String {
+fn running_sentence(run: &str, attempts: &[Run], branch: Option<&str>) -> String {
     let found = attempts.iter().find(|found| found.id == run);
-    let place =
-        found.and_then(worktree_branch).map_or_else(String::new, |branch| format!(" on {branch}"));
+    let place = branch.filter(|_| found.is_some_and(has_worktree));
+    let place = place.map_or_else(String::new, |branch| format!(" on {branch}"));
     let agent = found.map_or("an agent", |found| found.agent.as_str());
     let doing = found.and_then(|found| found.progress.action.as_deref());
     let doing = doing.map_or_else(String::new, |action| format!(" Its last step: {action}."));
@@ -253,7 +268,7 @@ fn of_others(hold: &Hold, now: Timestamp) -> String {
 }
 
 /// An attempt in a sentence.
-fn attempt_sentence(run: &Run, now: Timestamp) -> String {
+fn attempt_sentence(run: &Run, branch: Option<&str>, now: Timestamp) -> String {
     let took = time::format_span(runs::run_duration(run, now));
     let cost = runs::format_cost(run.progress.cost_micros);
     let cost = if cost.is_empty() { String::new() } else { format!(", {cost}") };
@@ -271,7 +286,7 @@ fn attempt_sentence(run: &Run, now: Timestamp) -> String {
     for (what, words) in last_words(run) {
         told.push_str(&format!("; {what} “{}”", sanitize::one_line(&words)));
     }
-    if let Some(branch) = worktree_branch(run) {
+    if let Some(branch) = branch.filter(|_| has_worktree(run)) {
         told.push_str(&format!("; branch {branch}"));
     }
     match &run.summary {
@@ -280,11 +295,16 @@ fn attempt_sentence(run: &Run, now: Timestamp) -> String {
     }
 }
 
-/// The branch of a run with a worktree of its own.
-fn worktree_branch(run: &Run) -> Option<String> {
+/// Returns true if the run has a worktree of its own.
+fn has_worktree(run: &Run) -> bool {
     let folder = std::path::Path::new(&run.workdir);
-    let is_own = folder.components().any(|part| part.as_os_str() == run.atom_id.as_str());
-    is_own.then(|| format!("el/{}", run.atom_id))
+    folder.components().any(|part| part.as_os_str() == run.atom_id.as_str())
+}
+
+/// The branch of the atom, if a run had a worktree.
+fn worktree_branch(app: &App, explained: &Explanation) -> Option<String> {
+    explained.attempts.iter().find(|run| has_worktree(run))?;
+    super::worktrees::find_repository(app).ok()?.branch_of(&explained.atom.id).ok()
 }
 
 /// The last words of the agent and its client, after an unplanned end.

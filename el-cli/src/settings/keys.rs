@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     /// A positive amount of US dollars.
     Amount,
     Text,
+    /// How the names of branches begin; ends with a slash.
+    BranchPrefix,
     /// A file or folder; relative to the project's folder, and `~/` is the home.
     Path,
     Choice(&'static [&'static str]),

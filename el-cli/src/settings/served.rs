@@ -93,6 +93,7 @@ impl Settings {
             folder: self.worktrees_folder()?,
             base: self.optional_text("worktree_base", name)?,
             is_own_base: false,
+            branch_prefix: self.optional_text("branch_prefix", None)?.unwrap_or_default(),
             copy: self.text_list("worktree_copy", name)?,
             link: self.text_list("worktree_link", name)?,
             setup: self.command_words("worktree_setup", name)?,

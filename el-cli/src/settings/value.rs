@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use el_agents::git::ensure_branch_prefix;
 use serde::Serialize;
 use toml::de::DeValue;
 
@@ -54,6 +55,9 @@ impl Value {
             Kind::Time { .. } => bounded_time(key, duration::parse_duration(trimmed)?),
             Kind::Choice(_) => parse_choice(key, trimmed),
             Kind::Text | Kind::Path => parse_words(trimmed),
+            Kind::BranchPrefix => {
+                ensure_branch_prefix(trimmed).map(|()| Value::Text(trimmed.to_owned()))
+            }
             Kind::List => checked_items(key, parse_list(trimmed)?),
             Kind::Command if trimmed.starts_with('[') => parse_list(trimmed),
             Kind::Command => {
@@ -84,7 +88,12 @@ impl Value {
                 )
             }
             (
-                Kind::Time { .. } | Kind::Choice(_) | Kind::Text | Kind::Path | Kind::Command,
+                Kind::Time { .. }
+                | Kind::Choice(_)
+                | Kind::Text
+                | Kind::BranchPrefix
+                | Kind::Path
+                | Kind::Command,
                 DeValue::String(text),
             ) => Value::from_text(key, text),
             (Kind::Bool | Kind::Int { .. } | Kind::Amount, DeValue::String(text))
@@ -236,7 +245,7 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Bool => "true or false",
         Kind::Int { .. } => "a whole number",
         Kind::Amount => "an amount such as 2.50",
-        Kind::Text | Kind::Path | Kind::Choice(_) => "a text in quotes",
+        Kind::Text | Kind::BranchPrefix | Kind::Path | Kind::Choice(_) => "a text in quotes",
         Kind::Time { .. } => "a number of seconds or a text such as \"90m\"",
         Kind::List => "a list of texts in brackets",
         Kind::Command => "a text in quotes, or a list of texts in brackets,",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use el_agents::git::{GitError, OwnWorktree, WorkBranch, branch_of};
+use el_agents::git::{GitError, OwnWorktree, WorkBranch};
 use el_core::Store;
 use el_core::model::Run;
 use el_core::ops;
@@ -24,8 +24,7 @@ const NAMED: usize = 10;
 /// If the run is told for the first time, or the store cannot be used.
 pub(super) fn ensure_committed(app: &App, store: &mut Store, run: &Run, token: &str) -> Result<()> {
     // A failing git must not keep an agent from ending its work.
-    let Ok(Some((branch, files))) = uncommitted_work(app, run) else { return Ok(()) };
-    let own = branch_of(&run.atom_id);
+    let Ok(Some((own, branch, files))) = uncommitted_work(app, run) else { return Ok(()) };
     let (mut faults, mut hints) = (Vec::new(), Vec::new());
     match &branch {
         WorkBranch::Own => {}
@@ -72,15 +71,17 @@ pub(super) fn ensure_committed(app: &App, store: &mut Store, run: &Run, token: &
     )))
 }
 
-/// The branch of the work and the uncommitted files; `None` outside of a worktree made for the run.
+/// The atom's branch, the place of the work, and the uncommitted files; `None` outside of a
+/// worktree made for the run.
 fn uncommitted_work(
     app: &App,
     run: &Run,
-) -> std::result::Result<Option<(WorkBranch, Vec<String>)>, GitError> {
+) -> std::result::Result<Option<(String, WorkBranch, Vec<String>)>, GitError> {
     let Some(tree) = OwnWorktree::find(Path::new(&run.workdir), &run.atom_id)? else {
         return Ok(None);
     };
     let ours = app.settings().and_then(|settings| settings.put_into_worktrees());
-    let branch = tree.reclaim_work()?;
-    Ok(Some((branch, tree.uncommitted_files(&ours.unwrap_or_default())?)))
+    let work = tree.reclaim_work()?;
+    let files = tree.uncommitted_files(&ours.unwrap_or_default())?;
+    Ok(Some((tree.branch().to_owned(), work, files)))
 }

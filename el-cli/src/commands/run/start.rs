@@ -66,12 +66,12 @@ impl BackgroundWorker {
         })
     }
 
-    /// The folder whose repository holds the worktrees, for tasks without a folder of their own.
-    /// `None` if runs share the folder.
-    pub(super) fn worktree_of(&self) -> Option<&Path> {
+    /// The folder whose repository holds the worktrees, and the prefix of their branches, for tasks
+    /// without a folder of their own. `None` if runs share the folder.
+    pub(super) fn worktree_of(&self) -> Option<(&Path, &str)> {
         let agent = &self.served.agent;
         let isolation = agent.isolation.as_ref().or(agent.task_isolation.as_ref());
-        isolation.map(|_| agent.working_directory.as_path())
+        isolation.map(|made| (agent.working_directory.as_path(), made.branch_prefix.as_str()))
     }
 
     /// Checks that a worker could work: tmux, the agent's program, the folders.

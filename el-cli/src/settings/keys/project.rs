@@ -136,6 +136,15 @@ pub(super) static KEYS: &[Key] = &[
         "Where the worktrees are",
     ),
     key(
+        "branch_prefix",
+        Kind::BranchPrefix,
+        Some(el_agents::git::DEFAULT_PREFIX),
+        Scope::Project,
+        Class::Free,
+        "How the names of the branches of worktrees begin; the atom's id follows. A branch that is \
+         there keeps its name",
+    ),
+    key(
         "land_mode",
         Kind::Choice(&["rebase", "merge"]),
         Some("rebase"),

@@ -29,7 +29,7 @@ impl BranchConflict<'_> {
     fn branch_atoms(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.branch)
             .chain(self.with.split(", "))
-            .filter_map(|branch| branch.strip_prefix("el/"))
+            .filter_map(|branch| branch.rsplit('/').next())
     }
 }
 
@@ -141,7 +141,7 @@ fn new(tx: &Tx<'_>, waiting: &Atom, apart: &BranchConflict<'_>) -> Result<NewAto
              Your branch begins with what fits. Merge the branches that it does not have (`git \
              merge {branch}`), resolve each of these files so that the intent of both sides is \
              kept, commit the merge, and close this atom. {} goes on from there. `el diff ATOM` \
-             shows what a branch `el/ATOM` was about.",
+             shows what the branch of ATOM was about.",
             waiting.id, waiting.title, waiting.id
         ),
         priority: Some(waiting.priority),

@@ -8,6 +8,7 @@ mod configuration;
 mod containers;
 mod endings;
 mod environment;
+mod estimates;
 mod failures;
 mod hostile;
 mod kills;

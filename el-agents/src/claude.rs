@@ -8,6 +8,7 @@ mod argv;
 mod environ;
 mod field;
 mod lines;
+mod prices;
 mod progress;
 mod render;
 mod result;

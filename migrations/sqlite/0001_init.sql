@@ -167,6 +167,8 @@ CREATE TABLE runs (
   tokens_in        INTEGER NOT NULL DEFAULT 0,
   tokens_out       INTEGER NOT NULL DEFAULT 0,
   cost_micros      INTEGER NOT NULL DEFAULT 0,
+  -- The part of the cost that no result has reported: estimated from the tokens.
+  estimated_micros INTEGER NOT NULL DEFAULT 0,
   action           TEXT,
   -- Told by a running agent in progress blocks.
   percent          INTEGER,

@@ -17,8 +17,9 @@ const OPEN_TOOLS: usize = 1024;
 /// The progress of a run over all calls of Claude Code.
 ///
 /// During a call, the token counts are those of the messages so far (output counts are low, since
-/// the stream repeats the count from the beginning of each message), and the cost is unknown. The
-/// result of the call corrects both.
+/// the stream repeats the count from the beginning of each message), and the cost is estimated from
+/// the tokens. The result of the call corrects both. A call that ends without a result leaves its
+/// estimate.
 #[derive(Debug, Clone, Default)]
 pub struct Progress {
     /// Answers of the model, subagents not counted.
@@ -27,8 +28,10 @@ pub struct Progress {
     pub tokens_in: u64,
     /// Tokens written.
     pub tokens_out: u64,
-    /// Millionths of a dollar.
+    /// Millionths of a dollar, with what is estimated.
     pub cost_usd_micros: u64,
+    /// The part of the cost that no result has reported.
+    pub estimated_micros: u64,
     /// The agent's current action: a line of at most 120 characters, without control codes.
     pub action: String,
     /// A tool runs, so silence is normal.
@@ -48,7 +51,15 @@ pub struct Progress {
 struct Totals {
     turns: u64,
     usage: Usage,
+    /// Reported by results.
     cost: u64,
+}
+
+impl Totals {
+    /// The same without an estimate: results have reported the cost.
+    fn with_known_cost(self) -> Totals {
+        Totals { usage: Usage { estimate_micros: 0, ..self.usage }, ..self }
+    }
 }
 
 impl Progress {
@@ -164,12 +175,14 @@ impl Progress {
                 usage: before.usage.plus(result.usage.max(seen.usage)),
                 cost: before.cost.saturating_add(cost),
             }
+            .with_known_cost()
         } else {
             Totals {
                 turns,
                 usage: result.usage.max(before.usage.plus(seen.usage)),
                 cost: cost.max(before.cost),
             }
+            .with_known_cost()
         };
         self.settled = Totals::default();
         self.open_messages.clear();
@@ -206,7 +219,8 @@ impl Progress {
         self.turns = totals.turns;
         self.tokens_in = totals.usage.tokens_in;
         self.tokens_out = totals.usage.tokens_out;
-        self.cost_usd_micros = totals.cost;
+        self.estimated_micros = totals.usage.estimate_micros;
+        self.cost_usd_micros = totals.cost.saturating_add(self.estimated_micros);
         self.tool_in_flight = !self.open_tools.is_empty();
     }
 }
@@ -311,6 +325,22 @@ mod tests {
     }
 
     #[test]
+    fn a_call_without_a_result_leaves_an_estimate() {
+        let priced = TOOL.replace(r#""id":"m1","#, r#""id":"m1","model":"claude-sonnet-5","#);
+        let costs = |progress: &Progress| (progress.cost_usd_micros, progress.estimated_micros);
+        // 100 tokens at 3 dollars a million, 50 from the cache, 1 written.
+        assert_eq!(costs(&applied(&priced)), (330, 330));
+        assert_eq!(costs(&applied(&[priced.as_str(), RESULT].join("\n"))), (2_100, 0));
+        let mut progress = applied(&priced);
+        progress.next_call();
+        assert_eq!(costs(&progress), (330, 330));
+        for event in parse_line(RESULT.as_bytes()) {
+            progress.apply_event(&event);
+        }
+        assert_eq!(costs(&progress), (2_430, 330), "only the second call has a result");
+    }
+
+    #[test]
     fn only_changes_are_reported() {
         let mut progress = Progress::default();
         let event = parse_line(TOOL.as_bytes());
@@ -335,7 +365,7 @@ mod tests {
         ) {
             let mut progress = Progress::default();
             for id in &ids {
-                let usage = Usage { tokens_in: u64::MAX / 3, tokens_out: 1 };
+                let usage = Usage { tokens_in: u64::MAX / 3, tokens_out: 1, estimate_micros: 2 };
                 let (message_id, subagent) = (id.to_string(), false);
                 progress.apply_event(&StreamEvent::Usage { message_id, usage, subagent });
                 let (id, name, summary) = (id.to_string(), "Bash".to_owned(), String::new());

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::field::{boolean_field, number_field, text_field};
+use super::prices::price_of;
 
 /// Token counts of an answer or of many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -11,25 +12,32 @@ pub struct Usage {
     pub tokens_in: u64,
     /// Tokens written.
     pub tokens_out: u64,
+    /// The estimated cost, in millionths of a dollar; 0 where the model's price is unknown.
+    pub estimate_micros: u64,
 }
 
 impl Usage {
     /// Reads `{"input_tokens":…}` or, in a result's `modelUsage`, `{"inputTokens":…}`; missing
     /// counts are 0.
     pub(super) fn from_json(value: &Value) -> Self {
-        let sum = |names: &[&str]| {
-            names.iter().filter_map(|name| number_field(value, name)).fold(0, u64::saturating_add)
+        Self::of_model(value, "")
+    }
+
+    /// Reads the usage of an answer of this model.
+    pub(super) fn of_model(value: &Value, model: &str) -> Self {
+        let count = |name: &str, other: &str| {
+            number_field(value, name).or_else(|| number_field(value, other)).unwrap_or(0)
         };
+        let input = count("input_tokens", "inputTokens");
+        let written = count("cache_creation_input_tokens", "cacheCreationInputTokens");
+        let read = count("cache_read_input_tokens", "cacheReadInputTokens");
+        let tokens_out = count("output_tokens", "outputTokens");
+        let price = price_of(model);
         Self {
-            tokens_in: sum(&[
-                "input_tokens",
-                "cache_creation_input_tokens",
-                "cache_read_input_tokens",
-                "inputTokens",
-                "cacheCreationInputTokens",
-                "cacheReadInputTokens",
-            ]),
-            tokens_out: sum(&["output_tokens", "outputTokens"]),
+            tokens_in: input.saturating_add(written).saturating_add(read),
+            tokens_out,
+            estimate_micros: price
+                .map_or(0, |price| price.estimate(input, read, written, tokens_out)),
         }
     }
 
@@ -37,6 +45,7 @@ impl Usage {
         Self {
             tokens_in: self.tokens_in.saturating_add(other.tokens_in),
             tokens_out: self.tokens_out.saturating_add(other.tokens_out),
+            estimate_micros: self.estimate_micros.saturating_add(other.estimate_micros),
         }
     }
 
@@ -44,6 +53,7 @@ impl Usage {
         Self {
             tokens_in: self.tokens_in.max(other.tokens_in),
             tokens_out: self.tokens_out.max(other.tokens_out),
+            estimate_micros: self.estimate_micros.max(other.estimate_micros),
         }
     }
 }
@@ -172,7 +182,11 @@ mod tests {
                 "errors":["Reached maximum budget ($0.004)"]}"#,
         );
         assert_eq!(result.message(), "Reached maximum budget ($0.004)");
-        assert_eq!(result.usage, Usage { tokens_in: 401, tokens_out: 82 }, "all models count");
+        assert_eq!(
+            result.usage,
+            Usage { tokens_in: 401, tokens_out: 82, estimate_micros: 0 },
+            "all models count"
+        );
         assert_eq!(result.cost_usd_micros, Some(4_000));
     }
 
@@ -186,7 +200,7 @@ mod tests {
                     {"a":{"inputTokens":100,"outputTokens":20,"costUSD":0.0008}}}"#,
         );
         assert!(result.since_last_result);
-        assert_eq!(result.usage, Usage { tokens_in: 100, tokens_out: 20 });
+        assert_eq!(result.usage, Usage { tokens_in: 100, tokens_out: 20, estimate_micros: 0 });
         assert_eq!(result.cost_usd_micros, Some(800));
         let nothing =
             read(r#"{"subtype":"success","total_cost_usd":5,"model_usage_since_last_result":{}}"#);

@@ -162,7 +162,8 @@ fn parse_assistant(value: &Value) -> Vec<StreamEvent> {
         }
     }
     if let (Some(message_id), Some(usage)) = (text_field(message, "id"), message.get("usage")) {
-        events.push(StreamEvent::Usage { message_id, usage: Usage::from_json(usage), subagent });
+        let usage = Usage::of_model(usage, &text_field(message, "model").unwrap_or_default());
+        events.push(StreamEvent::Usage { message_id, usage, subagent });
     }
     events
 }

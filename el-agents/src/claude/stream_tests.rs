@@ -145,7 +145,7 @@ fn a_subagents_words_are_marked_as_such() {
             StreamEvent::Text { text: "hi".to_owned(), subagent: true },
             StreamEvent::Usage {
                 message_id: "m".to_owned(),
-                usage: Usage { tokens_in: 1, tokens_out: 0 },
+                usage: Usage { tokens_in: 1, tokens_out: 0, estimate_micros: 0 },
                 subagent: true
             },
         ]

@@ -7,8 +7,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use super::error::file_error;
-use super::{Git, GitError, Repository, linked};
+use super::{Git, GitError};
 
 /// The prefix of every repository that names no other.
 pub const DEFAULT_PREFIX: &str = "el/";
@@ -92,57 +91,6 @@ pub fn ensure_branch_prefix(prefix: &str) -> Result<(), String> {
     match folder.split('/').find(|part| !is_part(part)) {
         Some(bad) => Err(format!("git takes '{bad}' for no part of a branch's name")),
         None => Ok(()),
-    }
-}
-
-impl Repository {
-    /// The branch of an atom. A branch that is there outranks the newest prefix.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub fn branch_of(&self, atom: &str) -> Result<String, GitError> {
-        existing_branch(self.git(), &self.branch_prefixes, atom)
-    }
-
-    /// The branch of an atom: the branch that is there, or else a name with this prefix, which the
-    /// repository remembers.
-    ///
-    /// # Errors
-    /// If git fails, or the prefix cannot be written down.
-    pub(super) fn name_branch(&mut self, atom: &str, prefix: &str) -> Result<String, GitError> {
-        let common = linked::repository_folder(self.top());
-        self.branch_prefixes.add(&common, prefix).map_err(file_error("write", &common))?;
-        let name = self.branch_of(atom)?;
-        let is_there = self.branch_tip(&name)?.is_some();
-        Ok(if is_there { name } else { format!("{prefix}{atom}") })
-    }
-
-    /// The tip of an atom's branch.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub fn tip_of(&self, atom: &str) -> Result<Option<String>, GitError> {
-        self.branch_tip(&self.branch_of(atom)?)
-    }
-
-    /// The atoms that have a branch.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub fn atoms_with_branch(&self) -> Result<Vec<String>, GitError> {
-        let mut words = vec!["for-each-ref".to_owned(), "--format=%(refname:lstrip=2)".to_owned()];
-        words.extend(self.branch_prefixes.iter().map(|prefix| format!("refs/heads/{prefix}")));
-        let said = self.git().ask(&words)?;
-        let mut atoms: Vec<String> =
-            said.lines().filter_map(|name| self.atom_of(name)).map(str::to_owned).collect();
-        atoms.sort_unstable();
-        atoms.dedup();
-        Ok(atoms)
-    }
-
-    /// The atom of a branch; `None` if no atom has a branch of that name.
-    pub fn atom_of<'a>(&self, branch: &'a str) -> Option<&'a str> {
-        self.branch_prefixes.atom_of(branch)
     }
 }
 

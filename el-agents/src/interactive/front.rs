@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use el_core::model::{EndKind, ExitRecord, Progress};
+use el_core::model::{Cost, EndKind, ExitRecord, Progress};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use super::conversation::{Conversation, ConversationFacts};
@@ -250,7 +250,7 @@ impl ScreenDriver {
             progress.action = Some(format!("waiting for a person: {}", question.text));
         }
         if let Some(cost) = self.conversation.known_facts().cost_micros {
-            progress.cost_micros = i64::try_from(cost).unwrap_or(i64::MAX);
+            progress.cost = Cost::reported(i64::try_from(cost).unwrap_or(i64::MAX));
         }
     }
 

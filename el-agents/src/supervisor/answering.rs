@@ -85,7 +85,7 @@ impl Supervisor {
             return false;
         }
         let progress = self.watcher.reader.progress();
-        if self.spec.budget_left(progress.cost_micros).is_some_and(|left| left <= 0.0) {
+        if self.spec.budget_left(progress.cost.cost_micros).is_some_and(|left| left <= 0.0) {
             return false;
         }
         let lease = &mut self.watcher.lease;

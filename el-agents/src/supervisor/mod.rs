@@ -210,7 +210,7 @@ impl Supervisor {
 
     /// Makes a call of the agent, from the start to the end of the process tree.
     async fn call_agent(&mut self, prompt: File, resume: bool) -> std::io::Result<CallEnd> {
-        let resumed_at = resume.then(|| self.watcher.reader.progress().cost_micros);
+        let resumed_at = resume.then(|| self.watcher.reader.progress().cost.cost_micros);
         let argv = self
             .spec
             .argv(&self.folder, resumed_at)

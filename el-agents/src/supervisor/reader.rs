@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use el_core::model::{EndKind, ExitRecord, Fault, Progress, Refusal, Timestamp};
+use el_core::model::{Cost, EndKind, ExitRecord, Fault, Progress, Refusal, Timestamp};
 use el_core::protocol::response::Reading;
 
 use super::answer_listener::AnswerListener;
@@ -235,7 +235,10 @@ impl Reader {
             turns: count(self.progress.turns),
             tokens_in: count(self.progress.tokens_in),
             tokens_out: count(self.progress.tokens_out),
-            cost_micros: count(self.progress.cost_usd_micros),
+            cost: Cost {
+                cost_micros: count(self.progress.cost_usd_micros),
+                estimated_micros: count(self.progress.estimated_micros),
+            },
             action: action.filter(|text| !text.is_empty()).map(|text| one_line(&text, 120)),
             ..self.answers.progress()
         }

@@ -102,7 +102,9 @@ fn status_body(state: &str, progress: &Progress) -> String {
         clippy::cast_precision_loss,
         reason = "an amount of dollars is far below the range where a float loses cents"
     )]
-    let dollars = progress.cost_micros as f64 / 1e6;
+    let dollars = progress.cost.cost_micros as f64 / 1e6;
+    let is_estimate = progress.cost.estimated_micros > 0;
+    let estimated = if is_estimate { " (estimated)" } else { "" };
     let percent =
         progress.percent.map_or_else(String::new, |percent| format!("percent: {percent}\n"));
     let files = match (progress.files_processed, progress.files_total) {
@@ -112,7 +114,7 @@ fn status_body(state: &str, progress: &Progress) -> String {
     };
     format!(
         "status: {state}\n{percent}{files}turns: {}\ntokens_in: {}\ntokens_out: {}\n\
-         cost_usd: {dollars:.4}\ndoing: {}\n",
+         cost_usd: {dollars:.4}{estimated}\ndoing: {}\n",
         progress.turns,
         progress.tokens_in,
         progress.tokens_out,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use el_core::model::{Atom, Outcome, Run, Status, Timestamp};
+use el_core::model::{Atom, Cost, Outcome, Run, Status, Timestamp};
 use el_core::model::{Pause, PauseKind};
 use el_core::rules::orchestrate::Step;
 use serde::Serialize;
@@ -37,7 +37,8 @@ pub enum Report {
         retry_at: Option<Timestamp>,
         seconds: u64,
         turns: i64,
-        cost_micros: i64,
+        #[serde(flatten)]
+        cost: Cost,
         /// The number of uncommitted files in the run's own worktree.
         uncommitted: usize,
     },
@@ -69,7 +70,8 @@ pub struct Summary {
     /// Counts by outcome, in the order of first occurrence.
     pub outcomes: Vec<(Outcome, usize)>,
     pub turns: i64,
-    pub cost_micros: i64,
+    #[serde(flatten)]
+    pub cost: Cost,
     pub seconds: u64,
     /// The number of runs that go on without this worker.
     pub left_running: usize,

@@ -312,7 +312,7 @@ impl<'a> State<'a> {
             }
             self.summary.count_outcome(&run.atom_id, outcome);
             self.summary.turns += run.progress.turns;
-            self.summary.cost_micros += run.progress.cost_micros;
+            self.summary.cost += run.progress.cost;
             self.listener.report(&Report::Settled {
                 run: run.id,
                 atom: run.atom_id,
@@ -322,7 +322,7 @@ impl<'a> State<'a> {
                 retry_at: atom.and_then(|a| a.retry_at),
                 seconds: took.as_secs(),
                 turns: run.progress.turns,
-                cost_micros: run.progress.cost_micros,
+                cost: run.progress.cost,
                 uncommitted: run.summary.map_or(0, |summary| summary.uncommitted.len()),
             });
             launched?;

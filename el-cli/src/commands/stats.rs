@@ -61,7 +61,7 @@ fn print_stats(page: &mut Page, stats: &Stats) {
             Some(runs::short_count(of_runs.tokens_in + of_runs.tokens_out))
                 .filter(|text| !text.is_empty())
                 .map(|text| format!("{text} tokens")),
-            Some(runs::format_cost(of_runs.cost_micros)).filter(|text| !text.is_empty()),
+            Some(runs::format_cost(of_runs.cost)).filter(|text| !text.is_empty()),
         ];
         page.push_line(spent.into_iter().flatten().collect::<Vec<_>>().join(" · "));
     }

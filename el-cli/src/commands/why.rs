@@ -119,12 +119,7 @@ fn print_explanation(
     }
 }
 
-fn print_holds(
-    page: &mut Page,
-    explained: &Explanation,
-    branch: Option<&str>,
-    now: Timestamp,
-) {
+fn print_holds(page: &mut Page, explained: &Explanation, branch: Option<&str>, now: Timestamp) {
     if explained.ready {
         let text = page
             .paint(style::GOOD, "It is ready: el work or el next takes it when its turn comes.");
@@ -270,7 +265,7 @@ fn of_others(hold: &Hold, now: Timestamp) -> String {
 /// An attempt in a sentence.
 fn attempt_sentence(run: &Run, branch: Option<&str>, now: Timestamp) -> String {
     let took = time::format_span(runs::run_duration(run, now));
-    let cost = runs::format_cost(run.progress.cost_micros);
+    let cost = runs::format_cost(run.progress.cost);
     let cost = if cost.is_empty() { String::new() } else { format!(", {cost}") };
     let head = format!(
         "#{} {} ({}, {took}{cost}): {}",

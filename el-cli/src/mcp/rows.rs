@@ -71,8 +71,8 @@ pub(super) fn task_row(task: &Task, position: Option<usize>, now: Timestamp) -> 
     if task.turns > 0 {
         facts.push(format!("turn {}", task.turns));
     }
-    if task.cost_micros > 0 {
-        facts.push(runs::format_cost(task.cost_micros));
+    if task.cost.cost_micros > 0 {
+        facts.push(runs::format_cost(task.cost));
     }
     if let Some(outcome) = task.outcome.filter(|_| !task.status.is_under_way()) {
         facts.push(outcome.to_string());

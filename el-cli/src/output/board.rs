@@ -1,6 +1,6 @@
 //! The board in one screen, for `el status`.
 
-use el_core::model::{AtomRow, Need, NeedKind, RunRow, Timestamp};
+use el_core::model::{AtomRow, Cost, Need, NeedKind, RunRow, Timestamp};
 use el_core::ops::{Board, Part};
 use el_core::rules::budget::format_usd;
 
@@ -46,7 +46,9 @@ pub(crate) fn counts_line(board: &Board) -> String {
     let spent = board.spent_today_micros;
     match board.budget_today_micros {
         Some(cap) => parts.push(format!("{} of {} today", format_usd(spent), format_usd(cap))),
-        None if spent > 0 => parts.push(format!("{} today", runs::format_cost(spent))),
+        None if spent > 0 => {
+            parts.push(format!("{} today", runs::format_cost(Cost::reported(spent))))
+        }
         None => {}
     }
     parts.join(" · ")
@@ -178,7 +180,7 @@ fn needs_table(needs: &[Need], now: Timestamp) -> Table {
             Cell::styled(style::ID, need.atom_id.as_deref().unwrap_or_default()),
             Cell::new(&need.title),
             Cell::new(frees),
-            Cell::new(runs::format_cost(need.cost_micros)),
+            Cell::new(runs::format_cost(Cost::reported(need.cost_micros))),
             Cell::styled(style::DIM, time::relative_time(now, need.since)),
         ]);
     }
@@ -218,7 +220,7 @@ fn running_cells(run: &RunRow, now: Timestamp) -> [Cell; 8] {
         Cell::new(action),
         Cell::new(turns),
         Cell::new(time::format_span(now.since(run.started_at))),
-        Cell::new(runs::format_cost(run.cost_micros)),
+        Cell::new(runs::format_cost(Cost::reported(run.cost_micros))),
         Cell::styled(style::DIM, time::relative_time(now, run.last_sign())),
     ]
 }
@@ -285,7 +287,7 @@ fn print_done(page: &mut Page, board: &Board, most: usize) {
     print_heading(page, "Done lately");
     let rows = board.done.items.iter().take(most).map(|row| {
         let by = row.last_run.as_ref().map_or_else(String::new, |run| {
-            let cost = runs::format_cost(run.cost_micros);
+            let cost = runs::format_cost(Cost::reported(run.cost_micros));
             format!("{} {cost}", run.agent).trim_end().to_owned()
         });
         let at = row.atom.closed_at.unwrap_or(row.atom.updated_at);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use el_core::model::{Run, Timestamp};
+use el_core::model::{Cost, Run, Timestamp};
 
 use super::page::Page;
 use super::table::{Cell, Column, Table};
@@ -29,14 +29,15 @@ pub(crate) fn count_turns(count: i64) -> String {
     super::count::with_noun(count, "turn")
 }
 
-/// `$0.42`; empty if the agent reported no cost.
-pub(crate) fn format_cost(micros: i64) -> String {
-    if micros <= 0 {
+/// `$0.42`, or `~$0.42` if a part is estimated; empty if nothing is known to have been spent.
+pub(crate) fn format_cost(cost: Cost) -> String {
+    if cost.cost_micros <= 0 {
         return String::new();
     }
     // Whole micro-dollars fit a double exactly far beyond any bill.
-    let dollars = micros as f64 / 1e6;
-    if dollars < 0.01 { format!("${dollars:.4}") } else { format!("${dollars:.2}") }
+    let dollars = cost.cost_micros as f64 / 1e6;
+    let sign = if cost.estimated_micros > 0 { "~" } else { "" };
+    if dollars < 0.01 { format!("{sign}${dollars:.4}") } else { format!("{sign}${dollars:.2}") }
 }
 
 /// `812`, `45k`, `1.2M`.
@@ -93,7 +94,7 @@ fn row_cells(run: &Run, now: Timestamp) -> [Cell; 11] {
         Cell::new(time::format_span(run_duration(run, now))),
         Cell::new(turns),
         Cell::new(short_count(run.progress.tokens_in + run.progress.tokens_out)),
-        Cell::new(format_cost(run.progress.cost_micros)),
+        Cell::new(format_cost(run.progress.cost)),
         Cell::new(detail.unwrap_or_default()),
     ]
 }
@@ -119,7 +120,7 @@ pub(crate) fn print_attempts(page: &mut Page, runs: &[Run], now: Timestamp) {
             Cell::new(time::format_span(run_duration(run, now))),
             Cell::styled(style::PERSON, &run.agent),
             Cell::styled(style::DIM, &run.id),
-            Cell::new(format_cost(run.progress.cost_micros)),
+            Cell::new(format_cost(run.progress.cost)),
             Cell::styled(style::DIM, time::relative_time(now, run.started_at)),
             Cell::new(sanitize::one_line(run.detail.as_deref().unwrap_or_default())),
         ]);
@@ -133,9 +134,11 @@ mod tests {
 
     #[test]
     fn costs_and_counts_are_short() {
-        assert_eq!(format_cost(0), "");
-        assert_eq!(format_cost(420_000), "$0.42");
-        assert_eq!(format_cost(1_234), "$0.0012");
+        assert_eq!(format_cost(Cost::default()), "");
+        assert_eq!(format_cost(Cost::reported(420_000)), "$0.42");
+        assert_eq!(format_cost(Cost::reported(1_234)), "$0.0012");
+        let some = Cost { cost_micros: 420_000, estimated_micros: 1 };
+        assert_eq!(format_cost(some), "~$0.42");
         assert_eq!(short_count(0), "");
         assert_eq!(short_count(812), "812");
         assert_eq!(short_count(45_300), "45k");

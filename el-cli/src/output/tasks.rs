@@ -122,7 +122,7 @@ pub(crate) fn print_task(page: &mut Page, task: &Task, position: Option<usize>, 
             "Exit code",
             task.exit_code.filter(|_| !task.status.is_under_way()).map(|code| code.to_string()),
         ),
-        ("Cost", Some(runs::format_cost(task.cost_micros)).filter(|text| !text.is_empty())),
+        ("Cost", Some(runs::format_cost(task.cost)).filter(|text| !text.is_empty())),
         ("Check", task.verify.as_ref().map(check_line)),
         ("Run", task.run_id.clone()),
     ];

@@ -115,7 +115,7 @@ pub(super) async fn list_runs(
             outcome: run.outcome,
             detail: run.detail.clone(),
             turns: run.progress.turns,
-            cost_micros: run.progress.cost_micros,
+            cost_micros: run.progress.cost.cost_micros,
         });
         Ok(attempts.collect())
     };

@@ -179,6 +179,7 @@ mod tests {
                 "preserve_sessions",
                 "worktree_base",
                 "epic_autoclose",
+                "branch_prefix",
                 "land_mode",
                 "orchestrate_progress",
                 "durability"

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::text_enum::text_enum;
-use super::{Completion, Summary, Timestamp, Verify};
+use super::{Completion, Cost, Summary, Timestamp, Verify};
 
 text_enum! {
     /// The outcome of a run. A run ends once, with one outcome.
@@ -110,8 +110,9 @@ pub struct Progress {
     pub turns: i64,
     pub tokens_in: i64,
     pub tokens_out: i64,
-    /// Cost in millionths of a US dollar, as reported by the agent.
-    pub cost_micros: i64,
+    /// As reported by the agent, with an estimate of what has not been reported yet.
+    #[serde(flatten)]
+    pub cost: Cost,
     /// The agent's current action, as a single line.
     pub action: Option<String>,
     /// Progress of the task from 0 to 100, if the agent was asked for reports.

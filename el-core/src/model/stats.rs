@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Pause;
+use super::{Cost, Pause};
 
 /// Counts by word, in the order of the words.
 pub type Counts = BTreeMap<String, i64>;
@@ -31,7 +31,8 @@ pub struct RunStats {
     pub turns: i64,
     pub tokens_in: i64,
     pub tokens_out: i64,
-    pub cost_micros: i64,
+    #[serde(flatten)]
+    pub cost: Cost,
     /// Run time in seconds, of the runs that have ended.
     pub seconds: i64,
 }

@@ -89,16 +89,19 @@ pub(super) fn record_caps(tx: &Tx<'_>, run: &str, caps: Caps) -> Result<()> {
 
 /// Adds the cost since the last record, and ends the run if the run or an epic above is over
 /// budget. Runs in the transaction that records the cost. `before` is the run before the change;
-/// `is_working`: no other cause has ended the run.
+/// `is_working`: no other cause has ended the run. An estimate counts once the run is over
+/// (`is_end`): until then, a result may correct it.
 pub(super) fn record_cost(
     tx: &Tx<'_>,
     before: &Run,
     progress: &Progress,
     now: Timestamp,
     is_working: bool,
+    is_end: bool,
 ) -> Result<()> {
+    let own = if is_end { progress.cost.cost_micros } else { progress.cost.reported_micros() };
     // An agent may report a wrong cost; a lower cost never gives money back.
-    let more = progress.cost_micros.saturating_sub(before.progress.cost_micros);
+    let more = own.saturating_sub(before.progress.cost.reported_micros());
     if more <= 0 {
         return Ok(());
     }
@@ -107,11 +110,11 @@ pub(super) fn record_cost(
     // Most of the cost is reported after the agent has closed the atom. The run is over by then,
     // but the other runs of the epic must stop.
     let is_working = is_working && kept.over.is_none();
-    if let Some(cap) = kept.run.filter(|cap| is_working && is_over(progress.cost_micros, *cap)) {
+    if let Some(cap) = kept.run.filter(|cap| is_working && is_over(own, *cap)) {
         // A failure of the run, tried again as others are.
         let why = format!(
             "over budget: this run cost {} of the {} that it may cost",
-            format_usd(progress.cost_micros),
+            format_usd(own),
             format_usd(cap)
         );
         run::set_column(tx, &before.id, "over_budget", &why)?;

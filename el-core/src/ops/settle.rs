@@ -109,9 +109,7 @@ pub fn settle(
             return Ok(Settled { run, atom, outcome, was_settled: true, message: None });
         }
         ensure_may_settle(&run, ending.by)?;
-        if let Some(progress) = ending.progress {
-            run = record_progress(tx, &run, progress, ctx.now)?;
-        }
+        run = record_progress(tx, run, ending.progress, ctx.now)?;
         let found = atom::find(tx, &run.atom_id)?;
         let verdict = verdict_of(tx, &run, ctx.now, ending)?;
         let will_be = found.as_ref().map(|atom| verdict.atom.applied_to(atom));
@@ -157,14 +155,22 @@ fn ensure_may_settle(run: &Run, by: SettledBy<'_>) -> Result<()> {
     }
 }
 
-/// Records the last figures, and ends this run or others if over budget. Returns the run after the
-/// change.
-fn record_progress(tx: &Tx<'_>, before: &Run, progress: &Progress, now: Timestamp) -> Result<Run> {
+/// Records the last figures, or else keeps those of the last heartbeat, and ends this run or others
+/// if over budget. Returns the run after the change.
+fn record_progress(
+    tx: &Tx<'_>,
+    before: Run,
+    last: Option<&Progress>,
+    now: Timestamp,
+) -> Result<Run> {
     let is_working = run_signal(tx, &before.id, &before.token)? == RunSignal::Work;
-    run::heartbeat(tx, &before.id, now, before.lease_until, None, progress)?;
-    note_answer(tx, before, progress)?;
-    budget::record_cost(tx, before, progress, now, is_working)?;
-    run::get(tx, &before.id)
+    if let Some(progress) = last {
+        run::heartbeat(tx, &before.id, now, before.lease_until, None, progress)?;
+        note_answer(tx, &before, progress)?;
+    }
+    let progress = last.unwrap_or(&before.progress);
+    budget::record_cost(tx, &before, progress, now, is_working, true)?;
+    if last.is_some() { run::get(tx, &before.id) } else { Ok(before) }
 }
 
 /// Records the hand-over. Without output of the agent, the output is `NULL`, not empty.

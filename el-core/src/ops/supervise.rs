@@ -116,7 +116,8 @@ pub fn extend_lease(store: &mut Store, beat: &Beat<'_>) -> Result<RunSignal> {
             beat.progress,
         )?;
         super::pause::note_answer(tx, &before, beat.progress)?;
-        super::budget::record_cost(tx, &before, beat.progress, beat.now, said == RunSignal::Work)?;
+        let is_working = said == RunSignal::Work;
+        super::budget::record_cost(tx, &before, beat.progress, beat.now, is_working, false)?;
         // The new cost may have ended the run.
         run_signal(tx, beat.run_id, beat.token)
     })

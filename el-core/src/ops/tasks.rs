@@ -5,7 +5,9 @@ use super::Page;
 use super::queue::of_agent;
 use super::settle::handed_back;
 use crate::Result;
-use crate::model::{Atom, Outcome, Priority, RUN_PREFIX, Status, TaskStatus, Timestamp, Verify};
+use crate::model::{
+    Atom, Cost, Outcome, Priority, RUN_PREFIX, Status, TaskStatus, Timestamp, Verify,
+};
 use crate::rules::task;
 use crate::store::{Store, Tx, atom, run};
 
@@ -46,7 +48,8 @@ pub struct Task {
     pub timeout_ms: Option<i64>,
     pub verify: Option<Verify>,
     pub turns: i64,
-    pub cost_micros: i64,
+    #[serde(flatten)]
+    pub cost: Cost,
 }
 
 /// A filter of tasks.
@@ -178,7 +181,7 @@ pub(super) fn of_atom(tx: &Tx<'_>, atom: Atom) -> Result<Task> {
             Some(Verify::pending(task.verify.clone()?, task.require_verify, 0))
         }),
         turns: last.as_ref().map_or(0, |run| run.progress.turns),
-        cost_micros: last.as_ref().map_or(0, |run| run.progress.cost_micros),
+        cost: last.as_ref().map_or_else(Cost::default, |run| run.progress.cost),
         detail,
         task_prompt: atom.description,
         title: atom.title,

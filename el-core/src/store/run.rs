@@ -259,7 +259,7 @@ pub(crate) fn heartbeat(
     tx.prepare_cached(
         "UPDATE runs SET heartbeat_at = ?2, lease_until = ?3, active_at = coalesce(?4, active_at),
             turns = ?5, tokens_in = ?6, tokens_out = ?7, cost_micros = ?8, action = ?9,
-            percent = ?10, files_processed = ?11, files_total = ?12
+            percent = ?10, files_processed = ?11, files_total = ?12, estimated_micros = ?13
          WHERE id = ?1 AND outcome IS NULL",
     )
     .and_then(|mut s| {
@@ -271,11 +271,12 @@ pub(crate) fn heartbeat(
             progress.turns,
             progress.tokens_in,
             progress.tokens_out,
-            progress.cost_micros,
+            progress.cost.cost_micros,
             progress.action,
             progress.percent,
             progress.files_processed,
-            progress.files_total
+            progress.files_total,
+            progress.cost.estimated_micros
         ])
     })
     .doing("extend a lease")?;

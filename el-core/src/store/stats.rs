@@ -3,7 +3,7 @@
 use super::Tx;
 use crate::Result;
 use crate::error::Doing;
-use crate::model::{Counts, RunStats};
+use crate::model::{Cost, Counts, RunStats};
 
 pub(crate) fn count_atoms(tx: &Tx<'_>) -> Result<i64> {
     tx.query_row("SELECT count(*) FROM atoms", [], |row| row.get(0)).doing("count atoms")
@@ -38,7 +38,8 @@ pub(crate) fn count_runs(tx: &Tx<'_>) -> Result<RunStats> {
     tx.query_row(
         "SELECT count(*), count(*) FILTER (WHERE outcome IS NULL), coalesce(sum(turns), 0),
            coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
-           coalesce(sum(cost_micros), 0), coalesce(sum(ended_at - started_at), 0) / 1000000
+           coalesce(sum(cost_micros), 0), coalesce(sum(estimated_micros), 0),
+           coalesce(sum(ended_at - started_at), 0) / 1000000
          FROM runs",
         [],
         |row| {
@@ -49,8 +50,8 @@ pub(crate) fn count_runs(tx: &Tx<'_>) -> Result<RunStats> {
                 turns: row.get(2)?,
                 tokens_in: row.get(3)?,
                 tokens_out: row.get(4)?,
-                cost_micros: row.get(5)?,
-                seconds: row.get(6)?,
+                cost: Cost { cost_micros: row.get(5)?, estimated_micros: row.get(6)? },
+                seconds: row.get(7)?,
             })
         },
     )

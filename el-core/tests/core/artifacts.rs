@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use el_core::model::{
-    Artifact, ArtifactKind, ArtifactState, Deliverable, EndKind, ExitRecord, NotSent, Outcome,
-    Progress, Summary, SummaryStatus,
+    Artifact, ArtifactKind, ArtifactState, Cost, Deliverable, EndKind, ExitRecord, NotSent,
+    Outcome, Progress, Summary, SummaryStatus,
 };
 use el_core::ops::{Ending, HandedOver};
 use el_core::rules::retry::RetryPolicy;
@@ -135,7 +135,7 @@ fn what_was_decided_is_told_before_it_is_written_and_only_then() {
     let run = p.claim().unwrap().run.id;
     let mut exit = ExitRecord::new(&run, EndKind::Exited, p.now);
     exit.exit_code = Some(7);
-    let progress = Progress { turns: 3, cost_micros: 5, ..Progress::default() };
+    let progress = Progress { turns: 3, cost: Cost::reported(5), ..Progress::default() };
     let policy = RetryPolicy::default();
     let ending = Ending { progress: Some(&progress), ..Ending::new(&exit, &policy, 0.0) };
     let ctx = p.person();
@@ -150,7 +150,7 @@ fn what_was_decided_is_told_before_it_is_written_and_only_then() {
     let atom = settled.atom.unwrap();
     let written = (settled.outcome, settled.run.detail.unwrap(), atom.status, atom.retry_at);
     assert_eq!((told, written.0), (Some(written.clone()), Outcome::Failed));
-    assert_eq!(settled.run.progress.cost_micros, 5);
+    assert_eq!(settled.run.progress.cost.cost_micros, 5);
     let again = ops::settle(&mut p.store, &ctx, &ending, |_| panic!("nothing is decided again"));
     assert!(again.unwrap().was_settled);
 }

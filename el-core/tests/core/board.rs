@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use el_core::Ctx;
 use el_core::model::{
-    BondKind, EndKind, ExitRecord, NeedKind, Priority, Progress, Status, Timestamp, Worker,
+    BondKind, Cost, EndKind, ExitRecord, NeedKind, Priority, Progress, Status, Timestamp, Worker,
 };
 use el_core::ops::{self, AtomPatch, Beat, Board, Guard, LandingRecord};
 use el_core::rules::retry::RetryPolicy;
@@ -173,7 +173,7 @@ fn what_runs_waits_and_is_done_is_told_with_its_reasons() {
     ops::dep_add(&mut p.store, &ctx, &first, &second, BondKind::Blocks).unwrap();
     let claimed = p.claim().unwrap();
     let free = p.create("free");
-    let progress = Progress { turns: 3, cost_micros: 250_000, ..Progress::default() };
+    let progress = Progress { turns: 3, cost: Cost::reported(250_000), ..Progress::default() };
     let beat = Beat {
         run_id: &claimed.run.id,
         token: &claimed.run.token,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use el_core::model::{
-    CancelMode, EndKind, EventKind, ExitRecord, Outcome, Progress, Stamp, Status, Worker,
+    CancelMode, Cost, EndKind, EventKind, ExitRecord, Outcome, Progress, Stamp, Status, Worker,
 };
 use el_core::ops::{self, AtomPatch, Beat, Ending, Gate, Guard, RunSignal, SettledBy};
 use el_core::rules::retry::RetryPolicy;
@@ -220,7 +220,7 @@ fn a_supervisor_that_comes_too_late_or_second_is_refused() {
     let refusal =
         ops::register_supervisor(&mut p.store, run, token, &second, p.now, LEASE).unwrap_err();
     assert_eq!(refusal.code(), "claimed");
-    let progress = Progress { turns: 3, cost_micros: 1200, ..Progress::default() };
+    let progress = Progress { turns: 3, cost: Cost::reported(1200), ..Progress::default() };
     let beat = Beat {
         run_id: run,
         token,

@@ -207,7 +207,10 @@ fn money_that_is_used_up_begins_nothing_new() {
     let asked = plan.asked(Question::Analysis);
     let (token, progress) = (
         asked.run.token.clone(),
-        el_core::model::Progress { cost_micros: 1_500_000, ..Default::default() },
+        el_core::model::Progress {
+            cost: el_core::model::Cost::reported(1_500_000),
+            ..Default::default()
+        },
     );
     let beat = ops::Beat {
         run_id: &asked.run.id,

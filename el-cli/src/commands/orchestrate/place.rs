@@ -135,8 +135,8 @@ pub(super) fn brief_state(task: &TaskView, now: Timestamp) -> String {
             _ => format!("{} attempts", task.tries.attempts),
         });
     }
-    if place == TaskStage::Done && task.cost_micros > 0 {
-        parts.push(runs::format_cost(task.cost_micros));
+    if place == TaskStage::Done && task.cost.cost_micros > 0 {
+        parts.push(runs::format_cost(task.cost));
     }
     parts.join(" · ")
 }

@@ -172,8 +172,8 @@ fn progress_words(store: &Store, task: &Task, now: Timestamp) -> Result<Words> {
     if task.turns > 0 {
         figures.push_str(&format!(" · turn {}", task.turns));
     }
-    if task.cost_micros > 0 {
-        figures.push_str(&format!(" · {}", runs::format_cost(task.cost_micros)));
+    if task.cost.cost_micros > 0 {
+        figures.push_str(&format!(" · {}", runs::format_cost(task.cost)));
     }
     if let Some(action) = &task.action {
         figures.push_str(&format!(" · {action}"));
@@ -265,7 +265,7 @@ mod tests {
             timeout_ms: None,
             verify: check.map(|status| Verify { status, ..Verify::pending(Vec::new(), false, 0) }),
             turns: 0,
-            cost_micros: 0,
+            cost: el_core::model::Cost::default(),
         }
     }
 

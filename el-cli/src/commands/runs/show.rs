@@ -90,7 +90,7 @@ fn print_run(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
         ("Exit", exit),
         ("Turns", (spent.turns > 0).then(|| spent.turns.to_string())),
         ("Tokens", tokens),
-        ("Cost", Some(runs::format_cost(spent.cost_micros)).filter(|text| !text.is_empty())),
+        ("Cost", Some(runs::format_cost(spent.cost)).filter(|text| !text.is_empty())),
         (
             "Sent back",
             (run.stop_blocks > 0).then(|| format!("{} times by the Stop hook", run.stop_blocks)),

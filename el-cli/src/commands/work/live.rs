@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use el_agents::worker::{self, Live, Report};
 use el_core::Store;
-use el_core::model::{Status, Timestamp};
+use el_core::model::{Cost, Status, Timestamp};
 use el_core::ops::{self, AtomFilter, OUTLOOK_MAX};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
@@ -35,7 +35,7 @@ pub(in crate::commands) struct Listener<'a> {
     queue: Option<Queue>,
     /// The number of atoms that ended here, and the cost of their runs.
     ended: usize,
-    cost_micros: i64,
+    cost: Cost,
 }
 
 /// The part of the queue that a worker takes from.
@@ -54,7 +54,14 @@ struct Line<'a> {
 
 impl<'a> Listener<'a> {
     pub(in crate::commands) fn new(printer: &'a Printer) -> Listener<'a> {
-        Listener { printer, shown: Vec::new(), held: None, queue: None, ended: 0, cost_micros: 0 }
+        Listener {
+            printer,
+            shown: Vec::new(),
+            held: None,
+            queue: None,
+            ended: 0,
+            cost: Cost::default(),
+        }
     }
 
     /// Also shows the queue and the progress, below the sessions.
@@ -113,8 +120,8 @@ impl<'a> Listener<'a> {
         let more = if found.ready >= OUTLOOK_MAX { "+" } else { "" };
         let total = self.ended.saturating_add(running.len()).saturating_add(left);
         let mut parts = vec![format!("{} of {total}{more}", self.ended)];
-        let live: i64 = running.iter().map(|one| one.run.progress.cost_micros).sum();
-        let cost = runs::format_cost(self.cost_micros.saturating_add(live));
+        let live: Cost = running.iter().map(|one| one.run.progress.cost).sum();
+        let cost = runs::format_cost(self.cost + live);
         parts.extend(Some(cost).filter(|cost| !cost.is_empty()));
         if found.ready > 0 {
             parts.push(format!("{}{more} ready", found.ready));
@@ -144,8 +151,8 @@ impl worker::Listener for Listener<'_> {
         match report {
             Report::HeldBack { reason } => self.held = Some(reason.clone()),
             Report::Released {} => self.held = None,
-            Report::Settled { cost_micros, status, .. } => {
-                self.cost_micros = self.cost_micros.saturating_add(*cost_micros);
+            Report::Settled { cost, status, .. } => {
+                self.cost += *cost;
                 self.ended += usize::from(status.is_none_or(|status| status != Status::Open));
             }
             _ => {}
@@ -192,8 +199,8 @@ fn session_line(page: &Page, one: &Live, width: usize, now: Timestamp) -> String
     let mut figures = String::new();
     if width >= ROOMY {
         figures = format!("{}  ", runs::count_turns(run.progress.turns));
-        if run.progress.cost_micros > 0 {
-            figures.insert_str(figures.len() - 1, &runs::format_cost(run.progress.cost_micros));
+        if run.progress.cost.cost_micros > 0 {
+            figures.insert_str(figures.len() - 1, &runs::format_cost(run.progress.cost));
         }
     }
     let head = format!("{} {elapsed:>7}  {figures}", run.atom_id);

@@ -63,7 +63,7 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
             retry_at,
             seconds,
             turns,
-            cost_micros,
+            cost,
             uncommitted,
             ..
         } => {
@@ -75,8 +75,8 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
             if *turns > 0 {
                 figures.push(runs::count_turns(*turns));
             }
-            if *cost_micros > 0 {
-                figures.push(runs::format_cost(*cost_micros));
+            if cost.cost_micros > 0 {
+                figures.push(runs::format_cost(*cost));
             }
             figures.extend(artifacts::uncommitted_remark(*uncommitted));
             page.push_line(format!(
@@ -168,8 +168,8 @@ fn print_summary(page: &mut Page, summary: &Summary) {
     if summary.turns > 0 {
         figures.push(runs::count_turns(summary.turns));
     }
-    if summary.cost_micros > 0 {
-        figures.push(runs::format_cost(summary.cost_micros));
+    if summary.cost.cost_micros > 0 {
+        figures.push(runs::format_cost(summary.cost));
     }
     page.push_line(format!(
         "Done: {} of {} claimed {}",

@@ -198,7 +198,7 @@ fn task_views(tx: &Tx<'_>, loaded: &LoadedPlan) -> Result<Vec<TaskView>> {
             priority: number("priority"),
             estimated_tokens: number("estimated_tokens"),
             tokens: last.map_or(0, |run| run.progress.tokens_in + run.progress.tokens_out),
-            cost_micros: runs.iter().map(|run| run.progress.cost_micros).sum(),
+            cost: runs.iter().map(|run| run.progress.cost).sum(),
         });
     }
     Ok(views)

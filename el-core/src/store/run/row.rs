@@ -2,7 +2,7 @@
 
 use rusqlite::Row;
 
-use crate::model::{Outcome, Progress, Run, Stamp, Timestamp};
+use crate::model::{Cost, Outcome, Progress, Run, Stamp, Timestamp};
 
 /// The columns that [`from_row`] reads, of a table that the query calls `r`.
 pub(super) const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token, \
@@ -11,7 +11,7 @@ pub(super) const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executo
      r.supervisor_pid, r.supervisor_start, r.supervisor_boot, r.agent_pid, r.turns, r.tokens_in, \
      r.tokens_out, r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, \
      r.cancel_requested, r.verify, r.output, r.error_lines, r.summary, r.percent, \
-     r.files_processed, r.files_total, r.completion, r.review, \
+     r.files_processed, r.files_total, r.completion, r.review, r.estimated_micros, \
      (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') \
      AS artifact_count";
 
@@ -52,7 +52,10 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
             turns: row.get(22)?,
             tokens_in: row.get(23)?,
             tokens_out: row.get(24)?,
-            cost_micros: row.get(25)?,
+            cost: Cost {
+                cost_micros: row.get(25)?,
+                estimated_micros: row.get("estimated_micros")?,
+            },
             action: row.get(26)?,
             percent: row.get("percent")?,
             files_processed: row.get("files_processed")?,

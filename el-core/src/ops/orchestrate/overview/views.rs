@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::{Atom, Outcome, Status, Timestamp};
+use crate::model::{Atom, Cost, Outcome, Status, Timestamp};
 use crate::ops::orchestrate::PlanSettings;
 use crate::rules::orchestrate::{Standing, Step};
 
@@ -119,7 +119,8 @@ pub struct TaskView {
     pub priority: Option<u64>,
     pub estimated_tokens: Option<u64>,
     pub tokens: i64,
-    pub cost_micros: i64,
+    #[serde(flatten)]
+    pub cost: Cost,
 }
 
 /// How a check of the whole ended.

@@ -37,7 +37,7 @@ impl TestEnv {
 
     /// Writes the scripts of all questions.
     fn scripts(&mut self, tasks: &[Task<'_>]) {
-        let folder = self.path("answers");
+        let folder = self.path("tmp/answers");
         std::fs::create_dir_all(&folder).unwrap();
         self.set("FAKE_AGENT_ANSWERS", folder.to_str().unwrap());
         std::fs::write(folder.join("tasks.json"), list(tasks).to_string()).unwrap();
@@ -51,7 +51,7 @@ impl TestEnv {
 
     /// Sets the script of the agent for this question.
     fn script_of(&self, question: &str, steps: &[&str]) {
-        std::fs::write(self.path("answers").join(question), steps.join("\n") + "\n").unwrap();
+        std::fs::write(self.path("tmp/answers").join(question), steps.join("\n") + "\n").unwrap();
     }
 
     /// Begins a plan and interrupts it, to be resumed.

@@ -39,7 +39,7 @@ fn project(scenario: &Value) -> Option<(TestEnv, RealClaude)> {
     let script = format!(
         "#!/bin/sh\nstat -c %a {}/*.md >> {} 2>/dev/null\nexec {} \"$@\"\n",
         env.project(".eluent/agent-context").display(),
-        env.path("context.modes").display(),
+        env.path("tmp/context.modes").display(),
         client.display()
     );
     env.program("claude", &script);
@@ -57,7 +57,7 @@ fn assert_run(env: &TestEnv, run: &Value, outcome: &str) {
     let said = std::fs::read_to_string(env.path("tmux.log")).unwrap();
     assert!(said.contains("new-session"));
     assert!(!said.contains(KEY) && !said.contains(&token), "{said}");
-    let modes = std::fs::read_to_string(env.path("context.modes")).unwrap();
+    let modes = std::fs::read_to_string(env.path("tmp/context.modes")).unwrap();
     assert!(!modes.is_empty() && modes.lines().all(|mode| mode == "600"), "{modes}");
     let folder = env.run_file(run, "");
     for file in std::fs::read_dir(&folder)

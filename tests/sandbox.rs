@@ -37,7 +37,7 @@ impl TestEnv {
         let mut env = TestEnv::with_repository(&format!(
             "executor = \"command\"\ncommand = \"agent.sh\"\nmax_attempts = 1\n{configuration}"
         ));
-        env.set("EL_SANDBOX", "strict");
+        env.set("EL_SANDBOX", "strict").unset("EL_SANDBOX_WRITE");
         Some(env)
     }
 

@@ -97,10 +97,10 @@ pub struct AgentSettings {
 #[serde(rename_all = "snake_case")]
 pub enum SandboxMode {
     /// Where the machine can have one.
+    #[default]
     Auto,
     /// Nothing runs without.
     Strict,
-    #[default]
     Off,
 }
 

@@ -168,7 +168,7 @@ fn a_second_attempt_does_not_hand_back_the_first_ones_summary() {
 #[test]
 fn the_status_file_is_kept_while_the_run_goes_on() {
     let env = TestEnv::with_tracker();
-    let go = env.path("go");
+    let go = env.path("tmp/go");
     let id = env.script_atom(&[
         "say I look around",
         "touch here",

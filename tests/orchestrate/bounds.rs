@@ -67,7 +67,7 @@ fn closing_the_epic_ends_what_is_begun_for_it() {
 #[test]
 fn an_agent_lifts_no_bound_of_its_plan_and_ends_no_other_part_of_it() {
     let mut env = TestEnv::with_plan(&[]);
-    let folder = env.path("out");
+    let folder = env.path("tmp");
     let say = |n: usize, words: &str| {
         format!(
             "sh P=$(el show $EL_ATOM --robot | grep -o '\"parent_id\":\"[^\"]*' | cut -d'\"' -f4); \
@@ -133,7 +133,7 @@ fn whoever_mends_a_failed_check_begins_with_what_was_checked() {
         "test -f one.txt && if test -f first.txt; then echo 2 > second.txt; else echo 1 > \
          first.txt; fi",
     );
-    let fixes = env.path("answers").join("fixes.json");
+    let fixes = env.path("tmp/answers").join("fixes.json");
     std::fs::write(
         &fixes,
         super::list(&[Task("fix", &[], vec![mend, "close done".to_owned()])]).to_string(),
@@ -160,7 +160,7 @@ fn whoever_mends_a_failed_check_begins_with_what_was_checked() {
 #[test]
 fn more_money_than_there_was_ends_what_runs_and_leaves_it_to_be_gone_on_with() {
     let mut env = TestEnv::with_plan(&[]);
-    let there = env.path("out").join("two");
+    let there = env.path("tmp").join("two");
     let costly =
         ["usage 1 1 0.9", &format!("wait-file {}", there.display()), "say 1", "result", "hang"]
             .map(str::to_owned);

@@ -215,7 +215,7 @@ fn what_a_person_supplies_while_something_runs_goes_on_at_once() {
     wait_until("that it stops", SOON, || {
         (database.query_row(stopped, [], |row| row.get::<_, i64>(0)).unwrap() > 0).then_some(())
     });
-    let list = env.path("answers").join("tasks.json");
+    let list = env.path("tmp/answers").join("tasks.json");
     env.el(&["phase", "set", &epic, "--phase", "task_list", "--file", list.to_str().unwrap()]).ok();
     wait_until("the work", SOON, || {
         (env.status(&env.task_of_if(&epic, "one")?) == "closed").then_some(())

@@ -44,7 +44,7 @@ fn five_tasks_in_three_layers_are_done_in_worktrees_brought_together_and_landed(
     env.git(&["commit", "-q", "-m", "base"]);
     // The first two meet: both are at work at the same time, or neither ends.
     let meet = |own: &str, other: &str| {
-        let folder = env.path("out");
+        let folder = env.path("tmp");
         [
             format!("touch {}/{own}", folder.display()),
             format!("wait-file {}/{other}", folder.display()),
@@ -159,7 +159,7 @@ fn a_failed_task_holds_only_what_waits_for_it() {
 #[test]
 fn a_failed_check_becomes_tasks_and_is_run_again() {
     let env = TestEnv::with_plan(&[plain("one", &[])]);
-    let folder = env.path("answers");
+    let folder = env.path("tmp/answers");
     let fix = Task("fix", &[], vec!["write mended yes".to_owned(), "close done".to_owned()]);
     std::fs::write(folder.join("fixes.json"), super::list(&[fix]).to_string()).unwrap();
     let steps = [
@@ -188,7 +188,7 @@ fn tasks_that_do_not_fit_together_are_left_to_the_one_that_brings_them_together(
     env.git(&["init", "-q"]);
     env.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
     env.scripts(&[clash("one"), clash("two")]);
-    let told = env.path("told.json");
+    let told = env.path("tmp/told.json");
     env.script_of("aggregation", &[&format!("record {}", told.display()), SETTLE, AGGREGATION]);
     env.start_plan(&["--concurrency", "2"]).wait(SOON * 2).ok();
     let epic = env.epic();
@@ -318,7 +318,7 @@ fn what_a_task_did_not_commit_is_told_and_what_it_inherited_is_not_called_its_ow
         "close done",
     ];
     env.scripts(&[writer("one", &[]), Task("two", &["one"], steps.map(str::to_owned).into())]);
-    let told = env.path("told.json");
+    let told = env.path("tmp/told.json");
     env.script_of("aggregation", &[&format!("record {}", told.display()), AGGREGATION]);
     env.start_plan(&["--concurrency", "2"]).wait(SOON * 2).ok();
     let epic = env.epic();

@@ -22,7 +22,7 @@ impl TestEnv {
             })
             .collect();
         std::fs::write(
-            self.path("answers/tasks.json"),
+            self.path("tmp/answers/tasks.json"),
             serde_json::json!({ "tasks": list }).to_string(),
         )
         .unwrap();

@@ -14,7 +14,7 @@ fn a_live_answer_is_not_thrown_away_unless_that_is_said() {
     let epic = env.epic();
     let analysis = || env.plan_of(&epic)["phases"][0].clone();
     let run = wait_until("the analysis", SOON, || analysis()["run_id"].as_str().map(str::to_owned));
-    let list = env.path("answers/tasks.json");
+    let list = env.path("tmp/answers/tasks.json");
     let set = ["phase", "set", &epic, "--phase", "task_list", "--file", list.to_str().unwrap()];
     let refused = env.el(&set).fails_with(4).stderr;
     assert!(refused.contains(&run) && refused.contains("--supersede"), "{refused}");
@@ -116,7 +116,7 @@ fn every_answer_that_could_not_be_used_is_shown_with_what_was_wrong() {
         "--phase",
         "task_list",
         "--file",
-        env.path("answers/tasks.json").to_str().unwrap(),
+        env.path("tmp/answers/tasks.json").to_str().unwrap(),
     ])
     .ok();
     let shown = env.el(&show).ok();

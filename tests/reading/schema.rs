@@ -358,7 +358,7 @@ fn worktrees(c: &mut Checker<'_>, env: &TestEnv) {
 
 fn orchestration(c: &mut Checker<'_>, env: &TestEnv) {
     c.run("orchestrate list", &[]);
-    let answers = env.path("answers");
+    let answers = env.path("tmp/answers");
     std::fs::create_dir_all(&answers).unwrap();
     let analysis = r#"{"summary":"Two parts","recommended_splits":2,"key_files":["a"]}"#;
     let list = "{\"tasks\":[{\"id\":\"a\",\"title\":\"A\",\"description\":\"d\"},\

@@ -13,7 +13,7 @@ use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::process::{kill_all, send};
+use super::process::kill_all;
 use super::{Process, Ran, Running, SOON, wait_until};
 
 /// The mark in the environment of all processes of a test, started directly or through tmux.
@@ -45,7 +45,7 @@ impl TestEnv {
             .rand_bytes(6)
             .tempdir_in(short_temp_dir())
             .unwrap();
-        let env = Self {
+        let mut env = Self {
             mark: unique(),
             vars: BTreeMap::new(),
             enter: Vec::new(),
@@ -53,7 +53,7 @@ impl TestEnv {
             outputs: AtomicU32::new(0),
             root,
         };
-        for folder in ["project", "home", "bin", "tmp", "tmux", "out"] {
+        for folder in ["project", "home", "home/calls", "bin", "tmp", "tmux", "out"] {
             fs::create_dir(env.path(folder)).unwrap();
         }
         fs::write(
@@ -61,6 +61,10 @@ impl TestEnv {
             "[user]\n name = Test\n email = test@example.com\n[init]\n defaultBranch = main\n",
         )
         .unwrap();
+        // Agents, checks and tests tell each other by files in these. The sandbox's own tests take
+        // the defaults.
+        let told = [env.path("tmp"), env.home().join("calls")];
+        env.set("EL_SANDBOX_WRITE", told.map(|folder| folder.display().to_string()).join(", "));
         env.link("el", cargo_bin!("el"));
         env.link("claude", cargo_bin!("fake-agent"));
         env
@@ -212,6 +216,11 @@ impl TestEnv {
         Process::carrying_any(&self.marks())
     }
 
+    /// The living process of this test that a file gives this pid, as it is in its sandbox.
+    pub(crate) fn process_known_as(&self, pid: u32) -> Option<Process> {
+        Process::known_as(pid, self.root.path())
+    }
+
     /// `el` gives its tmux server little of its environment: not our mark, but the place of the
     /// socket.
     fn marks(&self) -> [String; 2] {
@@ -257,9 +266,8 @@ impl Drop for TestEnv {
             self.strays.iter().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok())
         {
             // The number may belong to another process by now.
-            let words = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            if words.contains("fake-agent") || words.contains("--background") {
-                send(pid, rustix::process::Signal::KILL);
+            if let Some(stray) = self.process_known_as(pid) {
+                stray.kill();
             }
         }
         let left = kill_all(&self.marks());

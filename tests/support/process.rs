@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -154,6 +154,25 @@ impl Process {
             .collect();
         found.sort_by_key(|p| p.pid);
         found
+    }
+
+    /// Returns the living process that knows itself by this pid, in a sandbox or not, and works in
+    /// this folder or below.
+    pub(crate) fn known_as(pid: u32, folder: &Path) -> Option<Self> {
+        let folder = folder.canonicalize().ok()?;
+        let all = fs::read_dir("/proc").into_iter().flatten();
+        let mut pids = all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let is_it = |outer: &u32| {
+            let status = fs::read_to_string(format!("/proc/{outer}/status")).unwrap_or_default();
+            let names = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+            let inner = names.and_then(|names| names.split_whitespace().last()?.parse().ok());
+            inner == Some(pid)
+                // A zombie works nowhere.
+                && fs::read_link(format!("/proc/{outer}/cwd"))
+                    .is_ok_and(|works| works.starts_with(&folder))
+        };
+        let pid = pids.find(is_it)?;
+        Some(Self { pid, words: list(&format!("/proc/{pid}/cmdline")) })
     }
 
     /// Returns true if a process runs. An unreaped process does not run (a container's first

@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Process, SOON, TestEnv, wait_until};
 
-fn is_alive(pid: u32) -> bool {
-    // A zombie has no program.
-    std::path::Path::new(&format!("/proc/{pid}/exe")).read_link().is_ok()
+fn is_alive(env: &TestEnv, pid: u32) -> bool {
+    env.process_known_as(pid).is_some()
 }
 
 #[test]
@@ -34,7 +33,7 @@ fn a_deaf_agent_and_its_deaf_children_are_killed_when_their_time_is_up() {
     assert_eq!((&run["outcome"], &run["exit_signal"]), (&"timed_out".into(), &9.into()));
     env.assert_settled(&run);
     for pid in pids.into_iter().chain([u32::try_from(agent).unwrap()]) {
-        assert!(!is_alive(pid), "{pid}");
+        assert!(!is_alive(&env, pid), "{pid}");
     }
     assert_eq!(env.status(&id), "blocked");
 }
@@ -50,7 +49,7 @@ fn an_agent_that_forks_and_exits_takes_its_children_along() {
     let id = env.script_atom(&steps);
     env.work(&["--once"]);
     let (marked, clean) = (env.wait_for_file("marked").parse().unwrap(), env.stray("clean"));
-    assert!(!is_alive(marked) && !is_alive(clean));
+    assert!(!is_alive(&env, marked) && !is_alive(&env, clean));
     assert_eq!(env.outcomes(&id), ["closed"]);
     env.assert_settled(&env.last_run(&id));
 }
@@ -66,7 +65,7 @@ fn a_child_that_would_close_later_never_does() {
         "say no",
     ]);
     env.work(&["--once"]);
-    assert!(!is_alive(env.wait_for_file("closer").parse().unwrap()));
+    assert!(!is_alive(&env, env.wait_for_file("closer").parse().unwrap()));
     assert_eq!(
         (env.status(&id), env.outcomes(&id)),
         ("blocked".to_owned(), vec!["violation".to_owned()])
@@ -81,7 +80,7 @@ fn a_child_that_holds_the_output_open_holds_nothing_up() {
     let start = Instant::now();
     env.work(&["--once"]);
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-    assert!(!is_alive(env.wait_for_file("holder").parse().unwrap()));
+    assert!(!is_alive(&env, env.wait_for_file("holder").parse().unwrap()));
     assert_eq!(env.outcomes(&id), ["closed"]);
 }
 
@@ -141,6 +140,8 @@ fn a_tool_that_runs_on_after_the_close_stretches_the_grace() {
 #[test]
 fn an_agent_that_kills_its_supervisor_dies_with_it_and_is_tried_again() {
     let env = TestEnv::with_tracker();
+    // In a sandbox it has no supervisor to kill.
+    env.configure("sandbox = \"off\"\n");
     let steps = [
         "child 300 setsid double-fork pid=child",
         "sh kill -9 $(cut -d' ' -f4 /proc/$PPID/stat); sleep 300",
@@ -153,7 +154,7 @@ fn an_agent_that_kills_its_supervisor_dies_with_it_and_is_tried_again() {
         (env.status(&id).as_str(), env.outcomes(&id)),
         ("closed", vec!["lost".to_owned(), "closed".to_owned()])
     );
-    assert!(!is_alive(env.wait_for_file("child").parse().unwrap()));
+    assert!(!is_alive(&env, env.wait_for_file("child").parse().unwrap()));
     for run in env.runs(&id) {
         env.assert_settled(&run);
     }
@@ -170,10 +171,12 @@ fn an_agent_that_runs_tmux_kill_server_ends_no_session_of_el() {
     assert_eq!(env.outcomes(&id), ["closed"], "{}", env.wait_for_file("said.txt"));
 }
 
-/// The process is not among the supervisor's descendants; only its environment shows the run.
+/// The process is not among the supervisor's descendants; only its environment shows the run. In a
+/// sandbox it could not reach such a server.
 #[test]
 fn a_process_that_a_server_of_someone_else_started_for_the_run_is_ended_too() {
     let env = TestEnv::with_tracker();
+    env.configure("sandbox = \"off\"\n");
     let outside = |words: &[&str]| {
         env.run(env.command("tmux").args(["-L", "outside", "-f", "/dev/null"]).args(words)).ok()
     };
@@ -196,7 +199,7 @@ fn a_process_that_a_server_of_someone_else_started_for_the_run_is_ended_too() {
     let id = env.script_atom(&["sh escape", "close done"]);
     env.work(&["--once"]);
     assert_eq!(env.outcomes(&id), ["closed"]);
-    assert!(!is_alive(env.wait_for_file("escaped").parse().unwrap()));
+    assert!(!is_alive(&env, env.wait_for_file("escaped").parse().unwrap()));
 }
 
 #[test]
@@ -219,7 +222,7 @@ fn the_supervisor_and_its_session_end_with_the_run() {
     env.work(&["--once"]);
     let supervisor =
         u32::try_from(env.last_run(&id)["supervisor"]["pid"].as_u64().unwrap()).unwrap();
-    wait_until("the end of the supervisor", SOON, || (!is_alive(supervisor)).then_some(()));
+    wait_until("the end of the supervisor", SOON, || (!is_alive(&env, supervisor)).then_some(()));
     // The server had no other session, and no worker keeps the server.
     wait_until("the end of all", SOON, || (env.processes() == Vec::<Process>::new()).then_some(()));
 }

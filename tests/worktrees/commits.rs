@@ -20,7 +20,7 @@ fn up_and_down(env: &TestEnv, steps: &[&str]) -> (String, String) {
 #[test]
 fn an_agent_that_has_not_committed_is_told_once_and_nobody_calls_it_landed() {
     let env = TestEnv::with_repository(ISOLATED);
-    let out = env.path("out/close").display().to_string();
+    let out = env.path("tmp/close").display().to_string();
     let id = env.script_atom(&[
         "sh echo x > a.txt; echo y >> base.txt",
         &format!("sh el --robot close $EL_ATOM --reason one > {out}; echo $? >> {out}"),
@@ -107,7 +107,7 @@ fn work_on_a_renamed_or_another_branch_is_the_atoms_again() {
 fn a_deleted_branch_comes_back_and_its_agent_is_told() {
     let env = TestEnv::with_repository(ISOLATED);
     let delete = "sh git checkout -q --detach main && git branch -q -D el/$EL_ATOM";
-    let out = env.path("out/close").display().to_string();
+    let out = env.path("tmp/close").display().to_string();
     let close = format!("sh el close $EL_ATOM > {out} 2>&1; echo $? >> {out}");
     let (up, down) = up_and_down(&env, &[COMMIT, delete, &close]);
     env.work(&["--drain"]);
@@ -124,7 +124,7 @@ fn work_apart_from_its_branch_is_kept_and_holds_who_builds_on_it() {
     let apart = "sh echo old > old.txt && git add old.txt && git commit -q -m old \
                  && git checkout -q --detach HEAD~1 \
                  && echo x > a.txt && git add a.txt && git commit -q -m a";
-    let out = env.path("out/close").display().to_string();
+    let out = env.path("tmp/close").display().to_string();
     let close = format!("sh el close $EL_ATOM > {out} 2>&1; echo $? >> {out}");
     let (up, down) = up_and_down(&env, &[apart, &close]);
     env.work(&["--drain"]);

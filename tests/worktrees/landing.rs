@@ -315,7 +315,11 @@ fn a_commit_to_the_target_during_the_check_is_landed_upon() {
     let (top, flag) = (env.project("").canonicalize().unwrap(), env.path("tmp/moved"));
     let commit = format!("git -C {} commit -q --allow-empty -m mine", top.display());
     let once = format!("test -e {0} || {{ touch {0}; {commit}; }}", flag.display());
-    env.configure(&format!("land_check = \"sh -c '{once}'\"\n"));
+    // The checks play the people who commit meanwhile.
+    let check = |commit: &str| {
+        env.configure(&format!("land_check = \"sh -c '{commit}'\"\nsandbox = \"off\"\n"));
+    };
+    check(&once);
     let id = finished(&env, "a.txt", "x");
     assert_eq!(fates(&env, 0, &[&id]), [(id, "landed".to_owned())]);
     assert!(
@@ -323,7 +327,7 @@ fn a_commit_to_the_target_during_the_check_is_landed_upon() {
             && env.git(&["log", "-2", "--format=%s", "main"]).ends_with("mine")
     );
     // By a person who never stops committing.
-    env.configure(&format!("land_check = \"sh -c '{commit}'\"\n"));
+    check(&commit);
     let id = finished(&env, "b.txt", "x");
     let told = env.el(&["land", &id]).fails_with(4);
     assert!(

@@ -10,11 +10,10 @@ use crate::support::{Process, Running, SOON, TestEnv, wait_until};
 
 /// A setup that waits for the file `tmp/go`, and notes another setup in the same worktree.
 const SETUP: &str = "#!/bin/sh
-test -e busy && test -n \"$(tr -d '\\0' < /proc/$(cat busy)/cmdline)\" && touch ROOT/tmp/overlaps
-echo $$ > busy
+exec 9> busy
+flock --nonblock 9 || touch ROOT/tmp/overlaps
 touch ROOT/tmp/began-$EL_ATOM
 until test -e ROOT/tmp/go || test -e ROOT/tmp/go-$EL_ATOM; do sleep 0.05; done
-rm busy
 ";
 
 /// An environment with waiting setups, and further configuration.

@@ -29,7 +29,7 @@ fn a_repository_of_the_callers_reaches_neither_agent_nor_setup_nor_check_nor_our
     {
         env.git(words);
     }
-    let out = env.path("out").display().to_string();
+    let out = env.path("tmp").display().to_string();
     // The environment of git's own programs, seen through a smudge filter of el's git.
     env.git(&["config", "filter.seen.smudge", &format!("sh -c 'env > {out}/ours; cat'")]);
     fs::write(env.project(".gitattributes"), "base.txt filter=seen\n").unwrap();
@@ -54,7 +54,7 @@ fn a_repository_of_the_callers_reaches_neither_agent_nor_setup_nor_check_nor_our
     assert_eq!(env.git(&["log", "-1", "--format=%an"]), "Ada");
     assert_ne!(env.git(&["log", "-1", "--format=%at"]), "1000");
     for who in ["agent", "setup", "check", "land", "ours"] {
-        let seen = fs::read_to_string(env.path("out").join(who)).unwrap();
+        let seen = fs::read_to_string(env.path("tmp").join(who)).unwrap();
         let has = |name: &str| seen.lines().any(|line| line.starts_with(&format!("{name}=")));
         for gone in ["GIT_INDEX_FILE", "GIT_AUTHOR_DATE"] {
             // Git itself sets these for its children.

@@ -56,8 +56,15 @@ pub struct Call<'a> {
     pub environment: &'a [(OsString, OsString)],
     pub workdir: &'a Path,
     pub places: &'a Places,
-    /// The folder of the run, for an agent.
-    pub run: Option<&'a RunDir>,
+    /// For an agent, what it has of its run.
+    pub run: Option<OwnRun<'a>>,
+}
+
+/// The run of an agent: its folder, and its context.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnRun<'a> {
+    pub folder: &'a RunDir,
+    pub context: &'a Path,
 }
 
 /// The sandbox of a check or a setup.
@@ -168,10 +175,10 @@ impl Sandbox {
         let home = get("HOME").map(PathBuf::from).and_then(real);
         let tracker = call.places.database.parent().map(Path::to_owned).and_then(real);
         let mut folders = Folders { workdir, home, ..Folders::default() };
-        if let Some(run) = call.run
+        if let Some(OwnRun { folder, .. }) = call.run
             && let Some((state, file)) = client::state(call.environment)
         {
-            let copy = run.path().join("claude.json");
+            let copy = folder.path().join("claude.json");
             client::prepare(&state, &file, &copy, &folders.workdir)?;
             folders.client = real(state);
             // A link of that name is followed by the client.
@@ -207,9 +214,10 @@ impl Sandbox {
         folders
             .needs
             .extend(socket.as_deref().and_then(Path::parent).map(Into::into).and_then(real));
-        if let Some(run) = call.run {
-            folders.needs.extend(real(run.settings_path()));
-            folders.needs.extend(real(run.session()));
+        if let Some(OwnRun { folder, context }) = call.run {
+            folders.needs.extend(real(folder.settings_path()));
+            folders.needs.extend(real(folder.session()));
+            folders.needs.extend(real(context.to_owned()));
         }
         folders.tracker = tracker.filter(|folder| folder.file_name() == Some(".eluent".as_ref()));
         Ok(folders)

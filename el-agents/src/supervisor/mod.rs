@@ -44,9 +44,10 @@ use crate::check::ConfigurationError;
 use crate::claude::one_line;
 use crate::clock;
 use crate::launch_spec::LaunchSpec;
+use crate::preparation::context_file;
 use crate::process::{self, ProcessId};
 use crate::rundir::{RunDir, RunDirError};
-use crate::sandbox::{self, Call};
+use crate::sandbox::{self, Call, OwnRun};
 use crate::session::Identity;
 use crate::settings::Executor;
 
@@ -234,12 +235,13 @@ impl Supervisor {
         let Some(sandbox) = &self.spec.sandbox else {
             return Ok((argv.to_vec(), self.environment.clone()));
         };
+        let context = context_file(&self.spec.places, &self.spec.atom);
         let confined = sandbox.confine(&Call {
             argv,
             environment: &self.environment,
             workdir: &self.spec.agent.working_directory,
             places: &self.spec.places,
-            run: Some(&self.folder),
+            run: Some(OwnRun { folder: &self.folder, context: &context }),
         })?;
         Ok((confined.argv, confined.environment))
     }

@@ -75,7 +75,7 @@ fn five_tasks_in_three_layers_are_done_three_at_a_time_in_worktrees_and_landed()
     ];
     routes.extend(of_the_first);
     let Some((env, api)) = project(&json!({"routes": routes})) else { return };
-    let checked = env.path("out/checked");
+    let checked = env.path("tmp/checked");
     env.configure(&format!(
         "allowed_tools = [\"Bash(git *)\", \"Bash(cat *)\", \"Bash(wc *)\"]\n\
          land_check = \"sh -c 'cat *.txt GUIDE.md > {}'\"\n",

@@ -295,7 +295,7 @@ pub(super) static KEYS: &[Key] = &[
     key(
         "sandbox",
         Kind::Choice(&["auto", "strict", "off"]),
-        Some("off"),
+        Some("auto"),
         Scope::Agent,
         Class::Trusted,
         "A sandbox around agents, checks and setups: where the machine can have one; always, \

@@ -1,9 +1,10 @@
 //! The command line, and reports of faults in the command line.
 
 use std::ffi::{OsStr, OsString};
+use std::mem::ManuallyDrop;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
 
 use crate::command_list::COMMAND_LIST;
 use crate::commands::Command;
@@ -47,10 +48,10 @@ pub(crate) enum Parsed {
 
 /// Parses the command line.
 pub(crate) fn parse_command_line(argv: &[OsString]) -> Parsed {
-    let parsed = Cli::command()
-        .try_get_matches_from(argv)
-        .and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
-    match parsed {
+    if let Some(cli) = parse_by_one_command(argv) {
+        return Parsed::Run(Box::new(cli));
+    }
+    match parse_by(Cli::command(), argv) {
         Ok(cli) => Parsed::Run(Box::new(cli)),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -63,6 +64,28 @@ pub(crate) fn parse_command_line(argv: &[OsString]) -> Parsed {
             },
         },
     }
+}
+
+/// Parses by the grammar of the called command alone. The other commands are two thirds of what
+/// clap builds. `None` for all that is no command to run: the whole grammar says what it is.
+fn parse_by_one_command(argv: &[OsString]) -> Option<Cli> {
+    let word = leading_flags(argv).find(|word| !word.as_encoded_bytes().starts_with(b"-"))?;
+    let all = ManuallyDrop::new(Command::augment_subcommands(clap::Command::new("el")));
+    let called = all.find_subcommand(word)?.clone();
+    let grammar = Globals::augment_args(clap::Command::new("el").disable_help_subcommand(true));
+    parse_by(grammar.subcommand_required(true).subcommand(called), argv).ok()
+}
+
+/// Parses by this grammar, which then stays in memory: the process ends sooner.
+fn parse_by(grammar: clap::Command, argv: &[OsString]) -> clap::error::Result<Cli> {
+    let mut grammar = ManuallyDrop::new(grammar);
+    let mut matches = grammar.try_get_matches_from_mut(argv)?;
+    Cli::from_arg_matches_mut(&mut matches)
+}
+
+/// Returns true if the version alone is asked for.
+pub(crate) fn asks_for_version(argv: &[OsString]) -> bool {
+    matches!(argv, [_, flag] if flag == "--version" || flag == "-V")
 }
 
 /// The arguments before `--`, where flags count as flags.

@@ -40,6 +40,7 @@ use clap::CommandFactory as _;
 use commands::{Command, Upper};
 use exit::Exit;
 use output::printer::{Format, Printer};
+use output::terminal::ColorWhen;
 use session::{Place, Session};
 
 const UPPER: Upper =
@@ -48,6 +49,16 @@ const UPPER: Upper =
 fn main() -> ExitCode {
     search_path::keep_absolute_folders();
     let argv: Vec<_> = std::env::args_os().collect();
+    if args::asks_for_version(&argv) {
+        // It is the same in a session, and needs no grammar.
+        let printer = Printer::new(Format::Human, ColorWhen::Never, false);
+        let version = concat!("el ", env!("CARGO_PKG_VERSION"), "\n");
+        return report_result(
+            &printer,
+            printer.write_bytes(version.as_bytes()).map(|()| Exit::Done),
+        )
+        .into();
+    }
     match session::place(&argv) {
         Place::Outside => {
             complete::answer_the_shell(args::Cli::command);

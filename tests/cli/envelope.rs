@@ -185,9 +185,12 @@ fn nothing_ready_is_an_answer_and_no_error() {
     );
     let list =
         json!({"status": "ok", "data": {"count": 0, "total": 0, "truncated": false, "items": []}});
-    for words in [&["list"][..], &["ready"], &["runs"], &["search", "x"], &["discard", "list"]] {
+    for words in [&["list"][..], &["runs"], &["search", "x"], &["discard", "list"]] {
         assert_eq!(robot(&env, words).ok().json(), list, "{words:?}");
     }
+    let mut ready = list;
+    ready["data"]["capped"] = json!(false);
+    assert_eq!(robot(&env, &["ready"]).ok().json(), ready);
 }
 
 #[test]

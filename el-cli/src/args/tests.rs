@@ -18,6 +18,35 @@ fn the_definition_is_sound() {
     whole.build();
 }
 
+/// Runs of most programs parse by one command alone; what comes out is what the whole grammar says.
+#[test]
+fn the_grammar_of_one_command_says_what_the_whole_one_says() {
+    fn examples(command: &clap::Command, lines: &mut Vec<String>) {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        lines.extend(help.lines().filter_map(|line| Some(line.trim().strip_prefix("el ")?.into())));
+        command.get_subcommands().for_each(|sub| examples(sub, lines));
+    }
+    let mut whole = Cli::command();
+    whole.build();
+    let mut lines = Vec::new();
+    examples(&whole, &mut lines);
+    for global in ["-q", "--robot", "--color always", "--db show", "--actor=a", "-- ", "--help"] {
+        lines.extend(["show x", "ready", "list --limit 5"].map(|one| format!("{global} {one}")));
+        lines.push(format!("show x {global}"));
+    }
+    let mut by_one = 0;
+    for line in lines {
+        let words: Vec<&str> = line.split("  ").next().unwrap_or("").split_whitespace().collect();
+        let argv: Vec<OsString> =
+            std::iter::once("el").chain(words.iter().copied()).map(OsString::from).collect();
+        let Some(one) = parse_by_one_command(&argv) else { continue };
+        let all = parse_by(Cli::command(), &argv).unwrap();
+        assert_eq!(format!("{one:?}"), format!("{all:?}"), "{line}");
+        by_one += 1;
+    }
+    assert!(by_one > 150, "{by_one} command lines were parsed by one command");
+}
+
 #[test]
 fn every_visible_command_stands_in_the_overview() {
     let mut command = Cli::command();

@@ -46,16 +46,16 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
         .get::<_, Option<String>>(18)?
         .map(|all| all.split(',').map(str::to_owned).collect())
         .unwrap_or_default();
-    let delegation = match row.get::<_, Option<String>>("delegated_by")? {
+    let delegation = match row.get::<_, Option<String>>(19)? {
         None => None,
         Some(by) => Some(Delegation {
             by,
-            workdir: row.get("workdir")?,
-            timeout_ms: row.get("timeout_ms")?,
+            workdir: row.get(20)?,
+            timeout_ms: row.get(21)?,
             verify: row
-                .get::<_, Option<String>>("verify")?
+                .get::<_, Option<String>>(22)?
                 .and_then(|text| serde_json::from_str(&text).ok()),
-            require_verify: row.get("require_verify")?,
+            require_verify: row.get(23)?,
         }),
     };
     Ok(Ok(Atom {

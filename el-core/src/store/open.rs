@@ -103,6 +103,9 @@ impl Store {
             meta::set(tx, meta::PREFIX, prefix)?;
             meta::set(tx, meta::CREATED_AT, &now.as_micros().to_string())
         })?;
+        // The log holds the whole schema, which each later process would read from there.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
+            .doing("move the schema out of the log")?;
         let file = file_at(path).ok_or_else(|| Error::NoDatabase { path: path.to_owned() })?;
         if !is_new {
             return Err(exists());
@@ -293,6 +296,10 @@ pub(super) fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> 
     // large log.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         .doing("keep the database's log")?;
+    // Otherwise SQLite prepares a statement again whenever another value is bound, for a plan that
+    // might be better. There are no statistics here, so the plan would be the same.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .doing("keep the plans of statements")?;
     let synchronous = match durability {
         Durability::Normal => "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
         Durability::Full => "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",

@@ -61,9 +61,11 @@ fn what_was_killed_while_it_created_is_finished_by_the_next_call() {
     let dir = tempfile::tempdir().unwrap();
     let now = Timestamp::from_micros(0);
     let whole = dir.path().join("whole.db");
-    drop(Store::create(&whole, "el", now).unwrap());
+    // While the creator is there: when it closes the database, the log is moved into it.
+    let created = Store::create(&whole, "el", now).unwrap();
     let log = std::fs::read(dir.path().join("whole.db-wal")).unwrap();
     let base = std::fs::read(&whole).unwrap();
+    drop(created);
     let frames = (log.len() - HEADER) / FRAME;
     assert!(frames > 10, "{frames}");
     for kept in (0..=frames).rev() {

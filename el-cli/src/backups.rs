@@ -21,8 +21,8 @@ mod due;
 mod keep;
 mod restore;
 
-pub(crate) use due::{FIRST, HOUR, start_if_due, watch};
-pub(crate) use restore::Present;
+pub(crate) use due::{FIRST, start_if_due, watch, watch_in_supervisor};
+pub(crate) use restore::{Present, Restored};
 
 /// Why a backup was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

@@ -193,6 +193,26 @@ fn the_hourly_one_makes_itself_once_and_only_after_a_change() {
     assert!(due > SystemTime::now() + Duration::from_secs(3000));
 }
 
+/// Nobody but the supervisor is there to look.
+#[test]
+fn the_hourly_one_is_made_for_a_run_whose_worker_is_gone() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["touch begun", "wait-file go", "close done"]);
+    env.el(&["backup", "now"]).ok();
+    let worker = env.start_work(&["--once"]);
+    env.wait_for_file("begun");
+    worker.signal(rustix::process::Signal::KILL);
+    drop(worker);
+    let run = env.last_run(&id);
+    make_due(&env);
+    env.run(&mut env.el_as_run(&run, &["comment", "add", &id, "a change"])).ok();
+    crate::support::wait_until("the backup", crate::support::SOON, || {
+        list(&env).iter().any(|backup| backup["reason"] == "hourly").then_some(())
+    });
+    fs::write(env.project("go"), "").unwrap();
+    env.wait_for_end(&id, 1);
+}
+
 #[test]
 fn what_takes_much_along_is_preceded_by_a_backup() {
     let env = TestEnv::with_tracker();

@@ -212,3 +212,81 @@ fn what_a_session_may_not_do_by_the_command_line_it_may_not_here() {
     worker.wait(SOON).ok();
     assert_eq!(env.outcomes(&id), ["wont_do"]);
 }
+
+/// Single verbs, several atoms at once, files and tools: each goes by the same rules.
+#[test]
+fn every_way_into_the_tracker_has_the_rules_of_the_single_verb() {
+    let env = TestEnv::with_tracker();
+    let epic = env.create("Epic", &["--type", "epic", "--metadata", r#"{"budget_usd":1}"#]);
+    let other = env.create("Another epic", &["--type", "epic"]);
+    let free = env.create("Free", &[]);
+    let waits = env.create("Waits", &[]);
+    env.el(&["update", &waits, "--status", "review"]).ok();
+    let held = env.create("Held by a person", &[]);
+    env.el(&["--actor", "ann", "claim", &held]).ok();
+    let labelled = env.create("To be reviewed", &["--label", "review"]);
+    let steps = TestEnv::script(&["touch begun", "wait-file go", "close done"]);
+    let id = env.create("Mine", &["--parent", &epic, "-d", &steps]);
+    let worker = env.start_work(&["--once", &id]);
+    env.wait_for_file("begun");
+    let run = env.last_run(&id);
+    let atoms = || {
+        let listed = env.robot(&["list", "--all"])["items"].take();
+        let rows = listed.as_array().unwrap().iter();
+        let keys = ["id", "status", "metadata", "parent_id", "assignee", "run_options", "title"];
+        let mut rows: Vec<_> = rows.map(|row| keys.map(|key| row[key].to_string())).collect();
+        rows.sort();
+        rows
+    };
+    let before = atoms();
+    let raised = r#"'{"budget_usd":100}'"#;
+    for line in [
+        format!("el close {waits}"),
+        format!("el close {free} {waits}"),
+        format!("el close {free} {held}"),
+        format!("el close {free} {labelled}"),
+        format!("el update {free} {waits} --status closed"),
+        format!("el update {free} {held} --status in_progress"),
+        format!("el update {epic} --metadata {raised}"),
+        format!("el update {free} {epic} --metadata {raised}"),
+        format!("el update {id} --metadata {raised}"),
+        format!("el update {id} --parent {other}"),
+        "el create New --env LD_PRELOAD=/tmp/x".to_owned(),
+        r#"echo '{"title":"New","env":{"LD_PRELOAD":"x"}}' | el create --file -"#.to_owned(),
+        r#"printf '%s\n' '{"title":"A"}' '{"title":"B","env":["A=b"]}' | el create --file -"#
+            .to_owned(),
+        r#"el create New --metadata '{"budget_usd":"much"}'"#.to_owned(),
+        format!("el --actor ann release {held}"),
+        format!("el --db .eluent/../.eluent/el.db close {waits}"),
+    ] {
+        let ran = env.run(env.in_session(&run, "sh").args(["-c", &line]));
+        assert_ne!(ran.status, 0, "{line}: {ran:#?}");
+        assert_eq!(atoms(), before, "{line}");
+    }
+    // An import takes what is newer, and nothing of what a session edited.
+    for edit in
+        [r#"s/"budget_usd":1/"budget_usd":100/"#, r#"s/"status":"review"/"status":"closed"/"#]
+    {
+        let later = r#"s/"updated_at":"20../"updated_at":"2099/"#;
+        let line = format!("el export | sed -e '{edit}' -e '{later}' | el import -");
+        env.run(env.in_session(&run, "sh").args(["-c", &line]));
+        assert_eq!(atoms(), before, "{line}");
+    }
+    let mut client = in_session(&env, &run);
+    for (code, tool, given) in [
+        ("refused", "close", json!({"ids": [free, waits]})),
+        ("claimed", "close", json!({"ids": [free, held]})),
+        ("refused", "close", json!({"ids": [free, labelled]})),
+        ("refused", "update", json!({"ids": [free, waits], "status": "closed"})),
+        ("refused", "update", json!({"ids": [free, labelled], "status": "wont_do"})),
+        ("refused", "update", json!({"ids": [labelled], "status": "review"})),
+        ("in_session", "update", json!({"ids": [held, free], "status": "in_progress"})),
+    ] {
+        client.fails(code, tool, given.clone());
+        assert_eq!(atoms(), before, "{tool} {given}");
+    }
+    drop(client);
+    std::fs::write(env.project("go"), "").unwrap();
+    worker.wait(SOON).ok();
+    assert_eq!(env.outcomes(&id), ["closed"]);
+}

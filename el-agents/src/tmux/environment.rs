@@ -3,7 +3,8 @@
 
 use std::ffi::{OsStr, OsString};
 
-const KEPT: [&str; 6] = ["PATH", "HOME", "SHELL", "TMUX_TMPDIR", "USER", "LOGNAME"];
+const KEPT: [&str; 7] =
+    ["PATH", "HOME", "XDG_STATE_HOME", "SHELL", "TMUX_TMPDIR", "USER", "LOGNAME"];
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Returns the environment for the server and for every call: paths and user names, a UTF-8 locale,

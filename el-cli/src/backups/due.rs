@@ -4,21 +4,26 @@
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use super::Backups;
+use el_core::model::Timestamp;
+
+use super::{Backup, Backups, Reason};
+use crate::error::{CommandError, Result};
 use crate::project::Project;
 
 /// The first backup of a new tracker comes this long after it was made.
 pub(crate) const FIRST: Duration = Duration::from_secs(10 * 60);
-pub(crate) const HOUR: Duration = Duration::from_secs(3600);
+const HOUR: Duration = Duration::from_secs(3600);
 /// After a copy that took so long, the next one is due a hundred times as long after it: backups
 /// take under 1 % of the time, however large a tracker is.
 const SHARE: u32 = 100;
 /// How often `el work` and `el mcp` look.
 const LOOK: Duration = Duration::from_secs(60);
+/// A supervisor looks more often: its run may be short.
+const LOOK_OF_SUPERVISOR: Duration = Duration::from_secs(10);
 
 impl Backups {
     /// A file that is due at its time of modification. It holds what failed the last time.
@@ -39,7 +44,7 @@ impl Backups {
             fs::write(&path, failure)
                 .and_then(|()| File::options().write(true).open(&path))
                 .and_then(|file| file.set_modified(SystemTime::now() + after))
-                .map_err(|source| crate::error::CommandError::file_error("write", &path, source))
+                .map_err(|source| CommandError::file_error("write", &path, source))
         });
         // Without it, the next change looks again.
         drop(written);
@@ -49,10 +54,28 @@ impl Backups {
         self.set_due(HOUR.max(took.saturating_mul(SHARE)), "");
     }
 
+    /// Makes the hourly backup, unless nothing has changed since the newest one. Why it fails is kept
+    /// for `el doctor`, and it is tried again later.
+    pub(crate) fn make_hourly(&self, state: &Path, now: Timestamp) -> Result<Option<Backup>> {
+        let _ = el_core::exclude_from_git(state);
+        let made = self.make_if_changed(Reason::Hourly, now, Duration::ZERO);
+        match &made {
+            Ok(Some(_)) => {}
+            Ok(None) => self.set_due(HOUR, ""),
+            Err(error) => self.set_due(HOUR, &with_causes(error)),
+        }
+        made
+    }
+
     /// Why the last hourly backup failed.
     pub(crate) fn last_failure(&self) -> Option<String> {
         fs::read_to_string(self.due_file()).ok().filter(|text| !text.is_empty())
     }
+}
+
+fn with_causes(error: &CommandError) -> String {
+    let causes = error.causes().into_iter();
+    std::iter::once(error.message().to_owned()).chain(causes).collect::<Vec<_>>().join(": ")
 }
 
 /// Starts the process that makes the hourly backup, if that is due.
@@ -85,6 +108,20 @@ pub(crate) fn watch(project: &Project) {
             std::thread::sleep(LOOK);
             if let Some(mut child) = start_if_due(&project) {
                 let _ = child.wait();
+            }
+        }
+    }));
+}
+
+/// The same for a supervisor, whose worker may be gone. It makes the copy itself: its children are
+/// taken for the agent's, and end with the run.
+pub(crate) fn watch_in_supervisor(project: &Project) {
+    let project = project.clone();
+    drop(std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(LOOK_OF_SUPERVISOR);
+            if let Some(backups) = Backups::for_database(&project.db).filter(Backups::is_due) {
+                let _ = backups.make_hourly(&project.state, SystemTime::now().into());
             }
         }
     }));

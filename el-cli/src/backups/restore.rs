@@ -25,6 +25,7 @@ pub(crate) enum Present {
 }
 
 /// The result of a restore.
+#[derive(Default)]
 pub(crate) struct Restored {
     /// Where that is which was replaced; `None`: there was nothing.
     pub(crate) replaced: Option<PathBuf>,
@@ -47,7 +48,8 @@ impl Backups {
             Err(error @ Error::Sqlite { .. }) => return Ok(Present::Damaged(error.to_string())),
             Err(error) => return Err(error.into()),
         };
-        match store.check_integrity() {
+        // What is replaced is kept page by page, so no more of it has to be right.
+        match store.check_pages() {
             Ok(faults) if faults.is_empty() => Ok(Present::Sound(store)),
             Ok(faults) => Ok(Present::Damaged(faults.join("; "))),
             Err(error) => Ok(Present::Damaged(error.to_string())),
@@ -94,10 +96,17 @@ impl Backups {
         live.map(|session| format!("the session {}", session.name)).collect()
     }
 
-    /// Puts a copy in the tracker's place.
-    pub(crate) fn restore(&self, backup: &Backup, actor: &str, now: Timestamp) -> Result<Restored> {
+    /// Puts a copy in the tracker's place. `look` sees what it replaces.
+    pub(crate) fn restore(
+        &self,
+        backup: &Backup,
+        actor: &str,
+        now: Timestamp,
+        look: impl FnOnce(&Present) -> Result<()>,
+    ) -> Result<Restored> {
         let Some(_lock) = self.lock(LOCK_WAIT)? else { return Err(busy()) };
         let present = self.present()?;
+        look(&present)?;
         self.ensure_nobody_works(&present, now)?;
         let state = self.database.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(state)

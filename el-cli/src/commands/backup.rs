@@ -1,7 +1,5 @@
 //! Backups: made by themselves, listed and made here.
 
-use std::time::Duration;
-
 use el_core::inspect_copy;
 use el_core::model::Timestamp;
 use schemars::JsonSchema;
@@ -9,7 +7,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::backups::{self, Backup, Backups, Reason};
-use crate::error::{CommandError, Result};
+use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::page::Page;
@@ -127,7 +125,10 @@ fn print_backups(page: &mut Page, rows: &[Row], now: Timestamp) {
 fn run_now(args: &Now, app: &App) -> Result<Exit> {
     let backups = Backups::for_database(&app.project()?.db).ok_or_else(backups::no_home)?;
     if args.if_changed {
-        return hourly(&backups, app);
+        // Nobody reads what this prints.
+        let backup = backups.make_hourly(&app.project()?.state, app.now())?;
+        app.printer.emit(&Made { backup }, |_| {})?;
+        return Ok(Exit::Done);
     }
     let backup = backups.make_backup(Reason::Manual, app.now())?;
     app.printer.emit(&Made { backup: Some(backup.clone()) }, |page| {
@@ -141,22 +142,4 @@ fn run_now(args: &Now, app: &App) -> Result<Exit> {
         }
     })?;
     Ok(Exit::Done)
-}
-
-/// Nobody reads what this prints: a failure is kept for `el doctor`, and tried again later.
-fn hourly(backups: &Backups, app: &App) -> Result<Exit> {
-    let _ = el_core::exclude_from_git(&app.project()?.state);
-    let made = backups.make_if_changed(Reason::Hourly, app.now(), Duration::ZERO);
-    match &made {
-        Ok(Some(_)) => {}
-        Ok(None) => backups.set_due(backups::HOUR, ""),
-        Err(error) => backups.set_due(backups::HOUR, &told(error)),
-    }
-    app.printer.emit(&Made { backup: made? }, |_| {})?;
-    Ok(Exit::Done)
-}
-
-fn told(error: &CommandError) -> String {
-    let causes = error.causes().into_iter();
-    std::iter::once(error.message().to_owned()).chain(causes).collect::<Vec<_>>().join(": ")
 }

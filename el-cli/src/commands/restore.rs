@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::backups::{Backup, Backups, Present, Reason};
+use crate::backups::{Backup, Backups, Present, Reason, Restored};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::page::Page;
@@ -71,28 +71,31 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let backups = Backups::locate(app)?;
     let backup = chosen(&backups, args.when.as_deref(), app.now())?;
     let holds = inspect_copy(&backup.path)?;
-    let present = backups.present()?;
-    let (change, fault) = match &present {
-        Present::Sound(_) => (Some(compare(backups.database(), &backup.path)?), None),
-        Present::Missing => (None, Some("it is missing".to_owned())),
-        Present::Damaged(why) => (None, Some(why.clone())),
+    let mut change = None;
+    let mut fault = None;
+    // Checking a large database takes seconds, so it is done once.
+    let mut look = |present: &Present| -> Result<()> {
+        match present {
+            Present::Sound(_) => change = Some(compare(backups.database(), &backup.path)?),
+            Present::Missing => fault = Some("it is missing".to_owned()),
+            Present::Damaged(why) => fault = Some(why.clone()),
+        }
+        Ok(())
     };
-    let mut answer = Answer {
+    let restored = match args.dry_run {
+        true => look(&backups.present()?).map(|()| Restored::default())?,
+        false => backups.restore(&backup, app.actor(), app.now(), look)?,
+    };
+    let answer = Answer {
         dry_run: args.dry_run,
         database: backups.database().to_owned(),
         backup,
         holds,
         change,
         fault,
-        replaced: None,
-        ended_runs: Vec::new(),
+        replaced: restored.replaced,
+        ended_runs: restored.ended.into_iter().map(|run| run.id).collect(),
     };
-    if !args.dry_run {
-        drop(present);
-        let restored = backups.restore(&answer.backup, app.actor(), app.now())?;
-        answer.replaced = restored.replaced;
-        answer.ended_runs = restored.ended.into_iter().map(|run| run.id).collect();
-    }
     app.printer.emit(&answer, |page| print_answer(page, &answer, app.now()))?;
     Ok(Exit::Done)
 }

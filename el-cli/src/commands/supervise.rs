@@ -1,4 +1,5 @@
 use crate::app::App;
+use crate::backups;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
@@ -21,6 +22,9 @@ impl Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let project = app.project()?;
+    if !args.workplace {
+        backups::watch_in_supervisor(project);
+    }
     let supervise =
         if args.workplace { el_agents::prepare_workplace } else { el_agents::supervise };
     supervise(&project.db, &args.run).map_err(|error| {

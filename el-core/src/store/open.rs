@@ -150,7 +150,27 @@ impl Store {
     ///
     /// If SQLite fails.
     pub fn check_integrity(&self) -> Result<Vec<String>> {
-        let collect = |sql: &str| -> rusqlite::Result<Vec<String>> {
+        let mut found = self.pragma_lines("PRAGMA integrity_check")?;
+        found.extend(
+            self.pragma_lines("PRAGMA foreign_key_check")?
+                .into_iter()
+                .map(|row| format!("dangling reference: {row}")),
+        );
+        Ok(found)
+    }
+
+    /// Checks that all pages can be read, in a third of the time: indices are not compared.
+    ///
+    /// # Errors
+    ///
+    /// If the check cannot be made at all.
+    pub fn check_pages(&self) -> Result<Vec<String>> {
+        self.pragma_lines("PRAGMA quick_check")
+    }
+
+    /// The rows of a check, without that all is well.
+    fn pragma_lines(&self, sql: &str) -> Result<Vec<String>> {
+        let collect = || -> rusqlite::Result<Vec<String>> {
             let mut statement = self.conn.prepare(sql)?;
             let columns = statement.column_count();
             let rows = statement.query_map([], |row| {
@@ -164,14 +184,8 @@ impl Store {
             })?;
             rows.collect()
         };
-        let mut found = collect("PRAGMA integrity_check").doing("check the database file")?;
+        let mut found = collect().doing("check the database file")?;
         found.retain(|line| line != "ok");
-        found.extend(
-            collect("PRAGMA foreign_key_check")
-                .doing("check the database's references")?
-                .into_iter()
-                .map(|row| format!("dangling reference: {row}")),
-        );
         Ok(found)
     }
 

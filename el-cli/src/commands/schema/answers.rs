@@ -3,9 +3,7 @@
 use el_agents::land::AtomBranch;
 use el_agents::mailbox::Synced;
 use el_core::model::{Atom, Bond, Channel, Comment, Message, Run};
-use el_core::ops::{
-    Board, Cancelled, CancelledTask, Primed, Shown, Stats, Task, Updated,
-};
+use el_core::ops::{Board, Cancelled, CancelledTask, Primed, Shown, Stats, Task, Updated};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 

@@ -90,7 +90,7 @@ pub(super) fn record_caps(tx: &Tx<'_>, run: &str, caps: Caps) -> Result<()> {
 /// Adds the cost since the last record, and ends the run if the run or an epic above is over
 /// budget. Runs in the transaction that records the cost. `before` is the run before the change;
 /// `is_working`: no other cause has ended the run. An estimate counts once the run is over
-/// (`is_end`): until then, a result may correct it.
+/// (`is_end`): until then, a result may correct it. Returns true if runs may have been ended.
 pub(super) fn record_cost(
     tx: &Tx<'_>,
     before: &Run,
@@ -98,19 +98,21 @@ pub(super) fn record_cost(
     now: Timestamp,
     is_working: bool,
     is_end: bool,
-) -> Result<()> {
+) -> Result<bool> {
     let own = if is_end { progress.cost.cost_micros } else { progress.cost.reported_micros() };
     // An agent may report a wrong cost; a lower cost never gives money back.
     let more = own.saturating_sub(before.progress.cost.reported_micros());
     if more <= 0 {
-        return Ok(());
+        return Ok(false);
     }
     budget::add_spent(tx, day_number(now), more)?;
     let kept = budget::of_run(tx, &before.id)?;
     // Most of the cost is reported after the agent has closed the atom. The run is over by then,
     // but the other runs of the epic must stop.
     let is_working = is_working && kept.over.is_none();
-    if let Some(cap) = kept.run.filter(|cap| is_working && is_over(own, *cap)) {
+    let over_cap = kept.run.filter(|cap| is_working && is_over(own, *cap));
+    let is_over_own = over_cap.is_some();
+    if let Some(cap) = over_cap {
         // A failure of the run, tried again as others are.
         let why = format!(
             "over budget: this run cost {} of the {} that it may cost",
@@ -120,12 +122,12 @@ pub(super) fn record_cost(
         run::set_column(tx, &before.id, "over_budget", &why)?;
     }
     let Some((epic, spent, cap)) = spent_epic(tx, &before.atom_id, kept.epic)? else {
-        return Ok(());
+        return Ok(is_over_own);
     };
     let is_held =
         hold_epic(tx, &Ctx { now, actor: &before.agent, session: None }, &epic, spent, cap)?;
     if !is_over(spent, cap) {
-        return Ok(());
+        return Ok(true);
     }
     // The other runs are ended too: cost is often reported at the end of a call, and each of those
     // runs spends money beyond the budget.
@@ -155,7 +157,7 @@ pub(super) fn record_cost(
             )?;
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Ends a run for cost. The end counts as no failure. Below a held epic, the atom waits for the

@@ -4,7 +4,7 @@ use super::budget;
 use super::change::{ChangeDetails, set_status};
 use super::comment::insert_comment;
 use super::pause::{known_in, note_answer, pause_in};
-use super::supervise::{RunSignal, run_signal};
+use super::supervise::{RunSignal, signal_of};
 use crate::model::{
     Artifact, Atom, EventKind, ExitRecord, Message, Outcome, Progress, Run, Stamp, Status, Summary,
     Timestamp, claude_code_channel, handle_of,
@@ -163,14 +163,18 @@ fn record_progress(
     last: Option<&Progress>,
     now: Timestamp,
 ) -> Result<Run> {
-    let is_working = run_signal(tx, &before.id, &before.token)? == RunSignal::Work;
+    let is_working = signal_of(tx, &before)? == RunSignal::Work;
     if let Some(progress) = last {
         run::heartbeat(tx, &before.id, now, before.lease_until, None, progress)?;
         note_answer(tx, &before, progress)?;
     }
     let progress = last.unwrap_or(&before.progress);
-    budget::record_cost(tx, &before, progress, now, is_working, true)?;
-    if last.is_some() { run::get(tx, &before.id) } else { Ok(before) }
+    let has_ended_runs = budget::record_cost(tx, &before, progress, now, is_working, true)?;
+    Ok(match last {
+        None => before,
+        Some(_) if has_ended_runs => run::get(tx, &before.id)?,
+        Some(progress) => Run { heartbeat_at: now, progress: progress.clone(), ..before },
+    })
 }
 
 /// Records the hand-over. Without output of the agent, the output is `NULL`, not empty.

@@ -102,11 +102,10 @@ pub fn record_nudge(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str)
 /// If the database cannot be written.
 pub fn extend_lease(store: &mut Store, beat: &Beat<'_>) -> Result<RunSignal> {
     store.write(|tx| {
-        let said = run_signal(tx, beat.run_id, beat.token)?;
-        if said == RunSignal::Over {
-            return Ok(said);
-        }
-        let before = run::get(tx, beat.run_id)?;
+        let Some(before) = live_run(tx, beat.run_id, beat.token)? else {
+            return Ok(RunSignal::Over);
+        };
+        let said = signal_of(tx, &before)?;
         run::heartbeat(
             tx,
             beat.run_id,
@@ -117,9 +116,9 @@ pub fn extend_lease(store: &mut Store, beat: &Beat<'_>) -> Result<RunSignal> {
         )?;
         super::pause::note_answer(tx, &before, beat.progress)?;
         let is_working = said == RunSignal::Work;
-        super::budget::record_cost(tx, &before, beat.progress, beat.now, is_working, false)?;
-        // The new cost may have ended the run.
-        run_signal(tx, beat.run_id, beat.token)
+        let has_ended_runs =
+            super::budget::record_cost(tx, &before, beat.progress, beat.now, is_working, false)?;
+        if has_ended_runs { run_signal(tx, beat.run_id, beat.token) } else { Ok(said) }
     })
 }
 
@@ -132,12 +131,22 @@ pub fn watch_run(store: &Store, run_id: &str, token: &str) -> Result<RunSignal> 
     store.read(|tx| run_signal(tx, run_id, token))
 }
 
-pub(super) fn run_signal(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<RunSignal> {
-    let found = match run::live_with_token(tx, run_id, Some(token)) {
-        Ok(found) => found,
-        Err(Error::StaleRun { .. }) => return Ok(RunSignal::Over),
-        Err(other) => return Err(other),
-    };
+fn run_signal(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<RunSignal> {
+    live_run(tx, run_id, token)?.map_or(Ok(RunSignal::Over), |found| signal_of(tx, &found))
+}
+
+/// Returns the run if it is live, and of that token.
+fn live_run(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<Option<Run>> {
+    match run::live_with_token(tx, run_id, Some(token)) {
+        Ok(found) => Ok(Some(found)),
+        Err(Error::StaleRun { .. }) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
+
+/// Returns the signal of a run that was just read, and is live.
+pub(super) fn signal_of(tx: &Tx<'_>, found: &Run) -> Result<RunSignal> {
+    let run_id = found.id.as_str();
     let Some((status, by_run)) = atom::status_of(tx, &found.atom_id)? else {
         return Ok(RunSignal::Superseded);
     };

@@ -58,7 +58,7 @@ pub(crate) fn read_board(app: &App, store: &Store, most: usize) -> Result<Board>
 }
 
 /// The branches to land; `None` where there is no git, or git does not answer.
-fn find_branches(app: &App, store: &Store) -> Option<Vec<(String, Timestamp)>> {
+pub(crate) fn find_branches(app: &App, store: &Store) -> Option<Vec<(String, Timestamp)>> {
     ensure_version().ok()?;
     let repository = find_repository(app).ok()?;
     let target = target_branch(app, &repository, None).ok()?;

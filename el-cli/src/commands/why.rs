@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let answer = Answer { explained, decisive_files };
     let explained = &answer.explained;
     app.printer.emit(&answer, |page| {
-        print_explanation(page, explained, worktree_branch(app, &explained).as_deref(), now);
+        print_explanation(page, explained, worktree_branch(app, explained).as_deref(), now);
         if !answer.decisive_files.is_empty() {
             let id = &explained.atom.id;
             let text = format!(

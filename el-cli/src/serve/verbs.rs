@@ -109,6 +109,7 @@ enum Verb {
     Cancel,
     Priority,
     Defer,
+    WontDo,
     Land,
 }
 
@@ -124,6 +125,7 @@ impl Verb {
             "cancel" => Verb::Cancel,
             "priority" => Verb::Priority,
             "defer" => Verb::Defer,
+            "wont_do" => Verb::WontDo,
             "land" => Verb::Land,
             _ => return None,
         })
@@ -182,6 +184,11 @@ fn do_verb(app: &App, store: &mut Store, id: &str, verb: Verb, change: Change) -
                 reason: text,
                 ..AtomPatch::default()
             };
+            update_atom(app, store, &ctx, id, &patch)?;
+        }
+        Verb::WontDo => {
+            let patch =
+                AtomPatch { status: Some(Status::WontDo), reason: text, ..AtomPatch::default() };
             update_atom(app, store, &ctx, id, &patch)?;
         }
         Verb::Land => land::land_atom(app, id, commit.unwrap_or_default())?,

@@ -4,15 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use el_agents::worker;
-use el_core::model::{AtomRow, Bond, BondKind, Outcome, Run, Status, Timestamp};
+use el_core::model::{AtomRow, Bond, BondKind, Cost, Outcome, Run, Status, Timestamp};
 use el_core::ops::{self, RunFilter, Shown};
 use serde::Serialize;
 
 use super::answer::{Data, Failure};
 use super::board::Board;
 use super::watch::ROWS;
-use crate::commands::why;
+use crate::commands::{status, why};
 use crate::error::CommandError;
 
 /// The rows of atoms that are sent at a time.
@@ -22,9 +21,7 @@ const ATOMS: i64 = 20_000;
 pub(super) async fn show_board(
     State(board): State<Arc<Board>>,
 ) -> Result<Data<ops::Board>, Failure> {
-    let read = |app: &crate::app::App| {
-        Ok(ops::board(&app.open_for_reading()?, ROWS, app.now(), &worker::is_there)?)
-    };
+    let read = |app: &crate::app::App| status::read_board(app, &app.open_for_reading()?, ROWS);
     board.run_call(read).await.map(Data)
 }
 
@@ -80,7 +77,8 @@ pub(super) struct Attempt {
     outcome: Option<Outcome>,
     detail: Option<String>,
     turns: i64,
-    cost_micros: i64,
+    #[serde(flatten)]
+    cost: Cost,
 }
 
 /// The attempts that are sent.
@@ -115,7 +113,7 @@ pub(super) async fn list_runs(
             outcome: run.outcome,
             detail: run.detail.clone(),
             turns: run.progress.turns,
-            cost_micros: run.progress.cost.cost_micros,
+            cost: run.progress.cost,
         });
         Ok(attempts.collect())
     };

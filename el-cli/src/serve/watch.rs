@@ -9,12 +9,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use el_agents::worker;
-use el_core::model::AtomRow;
+use el_core::model::{AtomRow, Timestamp};
 use el_core::{Store, ops};
 use serde::Serialize;
 
 use super::board::Board;
 use crate::app::App;
+use crate::commands::status;
 use crate::error::{CommandError, Result};
 
 /// Between two looks: a look costs microseconds.
@@ -23,6 +24,8 @@ const LOOK: Duration = Duration::from_millis(40);
 const CALM: Duration = Duration::from_millis(150);
 /// The board changes by the mere passing of time, too.
 const REFRESH: Duration = Duration::from_secs(5);
+/// Between two looks at the branches, which start git.
+const BRANCHES: Duration = Duration::from_secs(2);
 /// The rows of each part that are sent.
 pub(super) const ROWS: usize = 50;
 
@@ -90,6 +93,23 @@ struct Watched {
     told_at: Instant,
     /// The last board that was told, without its time.
     shown: Option<ops::Board>,
+    branches: Branches,
+}
+
+/// The branches to land, as git knew them a moment ago.
+#[derive(Debug, Default)]
+struct Branches {
+    found: Vec<(String, Timestamp)>,
+    at: Option<Instant>,
+}
+
+impl Branches {
+    fn refresh(&mut self, app: &App, store: &Store) {
+        if self.at.is_none_or(|at| at.elapsed() > BRANCHES) {
+            self.found = status::find_branches(app, store).unwrap_or_default();
+            self.at = Some(Instant::now());
+        }
+    }
 }
 
 impl Watcher {
@@ -121,7 +141,8 @@ impl Watcher {
             let file = file_at(&path)?;
             // What a browser loaded before this moment may be old by now.
             let told_at = Instant::now();
-            self.open = Some(Watched { store, file, version, seq, told_at, shown: None });
+            let branches = Branches::default();
+            self.open = Some(Watched { store, file, version, seq, told_at, shown: None, branches });
             return Ok(None);
         };
         if open.told_at.elapsed() < CALM {
@@ -137,13 +158,15 @@ impl Watcher {
             self.open = None;
             return Ok(Some(reset()));
         }
-        let Some(change) = find_change(&open.store, open.seq, app)? else {
+        open.branches.refresh(app, &open.store);
+        let mut read = ops::board(&open.store, ROWS, app.now(), &worker::is_there)?;
+        ops::add_branches(&mut read, &open.branches.found);
+        let Some(change) = change_since(&open.store, open.seq, read)? else {
             self.open = None;
             return Ok(Some(reset()));
         };
         open.seq = change.seq;
-        let board =
-            ops::Board { now: el_core::model::Timestamp::from_micros(0), ..change.board.clone() };
+        let board = ops::Board { now: Timestamp::from_micros(0), ..change.board.clone() };
         if change.atoms.is_empty() && change.gone.is_empty() && open.shown.as_ref() == Some(&board)
         {
             return Ok(None);
@@ -155,12 +178,16 @@ impl Watcher {
 
 /// What changed since the event `since`; `None` if the browser has to load everything anew.
 pub(super) fn find_change(store: &Store, since: i64, app: &App) -> Result<Option<Change>> {
+    change_since(store, since, status::read_board(app, store, ROWS)?)
+}
+
+/// The board is read first: what changes after it is told once more.
+fn change_since(store: &Store, since: i64, board: ops::Board) -> Result<Option<Change>> {
     let delta = ops::board_changes(store, since)?;
     if delta.reset {
         return Ok(None);
     }
-    let board = ops::board(store, ROWS, app.now(), &worker::is_there)?;
-    let (seq, atoms, gone) = (delta.seq, delta.atoms, delta.gone);
+    let (seq, atoms, gone) = (delta.seq.min(board.seq), delta.atoms, delta.gone);
     Ok(Some(Change { seq, since, atoms, gone, board }))
 }
 

@@ -10,7 +10,7 @@ import type { AtomView } from "./types";
 
 export type Verb =
   | "approve" | "reject" | "comment" | "answer" | "reopen" | "retry" | "cancel" | "priority"
-  | "defer" | "land" | "create";
+  | "defer" | "wont_do" | "land" | "create";
 
 export interface Asked {
   verb: Verb;
@@ -61,6 +61,10 @@ const FORMS: Record<Verb, Form> = {
   defer: {
     title: "Put off", button: "Put off", field: "Until (tomorrow, 3h, 2026-12-01)",
     isNeeded: false, explains: "Without a time, until you reopen it.",
+  },
+  wont_do: {
+    title: "Won't do", button: "Decide against it", field: "Reason", isNeeded: false,
+    explains: "The atom is over; el reopen, or R here, opens it again.",
   },
   land: {
     title: "Land", button: "Land", field: null, isNeeded: false,

@@ -43,8 +43,8 @@ export function App() {
       <Page path={path} />
       <footer>
         <button type="button" class="plain" onClick={() => setHelp(true)}>? keys</button>
-        <span class="quiet">{hello.value?.actor}</span>
-        {isReadOnly.value && <span class="quiet">read only</span>}
+        <span class="quiet">You act as {hello.value?.actor}</span>
+        {isReadOnly.value && <span class="quiet">only to look at</span>}
       </footer>
       <Dialog />
       {isHelp && <Help close={() => setHelp(false)} />}

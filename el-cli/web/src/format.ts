@@ -42,10 +42,12 @@ export function localTime(time: string): string {
   return exact.format(new Date(time));
 }
 
-export function dollars(micros: number): string {
+/** An amount; `~` if a part of it is estimated. */
+export function dollars(micros: number, estimated = 0): string {
   if (micros <= 0) return "";
   const amount = micros / 1e6;
-  return amount < 0.01 ? "<$0.01" : `$${amount.toFixed(2)}`;
+  const sign = estimated > 0 ? "~" : "";
+  return sign + (amount < 0.01 ? "<$0.01" : `$${amount.toFixed(2)}`);
 }
 
 export function count(number: number, noun: string): string {

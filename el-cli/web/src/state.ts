@@ -55,7 +55,9 @@ function setBoard(next: Board): void {
 /** Applies a message. Returns false if messages before it are missing. */
 export function applyChange(change: Change): boolean {
   const known = board.value?.seq ?? 0;
-  if (change.since > known || change.seq < known) return false;
+  if (change.since > known) return false;
+  // This page has loaded what is newer. A tracker that was restored is told by another message.
+  if (change.seq < known) return true;
   setBoard(change.board);
   const ids = new Set([...change.atoms.map((row) => row.id), ...change.gone]);
   if (atoms.value && ids.size > 0) {

@@ -114,6 +114,7 @@ export interface Run {
   action: string | null;
   turns: number;
   cost_micros: number;
+  estimated_micros: number;
   active_at: string | null;
   verify: { status: string } | null;
   artifacts: number;

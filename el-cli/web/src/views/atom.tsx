@@ -87,6 +87,7 @@ function waysOf(atom: AtomView): [string, string, Verb][] {
   if (atom.run_id) ways.push(["x", "cancel the run", "cancel"]);
   if (["deferred", "blocked"].includes(atom.status)) {
     ways.push(["A", "answer and reopen", "answer"], ["R", "retry", "retry"]);
+    ways.push(["x", "won't do", "wont_do"]);
   }
   if (isOver(atom.status)) ways.push(["R", "reopen", "reopen"]);
   if (atom.status === "closed" && atom.runs.length > 0) ways.push(["L", "land", "land"]);
@@ -230,7 +231,7 @@ function Attempt({ run, took }: { run: Run; took: number }) {
         <time dateTime={run.started_at} title={localTime(run.started_at)}>
           {age(run.started_at)} ago, {span(took)}
         </time>
-        <span>{dollars(run.cost_micros)}</span>
+        <span>{dollars(run.cost_micros, run.estimated_micros)}</span>
         {run.verify && <span>check {run.verify.status}</span>}
       </p>
       {run.action && !run.outcome && <p class="why">{visible(run.action)}</p>}

@@ -19,21 +19,24 @@ const SHOWN: Record<string, string> = { d: "/review", l: "", w: "" };
 
 export function Queue() {
   const now = board.value;
-  const chosen = (verb: Verb) => () => {
+  // The key of a way does what the row says; elsewhere it does what it usually does.
+  const chosen = (verb: Verb, key = "") => () => {
     const id = chosenAtom();
-    if (id) void ask(verb, id);
+    const need = now?.needs.items.find((one) => one.atom_id === id);
+    const way = need?.ways.find((one) => one.key === key);
+    if (id) void ask((way && verbOf(way)) ?? verb, id);
   };
   const open = (tail: string) => () => {
     const id = chosenAtom();
     if (id) go(`/a/${id}${tail}`);
   };
   const changes = isReadOnly.value ? [] : [
-    { keys: ["a"], label: "approve", run: chosen("approve") },
+    { keys: ["a"], label: "approve", run: chosen("approve", "a") },
     { keys: ["r"], label: "reject", run: chosen("reject") },
-    { keys: ["c"], label: "comment", run: chosen("comment") },
+    { keys: ["c"], label: "comment, or answer a question", run: chosen("comment", "c") },
     { keys: ["A"], label: "answer and reopen", run: chosen("answer") },
-    { keys: ["R"], label: "retry", run: chosen("retry") },
-    { keys: ["x"], label: "cancel the run", run: chosen("cancel") },
+    { keys: ["R"], label: "retry", run: chosen("retry", "R") },
+    { keys: ["x"], label: "cancel the run, or decide against it", run: chosen("cancel", "x") },
     { keys: ["p"], label: "priority", run: chosen("priority") },
     { keys: ["z"], label: "put off", run: chosen("defer") },
     { keys: ["L"], label: "land", run: chosen("land") },
@@ -181,10 +184,10 @@ function Ways({ need }: { need: Need }) {
   );
 }
 
-/** A way that takes another verb than its key says is left to the command line. */
+/** What a way does; none: it is left to the command line. */
 function verbOf(way: Way): Verb | null {
   if (way.key === "c" && way.label === "reopen") return "reopen";
-  if (way.key === "x" && way.label !== "cancel") return null;
+  if (way.key === "x" && way.label !== "cancel") return "wont_do";
   return VERBS[way.key] ?? null;
 }
 

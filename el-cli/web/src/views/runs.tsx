@@ -20,6 +20,7 @@ interface Attempt {
   detail: string | null;
   turns: number;
   cost_micros: number;
+  estimated_micros: number;
 }
 
 const HOURS: Record<string, number> = { "1 hour": 1, "6 hours": 6, "a day": 24, "a week": 168 };
@@ -85,9 +86,10 @@ export function RunsPage() {
             onInput={(event) => change("cost", event.currentTarget.value)} />
         </label>
       </form>
-      {runs && (
+      {runs?.length === 0 && <p class="quiet">No attempt yet: <code>el work</code></p>}
+      {runs && runs.length > 0 && (
         <p class="quiet" role="status">
-          {count(shown.length, "attempt")} {dollars(spent)}. The thin line before a bar is the time
+          {count(shown.length, "attempt")}{spent > 0 && `, ${dollars(spent)}`}. The thin line before a bar is the time
           in the queue.
         </p>
       )}
@@ -126,7 +128,7 @@ function Bar({ run, from }: { run: Attempt; from: number }) {
             {age(run.started_at)} ago, {span(end - began)}
           </time>
           <span class="quiet">queued {span(began - Date.parse(run.queued_at))}</span>
-          <span>{dollars(run.cost_micros)}</span>
+          <span>{dollars(run.cost_micros, run.estimated_micros)}</span>
         </p>
         {run.detail && <p class="why">{visible(run.detail)}</p>}
         <svg class="axis" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">

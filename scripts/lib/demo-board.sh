@@ -68,8 +68,8 @@ story() {
     "update deferred")"
   tell sound "Ring a bell" "$(play \
     "A sound at the end." \
-    "say There is no sound card here." \
-    "update blocked --reason 'no sound card in the sandbox'")"
+    "el comment add \$EL_ATOM 'There is no sound card here.'" \
+    "update blocked")"
   tell recipes "Collect recipes" "$(
     printf 'Green, black, white.\n\n'
     busy "Reading about green tea" | steps
@@ -92,7 +92,7 @@ story() {
     [ "$tries" -lt 600 ] || die "the agents do not get on; see $scratch/work.log"
     sleep 0.1
   done
-  run el list
+  run el status
 
   chapter "In your browser"
   if [ -t 0 ] && [ -t 1 ]; then

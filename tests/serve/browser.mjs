@@ -1,52 +1,16 @@
 // Drives the board in a real browser, by keyboard alone, against the real el serve and el work:
 // files an atom, sees it run, reads its transcript, reviews its diff, remarks on a line, rejects,
 // sees the remark in the next attempt's context, approves, and lands.
-//
-//   node browser.mjs PACKAGES BROWSER LINK PROJECT PICTURES
-//
-// Prints one line of JSON: what was seen.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
+import { drive } from "./page.mjs";
 
-const [packages, executablePath, link, project, pictures] = process.argv.slice(2);
-const require = createRequire(join(packages, "package.json"));
-const { chromium } = require("playwright-core");
-const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-
-const SOON = 40_000;
-const seen = { wrong: [], barriers: [], outside: [] };
-const browser = await chromium.launch({
-  executablePath,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
-});
-const context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
-const page = await context.newPage();
-page.setDefaultTimeout(SOON);
-const origin = new URL(link).origin;
-page.on("console", (message) => {
-  // A call that is refused, as a diff that is not there, is told by the browser too.
-  if (["error", "warning"].includes(message.type())) seen.wrong.push(message.text());
-});
-page.on("pageerror", (error) => seen.wrong.push(String(error)));
-page.on("dialog", (dialog) => {
-  seen.wrong.push(`a dialog: ${dialog.message()}`);
-  void dialog.dismiss();
-});
-page.on("request", (request) => {
-  if (!request.url().startsWith(origin)) seen.outside.push(request.url());
-});
-
-try {
+let page, seen, link, project, origin, check, inView;
+await drive(async (tools) => {
+  ({ page, seen, link, project, origin, check, inView } = tools);
   await run();
-} catch (error) {
-  seen.failed = String(error?.stack ?? error);
-  seen.page = await page.locator("body").innerText().catch(() => "");
-  await page.screenshot({ path: join(project, "failed.png") }).catch(() => {});
-}
-await browser.close();
-process.stdout.write(`${JSON.stringify(seen)}\n`);
+});
 
 async function run() {
   await page.goto(link);
@@ -73,8 +37,7 @@ async function run() {
   const log = page.getByRole("log");
   await log.getByText("I begin with the greeting.").waitFor();
   await check("an atom at work");
-  await picture("atom");
-  writeFileSync(join(project, "go"), "");
+  writeFileSync(join(project, "../tmp/go"), "");
 
   // It waits for a review, first of all in the queue.
   await page.keyboard.press("Escape");
@@ -82,7 +45,6 @@ async function run() {
   await entry.getByText("review", { exact: true }).waitFor();
   await inView(entry);
   await check("queue");
-  await picture("queue");
   await page.keyboard.press("j");
   await page.keyboard.press("d");
   await page.waitForURL(/\/review$/);
@@ -99,7 +61,6 @@ async function run() {
   await check("a remark");
   await page.keyboard.press("Control+Enter");
   await page.getByText("1 remark held").waitFor();
-  await picture("review");
   await page.reload();
   await page.getByText("1 remark held").waitFor();
   await page.keyboard.press("r");
@@ -168,7 +129,6 @@ async function others(id) {
   await page.keyboard.press("l");
   seen.chosen = await page.evaluate(() =>
     document.activeElement?.closest("[data-atom]")?.dataset.atom);
-  await picture("board");
   await page.keyboard.press("3");
   const bar = page.locator(`[data-atom="${id}"]`, { hasText: "attempt 2" });
   await bar.waitFor();
@@ -179,7 +139,6 @@ async function others(id) {
   await node.waitFor();
   await inView(node);
   await check("graph");
-  await picture("graph");
 }
 
 /** A connection that is lost is told, and comes back without a reload. */
@@ -217,34 +176,4 @@ async function narrow(id) {
     ]);
     if (wide > room) seen.wrong.push(`${path} is ${wide} wide on a screen of ${room}`);
   }
-}
-
-/** Looks for barriers, in light and dark. */
-async function check(where) {
-  for (const colorScheme of ["light", "dark"]) {
-    await page.emulateMedia({ colorScheme });
-    await page.evaluate(axe);
-    const found = await page.evaluate(() =>
-      window.axe.run(document, {
-        runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
-      }),
-    );
-    for (const one of found.violations) {
-      const places = one.nodes.slice(0, 3).map((node) => `${node.target} ${node.failureSummary}`);
-      seen.barriers.push(`${where}, ${colorScheme}: ${one.id}: ${places.join("; ")}`);
-    }
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-}
-
-async function inView(locator) {
-  const box = await locator.first().boundingBox();
-  const { width, height } = page.viewportSize();
-  const isIn = box && box.width > 0 && box.height > 0 && box.x >= 0 && box.y >= 0 &&
-    box.x < width && box.y < height;
-  if (!isIn) seen.wrong.push(`not to be seen: ${locator} at ${JSON.stringify(box)}`);
-}
-
-async function picture(name) {
-  if (pictures) await page.screenshot({ path: join(pictures, `board-${name}.png`) });
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::{Running, TestEnv, wait_until};
 
 /// The packages of `scripts/get-browser`, and the browser of this system.
-fn browser() -> Option<(PathBuf, PathBuf)> {
+fn find_browser() -> Option<(PathBuf, PathBuf)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/browser");
     let has_packages = ["playwright-core", "axe-core"]
         .iter()
@@ -37,6 +37,25 @@ fn serve(env: &TestEnv, port: &str) -> (Running, Value) {
     (server, link)
 }
 
+/// Starts the part of a test that is done in the browser. With `EL_UPDATE_PICTURES` it takes the
+/// pictures of the documents.
+fn start_person(
+    env: &TestEnv,
+    script: &str,
+    (packages, program): &(PathBuf, PathBuf),
+    link: &Value,
+) -> Running {
+    let pictures = std::env::var("EL_UPDATE_PICTURES").map_or_else(
+        |_| String::new(),
+        |_| format!("{}/../docs/images", env!("CARGO_MANIFEST_DIR")),
+    );
+    let mut node = env.command("node");
+    node.arg(format!("{}/../tests/serve/{script}", env!("CARGO_MANIFEST_DIR")));
+    node.args([packages, program]).arg(link["url"].as_str().unwrap());
+    node.arg(env.project("")).arg(pictures);
+    env.start(&mut node)
+}
+
 /// Texts that would do harm in a page that believed them.
 const HOSTILE: &str = "an image ![x](http://evil.example/x.png) <img src=x onerror=alert(1)>
 <script>alert(2)</script> [press](javascript:alert(3)) [data](data:text/html,x)
@@ -45,16 +64,16 @@ const HOSTILE: &str = "an image ![x](http://evil.example/x.png) <img src=x onerr
 
 #[test]
 fn a_person_files_reviews_rejects_approves_and_lands_in_a_browser() {
-    let Some((packages, program)) = browser() else { return };
+    let Some(browser) = find_browser() else { return };
     let env = TestEnv::with_repository("isolate = \"worktree\"\n");
     let script = TestEnv::script(&[
         "say I begin with the greeting.",
-        &format!("wait-file {}", env.project("go").display()),
+        &format!("wait-file {}", env.path("tmp/go").display()),
         "write greeting.txt Hallo\\n",
         "sh git add greeting.txt && git commit -q -m 'Say hallo'",
         "el update $EL_ATOM --status review",
         "on-attempt 2",
-        &format!("record {}", env.project("second.json").display()),
+        &format!("record {}", env.path("tmp/second.json").display()),
         "write greeting.txt Hello\\n",
         "sh git add greeting.txt && git commit -q -m 'Say hello'",
         "el update $EL_ATOM --status review",
@@ -62,15 +81,7 @@ fn a_person_files_reviews_rejects_approves_and_lands_in_a_browser() {
     fs::write(env.project("description.md"), format!("Greet **politely**.\n\n{script}")).unwrap();
     let _worker = env.start_work(&[]);
     let (server, link) = serve(&env, "0");
-    let pictures = std::env::var("EL_UPDATE_PICTURES").map_or_else(
-        |_| String::new(),
-        |_| format!("{}/../docs/images", env!("CARGO_MANIFEST_DIR")),
-    );
-    let mut node = env.command("node");
-    node.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/serve/browser.mjs"));
-    node.arg(&packages).arg(&program).arg(link["url"].as_str().unwrap());
-    node.arg(env.project("")).arg(&pictures);
-    let person = env.start(&mut node);
+    let person = start_person(&env, "browser.mjs", &browser, &link);
 
     let long = Duration::from_secs(180);
     let comes = |file: &str| {
@@ -107,9 +118,55 @@ fn a_person_files_reviews_rejects_approves_and_lands_in_a_browser() {
     let id = seen["id"].as_str().unwrap();
     assert_eq!(env.status(id), "closed");
     assert_eq!(env.git(&["show", "main:greeting.txt"]), "Hello");
-    let prompt = env.recorded("second.json")["prompt"].as_str().unwrap().to_owned();
+    let prompt = env.recorded("../tmp/second.json")["prompt"].as_str().unwrap().to_owned();
     let told = prompt.split("## Rejected").nth(1).expect("the next attempt is told");
     for part in ["The language is wrong", "greeting.txt, line 1:", "> Hallo", "Say it in English"] {
         assert!(told.contains(part), "{part} is not in {told}");
     }
+}
+
+#[test]
+fn a_project_in_motion_is_shown_as_it_is() {
+    let Some(browser) = find_browser() else { return };
+    let env = TestEnv::with_repository("isolate = \"worktree\"\nconcurrency = 6\n");
+    let commit = "sh git add -A && git commit -q -m";
+    let script = |steps: &[&str]| format!("What is to be done.\n\n{}", TestEnv::script(steps));
+    let timer = script(&[
+        "write timer.sh #!/bin/sh\\n# Waits for the tea.\\nsleep \"$1\"\\necho Tea is ready\\n",
+        &format!("{commit} 'Write the timer'"),
+        "update review",
+    ]);
+    let busy = script(&["say I read about green tea.", "usage 12000 900 0.42", "hang"]);
+    let asks = script(&["el comment add $EL_ATOM 'Which port?'", "update deferred"]);
+    let fails =
+        script(&["el comment add $EL_ATOM 'There is no sound card here.'", "update blocked"]);
+    let file =
+        |title: &str, text: &str, more: &[&str]| env.create(title, &[&["-d", text], more].concat());
+    let reviewed = file("Write the timer", &timer, &["--label", "review", "-p", "1"]);
+    let question = file("Tell the phone when the tea is ready", &asks, &[]);
+    let blocked = file("Ring a bell", &fails, &[]);
+    let recipes = file("Collect recipes", &busy, &["--label", "recipes"]);
+    let kettle = file("Describe the kettle", &busy, &[]);
+    let printed = file("Print labels", "", &["--blocked-by", &reviewed, "--label", "paper"]);
+    file("Test the timer for an hour", "", &["--blocked-by", &reviewed]);
+    file("Publish the recipes", "", &["--blocked-by", &recipes, "-p", "3"]);
+    file("Sell the tea", "", &["--blocked-by", &printed]);
+    let _worker = env.start_work(&[]);
+    for (id, status) in [(&reviewed, "review"), (&question, "deferred"), (&blocked, "blocked")] {
+        env.wait_for_status(id, status);
+    }
+    for id in [&recipes, &kettle] {
+        env.wait_for_status(id, "in_progress");
+    }
+    let (_server, link) = serve(&env, "0");
+    let person = start_person(&env, "look.mjs", &browser, &link);
+    let seen = person.wait(Duration::from_secs(120)).ok().json();
+    for part in ["wrong", "outside", "barriers"] {
+        assert_eq!(seen[part], json!([]), "{seen:#}");
+    }
+    assert_eq!((&seen["failed"], &seen["folded"]), (&Value::Null, &json!(true)), "{seen:#}");
+    // In the order of `el status`: who waits for an answer comes before who waits for a verdict.
+    let kinds = [["question", &question], ["review", &reviewed], ["blocked", &blocked]];
+    assert_eq!(seen["needs"], json!(kinds), "{seen:#}");
+    assert_eq!(seen["focused"], question.as_str(), "a dialog gives the focus back: {seen:#}");
 }

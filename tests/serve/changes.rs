@@ -42,6 +42,12 @@ fn each_verb_changes_the_atom_in_the_persons_name() {
     assert_eq!(reason, "Not yet\n\na.rs, line 2:\n> let x;\nWhy?");
     env.el(&["update", id, "--status", "review"]).ok();
     assert_eq!(does("approve", json!({}))["status"], "closed");
+    assert_eq!(does("reopen", json!({}))["status"], "open");
+    let given_up = does("wont_do", json!({ "text": "Not needed" }));
+    assert_eq!(
+        json!([given_up["status"], given_up["close_reason"]]),
+        json!(["wont_do", "Not needed"])
+    );
     let by: Vec<Value> = env.robot(&["history", id])["items"].as_array().unwrap().clone();
     assert!(by.iter().all(|event| event["actor"] == "ada"), "{by:#?}");
 }

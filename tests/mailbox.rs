@@ -200,15 +200,23 @@ fn an_assignment_without_instructions_is_reported_and_a_foreign_one_is_refused()
     silent["filesToCreate"] = json!(["a.rs"]);
     append(&env.project(TO_DEVELOPER), silent);
     for (task, field, value) in
-        [("foreign", "platform", "windows"), ("untimely", "timestamp", "yesterday")]
+        [("foreign", "platform", json!("windows")), ("untimely", "timestamp", json!("yesterday"))]
     {
         let mut message = assignment(task);
-        message[field] = json!(value);
+        message[field] = value;
+        append(&env.project(TO_DEVELOPER), message);
+    }
+    for field in ["platform", "timestamp"] {
+        let mut message = assignment(&format!("without-{field}"));
+        message.as_object_mut().unwrap().remove(field);
         append(&env.project(TO_DEVELOPER), message);
     }
     let told = env.el(&["mailbox", "sync"]).ok().stdout;
-    assert!(told.contains("an assignment is left as it is: platform"), "{told}");
-    assert!(told.contains("an assignment is left as it is: timestamp"), "{told}");
+    for field in ["platform", "timestamp"] {
+        let refused = format!("an assignment is left as it is: {field}");
+        assert_eq!(told.matches(&refused).count(), 2, "{told}");
+        assert!(told.contains(&format!("{refused}: it is missing")), "{told}");
+    }
     assert_eq!(env.robot(&["list", "--all"])["total"], 1);
     let report = read(&env, TO_TEAM_LEAD)["messages"][0].take();
     assert_eq!(

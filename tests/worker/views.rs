@@ -236,3 +236,16 @@ fn a_reader_that_goes_away_ends_no_worker() {
         assert_eq!(env.status(&id), "closed");
     }
 }
+
+#[test]
+fn why_names_the_command_that_the_permissions_held_back() {
+    let env = TestEnv::with_tracker();
+    let held = "el update $EL_ATOM --status blocked --reason 'no way to push'";
+    let id = env.script_atom(&["denied git push origin", held]);
+    env.work(&["--once"]);
+    assert_eq!(env.last_run(&id)["denied_tools"], serde_json::json!(["Bash(git push origin)"]));
+    let why = env.el(&["why", &id]).ok().stdout;
+    for words in ["its permissions denied Bash(git push origin)", "“no way to push”"] {
+        assert!(why.contains(words), "no {words} in {why}");
+    }
+}

@@ -1,9 +1,13 @@
 //! The `result` event at the end of a call of Claude Code, and the cost.
 
+use el_core::text::one_line;
 use serde_json::Value;
 
 use super::field::{boolean_field, number_field, text_field};
 use super::prices::price_of;
+
+/// So much of a denied command is kept, in characters.
+const COMMAND_MAX: usize = 200;
 
 /// Token counts of an answer or of many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -83,7 +87,8 @@ pub struct RunResult {
     pub text: String,
     /// The errors, if `text` does not have them.
     pub errors: Vec<String>,
-    /// Names of the tools that were asked for and not permitted, each once.
+    /// The calls of tools that were asked for and not permitted, each once: `Write`, or with the
+    /// command `Bash(git push)`, as a rule names them.
     pub permission_denials: Vec<String>,
 }
 
@@ -106,9 +111,9 @@ impl RunResult {
         let list = |name: &str| value.get(name).and_then(Value::as_array).into_iter().flatten();
         let mut permission_denials: Vec<String> = Vec::new();
         for denial in list("permission_denials") {
-            let name = text_field(denial, "tool_name").unwrap_or_else(|| "?".to_owned());
-            if !permission_denials.contains(&name) {
-                permission_denials.push(name);
+            let call = denied_call(denial);
+            if !permission_denials.contains(&call) {
+                permission_denials.push(call);
             }
         }
         Self {
@@ -146,6 +151,16 @@ fn dollars_to_micros(dollars: f64) -> Option<u64> {
     let micros = (dollars * 1e6).round();
     // Up to 2^53 a float counts exactly; a larger value is no price.
     (0.0..=9e15).contains(&micros).then_some(micros as u64)
+}
+
+/// Names a denied call: the tool, and the command if there is one.
+fn denied_call(denial: &Value) -> String {
+    let tool = text_field(denial, "tool_name").unwrap_or_else(|| "?".to_owned());
+    let command = denial.get("tool_input").and_then(|input| text_field(input, "command"));
+    match command {
+        Some(command) => format!("{tool}({})", one_line(&command, COMMAND_MAX)),
+        None => tool,
+    }
 }
 
 #[cfg(test)]
@@ -211,9 +226,11 @@ mod tests {
     fn denied_tools_are_named_once() {
         let result = read(
             r#"{"subtype":"success","is_error":false,"permission_denials":
-                [{"tool_name":"Bash"},{"tool_name":"Write"},{"tool_name":"Bash"},{}]}"#,
+                [{"tool_name":"Bash"},{"tool_name":"Write"},{"tool_name":"Bash"},{},
+                 {"tool_name":"Bash","tool_input":{"command":"git push\n  origin"}},
+                 {"tool_name":"Bash","tool_input":{"command":"git push origin"}}]}"#,
         );
-        assert_eq!(result.permission_denials, ["Bash", "Write", "?"]);
+        assert_eq!(result.permission_denials, ["Bash", "Write", "?", "Bash(git push origin)"]);
     }
 
     #[test]

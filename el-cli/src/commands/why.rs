@@ -278,6 +278,12 @@ fn attempt_sentence(run: &Run, branch: Option<&str>, now: Timestamp) -> String {
         Some(detail) => format!("{head}: {}", sanitize::one_line(detail)),
         None => head,
     };
+    let is_told = |call: &&String| run.detail.as_ref().is_some_and(|told| told.contains(*call));
+    let denied: Vec<_> = run.denied_tools.iter().filter(|call| !is_told(call)).collect();
+    if !denied.is_empty() {
+        let calls: Vec<_> = denied.iter().map(|call| sanitize::one_line(call)).collect();
+        told.push_str(&format!("; its permissions denied {}", calls.join(", ")));
+    }
     for (what, words) in last_words(run) {
         told.push_str(&format!("; {what} “{}”", sanitize::one_line(&words)));
     }

@@ -152,6 +152,8 @@ pub struct Run {
     pub detail: Option<String>,
     pub exit_code: Option<i64>,
     pub exit_signal: Option<i64>,
+    /// The calls of tools that its permissions denied, such as `Bash(git push)`.
+    pub denied_tools: Vec<String>,
     pub supervisor: Option<Stamp>,
     pub agent_pid: Option<i64>,
     #[serde(flatten)]

@@ -218,6 +218,7 @@ fn start_run(
         detail: None,
         exit_code: None,
         exit_signal: None,
+        denied_tools: Vec::new(),
         supervisor: None,
         agent_pid: None,
         progress: Progress::default(),

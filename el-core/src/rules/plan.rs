@@ -122,6 +122,7 @@ mod tests {
             detail: None,
             exit_code: None,
             exit_signal: None,
+            denied_tools: Vec::new(),
             supervisor: registered.then(|| Stamp { pid: 1, start: 1, boot: "b".to_owned() }),
             agent_pid: None,
             progress: Progress::default(),

@@ -327,7 +327,8 @@ fn add_blocked(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
 
 /// The setting that would allow what was denied.
 fn allow_command(run: &LastRun) -> String {
-    format!("el config set agents.{}.allowed_tools \"{}\"", run.agent, run.denied.join(","))
+    let rules = run.denied.join(",").replace('\'', r"'\''");
+    format!("el config set agents.{}.allowed_tools '{rules}'", run.agent)
 }
 
 /// Epics that are held since their budget is spent.

@@ -120,7 +120,7 @@ pub fn task_of(message: &Value) -> Option<&str> {
 ///
 /// # Errors
 ///
-/// If the task id is missing, or platform or time is not the protocol's.
+/// If the task id, the platform or the time is missing or not the protocol's.
 pub fn read_assignment(message: &Value) -> Result<Assignment, FieldProblem> {
     let problem = |field: &str, message: &str| FieldProblem {
         field: field.to_owned(),
@@ -139,20 +139,22 @@ pub fn read_assignment(message: &Value) -> Result<Assignment, FieldProblem> {
         let items = message.get(field).and_then(Value::as_array).into_iter().flatten();
         items.filter_map(Value::as_str).map(|item| item.replace('\0', "")).collect()
     };
-    if let Some(given) = message.get("platform")
-        && !given.as_str().is_some_and(|word| PLATFORMS.contains(&word))
-    {
+    let required = |field: &str| {
+        let given = message.get(field).filter(|given| !given.is_null());
+        given.ok_or_else(|| problem(field, "it is missing"))
+    };
+    let given = required("platform")?;
+    let Some(platform) = given.as_str().filter(|word| PLATFORMS.contains(word)) else {
         let known = PLATFORMS.join(", ");
         return Err(problem("platform", &format!("it is one of {known}, not {given}")));
-    }
-    if let Some(given) = message.get("timestamp")
-        && given.as_str().is_none_or(|text| Timestamp::parse(text).is_err())
-    {
+    };
+    let given = required("timestamp")?;
+    if given.as_str().is_none_or(|text| Timestamp::parse(text).is_err()) {
         let wanted = "an ISO 8601 time, such as 2024-01-01T00:00:00.000Z";
         return Err(problem("timestamp", &format!("{given} is not {wanted}")));
     }
     let mut problems = Vec::new();
-    for field in ["platform", "title", "instructions", "architecture", "timestamp"] {
+    for field in ["title", "instructions", "architecture"] {
         if text(field).is_none() {
             problems.push(problem(field, "it is missing"));
         }
@@ -178,7 +180,7 @@ pub fn read_assignment(message: &Value) -> Result<Assignment, FieldProblem> {
     Ok(Assignment {
         task_id,
         title,
-        platform: text("platform").unwrap_or_else(|| "custom".to_owned()),
+        platform: platform.to_owned(),
         instructions,
         files_to_create: list("filesToCreate"),
         architecture: text("architecture"),

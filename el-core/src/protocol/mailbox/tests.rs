@@ -196,6 +196,7 @@ fn agents_work_and_idle_and_others_stay() {
 fn an_assignment_is_read_tolerantly_and_what_is_missing_is_told() {
     let message = json!({
         "taskId": " task-1 ", "instructions": "\n Make it\nwell", "filesToCreate": ["a", 3],
+        "platform": "custom", "timestamp": "2024-01-01T00:00:00.000Z",
     });
     let read = read_assignment(&message).unwrap();
     assert_eq!(
@@ -204,19 +205,25 @@ fn an_assignment_is_read_tolerantly_and_what_is_missing_is_told() {
     );
     assert_eq!(read.files_to_create, ["a"]);
     let missing: Vec<&str> = read.problems.iter().map(|p| p.field.as_str()).collect();
-    assert_eq!(missing, ["platform", "title", "architecture", "timestamp"]);
+    assert_eq!(missing, ["title", "architecture"]);
     assert!(read_assignment(&json!({"title": "x"})).is_err());
     for (field, value) in [
         ("platform", json!("windows")),
         ("platform", json!(7)),
         ("timestamp", json!("yesterday")),
+        ("platform", json!(null)),
         ("timestamp", json!(null)),
     ] {
-        let mut message = json!({"taskId": "t", "instructions": "x", "platform": "web"});
+        let mut message = json!({
+            "taskId": "t", "instructions": "x", "platform": "web",
+            "timestamp": "2024-01-01T00:00:00.000Z",
+        });
         message[field] = value;
         assert_eq!(read_assignment(&message).unwrap_err().field, field, "{message}");
     }
-    assert_eq!(read_assignment(&json!({"taskId": "t"})).unwrap().instructions, None);
+    let time = "2024-01-01T00:00:00Z";
+    let silent = json!({"taskId": "t", "platform": "ios", "timestamp": time});
+    assert_eq!(read_assignment(&silent).unwrap().instructions, None);
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub(super) const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executo
      r.supervisor_pid, r.supervisor_start, r.supervisor_boot, r.agent_pid, r.turns, r.tokens_in, \
      r.tokens_out, r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, \
      r.cancel_requested, r.verify, r.output, r.error_lines, r.summary, r.percent, \
-     r.files_processed, r.files_total, r.completion, r.review, r.estimated_micros, \
+     r.files_processed, r.files_total, r.completion, r.review, r.estimated_micros, r.denied, \
      (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') \
      AS artifact_count";
 
@@ -46,6 +46,10 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
         detail: row.get(15)?,
         exit_code: row.get(16)?,
         exit_signal: row.get(17)?,
+        denied_tools: row
+            .get::<_, Option<String>>("denied")?
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default(),
         supervisor,
         agent_pid: row.get(21)?,
         progress: Progress {

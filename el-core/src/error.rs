@@ -247,3 +247,19 @@ impl<T> Doing<T> for rusqlite::Result<T> {
         self.map_err(|source| Error::sqlite(step, source))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[test]
+    fn locks_that_cannot_be_had_in_time_are_a_busy_database() {
+        for code in [ffi::SQLITE_BUSY, ffi::SQLITE_LOCKED, ffi::SQLITE_PROTOCOL] {
+            let source = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let error = Error::sqlite("begin", source);
+            assert_eq!((error.code(), error.is_retryable()), ("busy", true), "{code}");
+        }
+    }
+}

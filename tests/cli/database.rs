@@ -32,6 +32,19 @@ fn one_that_another_process_holds_for_a_second_is_waited_for() {
 }
 
 #[test]
+fn a_reader_that_stands_still_blocks_nobody() {
+    let env = TestEnv::with_tracker();
+    // In the middle of a read transaction.
+    let reader = env.database();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM atoms").unwrap();
+    let id = env.create("Beside it", &[]);
+    env.el(&["close", &id]).ok();
+    env.work(&["--once"]);
+    let seen: i64 = reader.query_row("SELECT count(*) FROM atoms", [], |row| row.get(0)).unwrap();
+    assert_eq!(seen, 0, "it still reads what it began with");
+}
+
+#[test]
 fn one_of_a_newer_el_is_refused_and_not_touched() {
     let env = TestEnv::with_tracker();
     env.create("Kept", &[]);

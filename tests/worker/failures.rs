@@ -149,15 +149,38 @@ fn many_quick_failures_in_a_row_make_the_worker_wait() {
     env.configure("max_attempts = 1\n");
     let ids: Vec<String> = (0..4).map(|_| env.script_atom(&["exit 1"])).collect();
     let worker = env.start_work(&["--drain"]);
-    let warning = worker.wait_for("warning");
-    assert!(warning["message"].as_str().unwrap().contains("3 runs in a row failed"), "{warning}");
+    let paused = worker.wait_for("paused");
+    assert_eq!(paused["kind"], "empty_runs");
+    assert!(paused["reason"].as_str().unwrap().contains("3 runs in a row failed"), "{paused}");
     assert_eq!(env.robot(&["runs"])["count"], 3);
     assert_eq!(env.status(&ids[3]), "open");
-    let held = || env.robot(&["why", &ids[3]])["held_back"].take();
-    assert!(held().as_str().unwrap().starts_with("3 runs in a row failed"), "{}", held());
+    let why = env.robot(&["why", &ids[3]]);
+    assert!(why["pause"]["reason"].as_str().unwrap().starts_with("3 runs in a row"), "{why}");
     worker.signal(rustix::process::Signal::INT);
     worker.wait(SOON).ok();
-    assert!(held().is_null(), "nobody holds it back any more");
+    // Every worker waits, however often somebody starts one, until a person says so.
+    for words in [&["work", "--once"][..], &["work", "--max", "1"]] {
+        let told = env.el(words).fails_with(10);
+        assert!(told.stderr.contains("3 runs in a row failed"), "{told:#?}");
+    }
+    assert_eq!(env.status(&ids[3]), "open");
+    env.robot(&["work", "--resume"]);
+    let good = env.create("Good", &["--priority", "0"]);
+    env.work(&["--once"]);
+    assert_eq!(env.status(&good), "closed");
+}
+
+#[test]
+fn failures_without_any_work_are_counted_over_all_workers() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 1\n");
+    let ids: Vec<String> = (0..4).map(|_| env.script_atom(&["exit 1"])).collect();
+    for _ in 0..3 {
+        env.el(&["work", "--once"]).fails_with(9);
+    }
+    env.el(&["work", "--once"]).fails_with(10);
+    assert_eq!(env.status(&ids[3]), "open");
+    assert_eq!(env.robot(&["stats"])["pause"]["kind"], "empty_runs");
 }
 
 #[test]

@@ -1,16 +1,20 @@
 //! A compressed night: whatever the account, the service and the machine do, in the morning only
 //! atoms with failed agents are blocked, and a single screen tells the story.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::support::{SOON, TestEnv};
 
+/// The shortest lease that can be set.
+const LEASE: Duration = Duration::from_secs(5);
+
 #[test]
 fn in_the_morning_only_what_an_agent_failed_at_is_blocked() {
     let env = TestEnv::with_tracker();
-    env.configure("max_attempts = 1\n");
+    env.configure(&format!("max_attempts = 1\nlease = \"{}s\"\n", LEASE.as_secs()));
     let worker = env.start_work(&["--concurrency", "3"]);
 
     // The service is down during two runs.
@@ -38,6 +42,21 @@ fn in_the_morning_only_what_an_agent_failed_at_is_blocked() {
     env.tmux(&["kill-server"]).unwrap();
     killed.iter().for_each(|id| drop(env.wait_for_status(id, "closed")));
 
+    // The machine is suspended for longer than a lease, and wakes in any order.
+    let awake = env.project("awake");
+    let steps = ["say before", "touch asleep", "wait-file awake", "close done"];
+    let asleep = env.script_atom(&[&steps[..], &["on-attempt 2", "close done"]].concat());
+    env.wait_for_file("asleep");
+    let mut machine = env.processes();
+    let server = env.tmux(&["display-message", "-p", "#{pid}"]).unwrap();
+    // tmux wakes a stopped pane, so tmux sleeps first.
+    machine.sort_by_key(|process| process.pid.to_string() != server.trim());
+    machine.iter().for_each(|process| process.signal(Signal::STOP));
+    std::thread::sleep(LEASE + LEASE / 2);
+    machine.iter().rev().for_each(|process| process.signal(Signal::CONT));
+    std::fs::write(&awake, "").unwrap();
+    env.wait_for_status(&asleep, "closed");
+
     // At last the key becomes invalid, with a queue waiting.
     let refused = ["api-retry 401", "api-retry 401", "hang", "on-attempt 2", "close done"];
     let key = env.script_atom(&refused);
@@ -64,7 +83,7 @@ fn in_the_morning_only_what_an_agent_failed_at_is_blocked() {
     done.push(key);
     done.iter().for_each(|id| drop(env.wait_for_status(id, "closed")));
     assert_eq!(env.outcomes(&bad), ["failed"]);
-    worker.signal(rustix::process::Signal::INT);
+    worker.signal(Signal::INT);
     let ran = worker.wait(SOON).ok();
     let last: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
     assert_eq!(last["event"], json!("finished"));

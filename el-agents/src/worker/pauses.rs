@@ -1,8 +1,9 @@
 //! Handles the pauses of a worker's accounts: shares and reports pauses, and decides if the worker
-//! leaves. Also counts runs that failed without doing anything.
+//! leaves. Also tells the store which runs failed without doing anything.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use el_core::Error;
 use el_core::model::{Outcome, Pause, PauseKind, Run, Takes, Timestamp};
 use el_core::ops::{self, WorkerView};
 use el_core::rules::plan::Phase;
@@ -12,8 +13,6 @@ use super::state::State;
 use crate::clock;
 use crate::error_chain::error_chain;
 
-/// The number of consecutive empty failures after which claiming waits.
-const EMPTY_FAILURES: usize = 3;
 /// A failed program that reports no tokens did nothing if the run was shorter than this.
 const QUICK: Duration = Duration::from_secs(60);
 impl State<'_> {
@@ -61,34 +60,19 @@ impl State<'_> {
         self.told_pauses = pauses;
     }
 
-    /// Counts failures without any work. An agent that fails again and again would use up the
-    /// attempts of every atom in a night, so claiming waits longer each time.
-    pub(super) fn count_failure(&mut self, run: &Run, outcome: Outcome, took: Duration) {
+    /// Counts failures without any work, after which claiming waits.
+    pub(super) fn count_failure(
+        &mut self,
+        run: &Run,
+        outcome: Outcome,
+        took: Duration,
+    ) -> Result<(), Error> {
         // A run that was ended from outside says nothing about the agent.
         if outcome == Outcome::Lost || outcome.is_external() {
-            return;
+            return Ok(());
         }
         let did_nothing = if run.executor == "command" { took <= QUICK } else { is_empty(run) };
-        if !outcome.is_failure() || !did_nothing {
-            self.empty_failures = 0;
-            return;
-        }
-        self.empty_failures += 1;
-        if self.empty_failures >= EMPTY_FAILURES {
-            let doublings =
-                u32::try_from(self.empty_failures - EMPTY_FAILURES).unwrap_or(u32::MAX).min(4);
-            let wait = Duration::from_secs(60).saturating_mul(2_u32.pow(doublings));
-            self.hold_until = Some(Instant::now() + wait);
-            let why = format!(
-                "{} runs in a row failed without having done anything; claiming waits for {} s",
-                self.empty_failures,
-                wait.as_secs()
-            );
-            let _ = ops::set_held_back(&mut self.store, Some((clock::now().plus(wait), &why)));
-            self.listener.report(&Report::Warning {
-                message: format!("{why} (`el why` says how they ended)"),
-            });
-        }
+        ops::count_empty_run(&mut self.store, clock::now(), outcome.is_failure() && did_nothing)
     }
 
     /// Returns the pause for which a worker with an end leaves, because waiting does not end the
@@ -109,7 +93,7 @@ impl State<'_> {
         let leaves = |pause: &Pause| match pause.kind {
             PauseKind::Account => true,
             PauseKind::Budget => !waits_for_day,
-            PauseKind::UsageLimit | PauseKind::Outage => {
+            PauseKind::UsageLimit | PauseKind::Outage | PauseKind::EmptyRuns => {
                 options.max_claims == Some(1) && !options.waits
             }
         };

@@ -39,9 +39,6 @@ pub(super) struct State<'a> {
     pub(super) tracked: HashMap<String, TrackedRun>,
     pub(super) summary: Summary,
     pub(super) launch_failures: usize,
-    pub(super) empty_failures: usize,
-    /// Because of empty failures in a row.
-    pub(super) hold_until: Option<Instant>,
     /// The pauses that were told last: each agent's.
     pub(super) told_pauses: Vec<Option<Pause>>,
     pub(super) warned_of_folder: bool,
@@ -122,8 +119,6 @@ impl<'a> State<'a> {
             tracked: HashMap::new(),
             summary: Summary::default(),
             launch_failures: 0,
-            empty_failures: 0,
-            hold_until: None,
             told_pauses: Vec::new(),
             warned_of_folder: false,
             starts: Starts::default(),
@@ -175,9 +170,6 @@ impl<'a> State<'a> {
 
     /// Signs off.
     pub(super) fn sign_off(mut self) -> Summary {
-        if self.hold_until.is_some_and(|until| until > Instant::now()) {
-            let _ = ops::set_held_back(&mut self.store, None);
-        }
         // On failure, the next worker finds this worker dead.
         let _ = ops::worker_leave(&mut self.store, &self.id);
         if let Some(launcher) = self.launchers.first() {
@@ -248,7 +240,6 @@ impl<'a> State<'a> {
         };
         let live: Vec<(Run, plan::Liveness)> =
             view.live.iter().map(|run| (run.clone(), liveness(run))).collect();
-        let held = self.hold_until.is_some_and(|until| until > Instant::now());
         let claims_left =
             self.options.max_claims.map(|max| max.saturating_sub(self.summary.claimed));
         let agents: Vec<(&str, usize)> = self
@@ -261,7 +252,7 @@ impl<'a> State<'a> {
             .collect();
         let snapshot = Snapshot {
             now,
-            phase: if held || self.driven.holds || !view.has_ready() {
+            phase: if self.driven.holds || !view.has_ready() {
                 Phase::Draining
             } else {
                 self.phase
@@ -308,7 +299,7 @@ impl<'a> State<'a> {
             let atom = ops::get_atom(&self.store, &run.atom_id).ok();
             let took = run.ended_at.unwrap_or(run.started_at).since(run.started_at);
             if !matches!(launched, Ok(true)) {
-                self.count_failure(&run, outcome, took);
+                self.count_failure(&run, outcome, took)?;
             }
             self.summary.count_outcome(&run.atom_id, outcome);
             self.summary.turns += run.progress.turns;

@@ -15,6 +15,8 @@ text_enum! {
         Outage = "outage",
         /// The daily budget is spent; waiting a while does not help.
         Budget = "budget",
+        /// Runs in a row failed without having done anything.
+        EmptyRuns = "empty_runs",
     }
 }
 

@@ -1,4 +1,5 @@
 use super::budget::day_pause;
+use super::empty_runs::{empty_runs_pause, forget_empty_runs};
 use crate::model::{Pause, Progress, Run, Timestamp};
 use crate::rules::budget::day_number;
 use crate::rules::pause::KnownPause;
@@ -32,6 +33,7 @@ pub fn resume(store: &mut Store, now: Timestamp, lift_budget: bool) -> Result<Op
             }
             forget_pause(tx, &account)?;
         }
+        forget_empty_runs(tx)?;
         if lift_budget && day_pause(tx, now)?.is_some() {
             meta::set(tx, meta::BUDGET_LIFTED, &day_number(now).to_string())?;
         }
@@ -108,7 +110,7 @@ pub(super) fn paused_in(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
             .into_iter()
             .map(|(_, known)| known)
             .filter(|known| known.holds_at(now));
-        return Ok(longest_pause(held.map(|known| known.to_pause()).chain(day_pause(tx, now)?)));
+        return Ok(longest_pause(held.map(|known| known.to_pause()).chain(common_pause(tx, now)?)));
     }
     paused_for(tx, &served, now)
 }
@@ -123,6 +125,7 @@ pub(super) fn holding_pauses(
     let mut held: Vec<_> =
         known.map(|(account, known)| (account, known.learnt_at, known.to_pause())).collect();
     held.extend(day_pause(tx, now)?.map(|pause| ("day".to_owned(), now, pause)));
+    held.extend(empty_runs_pause(tx, now)?.map(|pause| ("runs".to_owned(), now, pause)));
     Ok(held)
 }
 
@@ -135,14 +138,14 @@ pub(super) fn paused_for(
     let mut held: Option<KnownPause> = None;
     for account in accounts {
         let Some(known) = account_pause(tx, account.as_deref(), now)? else {
-            return day_pause(tx, now);
+            return common_pause(tx, now);
         };
         // Claiming goes on with the first that is free again.
         if held.as_ref().is_none_or(|other| other.outlasts(&known)) {
             held = Some(known);
         }
     }
-    Ok(longest_pause(held.map(|known| known.to_pause()).into_iter().chain(day_pause(tx, now)?)))
+    Ok(longest_pause(held.map(|known| known.to_pause()).into_iter().chain(common_pause(tx, now)?)))
 }
 
 /// Returns the pause of an account. A program without an account has no pause.
@@ -155,6 +158,11 @@ pub(super) fn account_pause(
         Some(_) => Ok(known_in(tx, account)?.filter(|known| known.holds_at(now))),
         None => Ok(None),
     }
+}
+
+/// Returns the pause of all agents, whatever their account.
+pub(super) fn common_pause(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
+    Ok(longest_pause(day_pause(tx, now)?.into_iter().chain(empty_runs_pause(tx, now)?)))
 }
 
 /// Returns the pause that ends last, since claiming goes on only then.

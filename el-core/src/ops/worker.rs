@@ -1,6 +1,5 @@
-use super::budget::day_pause;
 use super::list::with_parent;
-use super::pause::{account_pause, paused_in};
+use super::pause::{account_pause, common_pause, paused_in};
 use super::{AssigneeFilter, AtomFilter};
 use crate::Result;
 use crate::model::Pause;
@@ -137,11 +136,11 @@ pub fn worker_view(
 ) -> Result<WorkerView> {
     store.read(|tx| {
         let workers = store::worker::list_workers(tx)?;
-        let day = day_pause(tx, now)?;
+        let common = common_pause(tx, now)?;
         let agents = agents.iter().map(|(agent, account)| {
             let known = account_pause(tx, account.as_deref(), now)?;
             let (has_ready, next_retry_at) = work_for(tx, agent, filter, now)?;
-            let pause = day.clone().or_else(|| known.map(|known| known.to_pause()));
+            let pause = common.clone().or_else(|| known.map(|known| known.to_pause()));
             Ok(AgentView { has_ready, next_retry_at, pause })
         });
         Ok(WorkerView {

@@ -18,6 +18,8 @@ pub(crate) const BUDGET_PER_DAY: &str = "budget_per_day";
 pub(crate) const BUDGET_LIFTED: &str = "budget_lifted_day";
 /// `1`: an epic is closed once all that it contains is over.
 pub(crate) const EPIC_AUTOCLOSE: &str = "epic_autoclose";
+/// The runs in a row that failed without having done anything, as JSON.
+pub(crate) const EMPTY_RUNS: &str = "empty_runs";
 /// Why a worker holds back ready atoms: the time in microseconds, a blank, and the reason.
 pub(crate) const HELD_BACK: &str = "held_back";
 

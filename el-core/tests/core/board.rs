@@ -97,7 +97,7 @@ fn used_up_attempts_and_denied_permissions_tell_their_causes() {
     let need = &found.needs.items[0];
     assert_eq!((need.kind, need.attempts), (NeedKind::Denied, 2));
     assert!(need.why.contains("Bash(npm install)"), "{}", need.why);
-    assert!(need.ways[0].command.contains(".allowed_tools \"Bash(npm install)\""));
+    assert!(need.ways[0].command.contains(".allowed_tools 'Bash(npm install)'"));
 
     let other = p.create("Crash");
     while let Some(claimed) = p.claim() {

@@ -18,7 +18,7 @@ pub(in crate::commands) fn pause_error(pause: &Pause) -> CommandError {
             "el work --resume goes on today all the same; el config set budget_per_day USD sets \
              another bound",
         ),
-        PauseKind::UsageLimit | PauseKind::Outage => (
+        PauseKind::UsageLimit | PauseKind::Outage | PauseKind::EmptyRuns => (
             Exit::Paused,
             "paused",
             "el work --once --wait waits for it; el work --resume goes on at once",

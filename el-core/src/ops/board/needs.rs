@@ -182,6 +182,7 @@ fn title_of(pause: &Pause) -> &'static str {
         PauseKind::Account => "The account is refused",
         PauseKind::Outage => "The service does not answer",
         PauseKind::Budget => "The budget of the day is spent",
+        PauseKind::EmptyRuns => "Runs fail without doing anything",
     }
 }
 

@@ -1,5 +1,3 @@
-use std::time::{Duration, Instant};
-
 use crate::support::TestEnv;
 
 /// Promised: at most 3 kB.
@@ -71,21 +69,4 @@ fn titles_of_any_kind_stay_lines_and_the_whole_stays_small() {
     assert!(told.contains("(5 of 6)"), "{told}");
     assert!(!told.chars().any(|c| c.is_control() && c != '\n' || c == '\u{202e}'));
     assert!(told.lines().all(|line| !line.starts_with(['/', '@', '#'])));
-}
-
-#[test]
-fn it_is_quick() {
-    let env = TestEnv::with_tracker();
-    for n in 0..5 {
-        env.create(&format!("Task {n}"), &[]);
-    }
-    // The fastest of several, in a build without optimisation and on a machine with other things to
-    // do.
-    let once = || {
-        let begun = Instant::now();
-        env.run(env.command("el").args(["prime", "--actor", "x"])).ok();
-        begun.elapsed()
-    };
-    let best = (0..20).map(|_| once()).min().unwrap();
-    assert!(best < Duration::from_millis(60), "{best:?}");
 }

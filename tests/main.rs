@@ -29,5 +29,6 @@ mod sandbox;
 mod serve;
 mod setup;
 mod support;
+mod top;
 mod worker;
 mod worktrees;

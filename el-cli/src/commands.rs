@@ -69,6 +69,7 @@ pub(crate) mod status;
 mod submit;
 mod supervise;
 mod tasks;
+mod top;
 mod trust;
 mod undo;
 mod update;
@@ -109,6 +110,7 @@ pub(crate) enum Command {
     History(history::Args),
     Stats(stats::Args),
     Status(status::Args),
+    Top(top::Args),
     Orchestrate(Box<orchestrate::Args>),
     #[command(subcommand)]
     Phase(phase::Command),
@@ -160,6 +162,8 @@ pub(crate) struct Upper {
     pub(crate) grammar: fn() -> clap::Command,
     /// Serves the tools of `el mcp`.
     pub(crate) serve_mcp: fn(&App) -> Result<Exit>,
+    /// Shows the board on the terminal.
+    pub(crate) show_top: fn(&App) -> Result<Exit>,
     /// Serves the web board.
     pub(crate) serve_board: fn(&App, serve::ServeOptions) -> Result<Exit>,
 }
@@ -213,6 +217,7 @@ impl Command {
             Command::History(args) => history::run(&args, app),
             Command::Stats(args) => stats::run(&args, app),
             Command::Status(args) => status::run(&args, app),
+            Command::Top(args) => top::run(&args, app, upper.show_top),
             Command::Orchestrate(args) => orchestrate::run(&args, app),
             Command::Phase(command) => phase::run(&command, app),
             Command::CheckText(args) => check_text::run(&args, app),

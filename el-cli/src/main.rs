@@ -31,6 +31,7 @@ mod session;
 mod settings;
 mod setup;
 mod strict_json;
+mod top;
 mod trust;
 mod values;
 mod watch;
@@ -43,8 +44,12 @@ use output::printer::{Format, Printer};
 use output::terminal::ColorWhen;
 use session::{Place, Session};
 
-const UPPER: Upper =
-    Upper { grammar: args::Cli::command, serve_mcp: mcp::serve, serve_board: serve::serve };
+const UPPER: Upper = Upper {
+    grammar: args::Cli::command,
+    serve_mcp: mcp::serve,
+    serve_board: serve::serve,
+    show_top: top::show,
+};
 
 fn main() -> ExitCode {
     search_path::keep_absolute_folders();

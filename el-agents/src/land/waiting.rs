@@ -27,12 +27,15 @@ pub fn branches_to_land(
 ) -> Result<Vec<(String, Timestamp)>, LandError> {
     let until = Instant::now() + PATIENCE;
     let lacking = format!("--no-merged={target}");
-    let words = ["for-each-ref", "--format=%(refname) %(objectname)", &lacking, "refs/heads/el/"];
+    let form = "--format=%(refname:lstrip=2) %(objectname)";
+    let words = ["for-each-ref", form, &lacking, "refs/heads"];
     let names = repository.git().with_deadline(until).ask(&words)?;
     let mut waiting = Vec::new();
-    for line in names.lines().take(MOST) {
-        let Some((name, tip)) = line.split_once(' ') else { continue };
-        let Some(id) = name.strip_prefix("refs/heads/el/") else { continue };
+    let branches = names.lines().filter_map(|line| {
+        let (name, tip) = line.split_once(' ')?;
+        Some((repository.atom_of(name)?, tip))
+    });
+    for (id, tip) in branches.take(MOST) {
         let Ok(atom) = ops::get_atom(store, id) else { continue };
         let Some(closed_at) = atom.closed_at.filter(|_| atom.status == Status::Closed) else {
             continue;

@@ -129,6 +129,7 @@ impl Command {
                 SessionPermission::Not("other agents may be at work there")
             }
             Command::Worktrees(_) => SessionPermission::Do,
+            Command::Top(_) => SessionPermission::Not("the board is where people decide"),
             Command::Attach(_) => SessionPermission::Not(
                 "a session's screen is for people; el logs shows what an agent says",
             ),
@@ -292,6 +293,7 @@ mod tests {
             "el config set review false --user",
             "el config unset verify",
             "el serve",
+            "el top",
             "el serve --read-only",
             "el service install",
             "el service uninstall",

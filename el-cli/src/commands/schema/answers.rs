@@ -18,7 +18,7 @@ use crate::schema;
 
 /// Commands whose output is a stream, or is not `el`'s to promise.
 pub(super) const NOT_DESCRIBED: &[&str] =
-    &["attach", "logs", "mcp", "orchestrate", "orchestrate resume", "serve", "work"];
+    &["attach", "logs", "mcp", "orchestrate", "orchestrate resume", "serve", "top", "work"];
 
 /// The function that builds the schema of a `T`.
 const fn answer_schema<T: JsonSchema>() -> schema::Answer {

@@ -1,0 +1,106 @@
+//! Reads the board beside the screen: a slow disk or a slow git never holds a key up.
+
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use el_agents::worker;
+use el_core::model::Timestamp;
+use el_core::ops::{self, Board};
+
+use super::Message;
+use crate::app::App;
+use crate::commands::status;
+use crate::error::Result;
+use crate::globals::Globals;
+use crate::output::printer::Printer;
+
+/// The interval between two looks at the database.
+const LOOK: Duration = Duration::from_millis(200);
+/// Heartbeats and costs write no event: they are shown no later than this.
+const PULSE: Duration = Duration::from_secs(2);
+/// The interval between two questions to git.
+const BRANCHES: Duration = Duration::from_secs(30);
+/// Rows of a part.
+const ROWS: usize = 500;
+
+/// An `App` of a thread's own.
+pub(super) fn open_app(globals: &Globals) -> App {
+    let printer = Printer::new(globals.output_format(), globals.color, globals.quiet);
+    App::new(globals.clone(), printer, None)
+}
+
+/// Sends the board whenever it has changed, for as long as somebody listens.
+pub(super) fn send_boards(globals: &Globals, messages: &Sender<Message>) {
+    let app = open_app(globals);
+    loop {
+        let failed = watch_store(&app, messages).err();
+        let Some(error) = failed else { return };
+        if messages.send(Message::Lost(error.to_string())).is_err() {
+            return;
+        }
+        std::thread::sleep(PULSE);
+    }
+}
+
+/// Returns once nobody listens.
+fn watch_store(app: &App, messages: &Sender<Message>) -> Result<()> {
+    let store = app.open_for_reading()?;
+    let mut seen: Option<(i64, i64, Instant)> = None;
+    loop {
+        store.ensure_in_place()?;
+        let version = store.data_version()?;
+        let is_due = match seen {
+            None => true,
+            Some((known, _, _)) if known == version => false,
+            Some((_, seq, at)) => {
+                at.elapsed() >= PULSE || !ops::board_changes(&store, seq)?.events.is_empty()
+            }
+        };
+        if is_due {
+            let board = ops::board(&store, ROWS, app.now(), &worker::is_there)?;
+            seen = Some((version, board.seq, Instant::now()));
+            if messages.send(Message::Board(Box::new(board))).is_err() {
+                return Ok(());
+            }
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Sends the branches that can be landed, now and then.
+pub(super) fn send_branches(globals: &Globals, messages: &Sender<Message>) {
+    let app = open_app(globals);
+    loop {
+        let found = app.open_for_reading().ok();
+        let found = found.and_then(|store| status::find_branches(&app, &store));
+        if messages.send(Message::Branches(found.unwrap_or_default())).is_err() {
+            return;
+        }
+        std::thread::sleep(BRANCHES);
+    }
+}
+
+/// What the threads have read so far.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    bare: Option<Box<Board>>,
+    branches: Vec<(String, Timestamp)>,
+}
+
+impl Known {
+    pub(super) fn with_board(&mut self, board: Box<Board>) -> Board {
+        self.bare = Some(board);
+        self.board().expect("it was just set")
+    }
+
+    pub(super) fn with_branches(&mut self, branches: Vec<(String, Timestamp)>) -> Option<Board> {
+        self.branches = branches;
+        self.board()
+    }
+
+    fn board(&self) -> Option<Board> {
+        let mut board = Board::clone(self.bare.as_ref()?);
+        ops::add_branches(&mut board, &self.branches);
+        Some(board)
+    }
+}

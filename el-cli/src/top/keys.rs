@@ -1,0 +1,237 @@
+//! Reads keys, and does what they say.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use ratatui::crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::act::{self, Action, Ask, Place, Prompt, Purpose};
+use super::detail::View;
+use super::screen::Screen;
+use super::state::Pane;
+use super::{Message, Top, has_key, no_terminal};
+use crate::editor::Draft;
+use crate::error::Result;
+
+/// The interval in which the reader notices that the terminal is lent.
+const LOOK: Duration = Duration::from_millis(100);
+const TYPED: usize = 500;
+
+/// The thread that reads keys; it waits while the terminal is lent.
+pub(super) struct KeyReader {
+    is_lent: Arc<AtomicBool>,
+}
+
+impl KeyReader {
+    pub(super) fn spawn(messages: Sender<Message>) -> KeyReader {
+        let is_lent = Arc::new(AtomicBool::new(false));
+        let lent = Arc::clone(&is_lent);
+        std::thread::spawn(move || {
+            loop {
+                if lent.load(Ordering::SeqCst) {
+                    std::thread::sleep(LOOK);
+                    continue;
+                }
+                let read = match has_key(LOOK) {
+                    Ok(false) => continue,
+                    Ok(true) if lent.load(Ordering::SeqCst) => continue,
+                    Ok(true) => event::read(),
+                    Err(error) => Err(error),
+                };
+                // A terminal that cannot be read any more is gone.
+                let message = read.map_or(Message::End, Message::Key);
+                let is_end = matches!(message, Message::End);
+                if messages.send(message).is_err() || is_end {
+                    return;
+                }
+            }
+        });
+        KeyReader { is_lent }
+    }
+
+    /// Lends the terminal: the reader stays away from it.
+    fn lend<T>(&self, screen: &mut Screen, work: impl FnOnce() -> T) -> Result<T> {
+        self.is_lent.store(true, Ordering::SeqCst);
+        // The reader may be in the middle of a look.
+        std::thread::sleep(LOOK + LOOK / 2);
+        let done = screen.lend(work);
+        self.is_lent.store(false, Ordering::SeqCst);
+        done.map_err(no_terminal)
+    }
+}
+
+impl Top<'_> {
+    pub(super) fn press(
+        &mut self,
+        key: KeyEvent,
+        screen: &mut Screen,
+        keys: &KeyReader,
+    ) -> Result<()> {
+        if key.kind == KeyEventKind::Release {
+            return Ok(());
+        }
+        if key.modifiers.contains(KeyModifiers::CONTROL) {
+            self.is_over |= matches!(key.code, KeyCode::Char('c'));
+            return Ok(());
+        }
+        if self.state.prompt.is_some() {
+            return self.type_key(key.code, screen, keys);
+        }
+        self.state.news.clear();
+        if std::mem::take(&mut self.state.shows_help) {
+            return Ok(());
+        }
+        let in_detail = self.state.focus == Pane::Detail;
+        let page = isize::try_from(self.height.max(2) - 1).unwrap_or(1);
+        match key.code {
+            KeyCode::Char('q') => self.is_over = true,
+            KeyCode::Char('?') => self.state.shows_help = true,
+            KeyCode::Char('j') | KeyCode::Down => self.go(1, in_detail),
+            KeyCode::Char('k') | KeyCode::Up => self.go(-1, in_detail),
+            KeyCode::PageDown | KeyCode::Char(' ') => self.go(page, in_detail),
+            KeyCode::PageUp => self.go(-page, in_detail),
+            KeyCode::Home => self.go(isize::MIN / 2, in_detail),
+            KeyCode::End | KeyCode::Char('G') => self.go(isize::MAX / 2, in_detail),
+            KeyCode::Tab => self.state.next_pane(false),
+            KeyCode::BackTab => self.state.next_pane(true),
+            KeyCode::Enter => self.state.focus_on(Pane::Detail),
+            KeyCode::Esc if in_detail => self.state.focus_on(self.state.source),
+            KeyCode::Esc => self.state.filter.clear(),
+            KeyCode::Char('n') => self.next_need(1),
+            KeyCode::Char('N') => self.next_need(-1),
+            KeyCode::Char('1') => self.state.focus_on(Pane::Needs),
+            KeyCode::Char('2') => self.state.focus_on(Pane::Running),
+            KeyCode::Char('3') => self.state.focus_on(Pane::Ready),
+            KeyCode::Char('4') => self.state.focus_on(Pane::Detail),
+            KeyCode::Char('/') => {
+                let typed = self.state.filter.clone();
+                let question = "/".to_owned();
+                self.state.prompt = Some(Prompt { question, typed, purpose: Purpose::Filter });
+            }
+            KeyCode::Char(key) => {
+                let view = View::ALL.into_iter().find(|(_, _, of)| *of == key);
+                if let Some((view, _, _)) = view {
+                    self.view = view;
+                    self.read = None;
+                } else if let Some(command) = act::shown_command(key, self.state.chosen()) {
+                    self.state.news = command;
+                } else if let Some(action) = act::action_of(key, self.state.chosen()) {
+                    self.begin(action, screen, keys)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn go(&mut self, by: isize, in_detail: bool) {
+        match in_detail {
+            true => self.detail.scroll_by(by, usize::from(self.height)),
+            false => self.state.move_by(by),
+        }
+    }
+
+    fn next_need(&mut self, by: isize) {
+        if self.state.source == Pane::Needs {
+            self.state.move_by(by);
+        }
+        self.state.focus_on(Pane::Needs);
+    }
+
+    /// Asks what the action asks, or does it.
+    fn begin(&mut self, action: Action, screen: &mut Screen, keys: &KeyReader) -> Result<()> {
+        match action.ask.clone() {
+            Ask::Nothing => self.carry_out(action, None, screen, keys),
+            Ask::Confirm(question) => {
+                let question = format!("{question} (y/N) ");
+                let purpose = Purpose::Confirm(action);
+                self.state.prompt = Some(Prompt { question, typed: String::new(), purpose });
+                Ok(())
+            }
+            Ask::Line(question) => {
+                let purpose = Purpose::Line(action);
+                self.state.prompt = Some(Prompt { question, typed: String::new(), purpose });
+                Ok(())
+            }
+            Ask::Text(file) => {
+                let app = self.app;
+                match keys.lend(screen, || Draft::edit(app, file, ""))? {
+                    Ok(Some((draft, text))) => {
+                        draft.remove();
+                        self.carry_out(action, Some(text), screen, keys)
+                    }
+                    Ok(None) => {
+                        self.state.news = "nothing was written, and nothing is done".to_owned();
+                        Ok(())
+                    }
+                    Err(error) => {
+                        self.state.news = error.to_string();
+                        Ok(())
+                    }
+                }
+            }
+        }
+    }
+
+    /// A key while something is asked.
+    fn type_key(&mut self, key: KeyCode, screen: &mut Screen, keys: &KeyReader) -> Result<()> {
+        let Some(mut prompt) = self.state.prompt.take() else { return Ok(()) };
+        match (key, &mut prompt.purpose) {
+            (KeyCode::Char('y' | 'Y'), Purpose::Confirm(action)) => {
+                let action = action.clone();
+                return self.carry_out(action, None, screen, keys);
+            }
+            (_, Purpose::Confirm(_)) => return Ok(()),
+            (KeyCode::Esc, Purpose::Filter) => {
+                self.state.filter.clear();
+                return Ok(());
+            }
+            (KeyCode::Esc, _) => return Ok(()),
+            (KeyCode::Enter, Purpose::Filter) => return Ok(()),
+            (KeyCode::Enter, Purpose::Line(action)) => {
+                let mut action = action.clone();
+                if prompt.typed.trim().is_empty() {
+                    return Ok(());
+                }
+                if let Some(line) = action.commands.last_mut() {
+                    line.push(prompt.typed.clone());
+                }
+                return self.carry_out(action, None, screen, keys);
+            }
+            (KeyCode::Backspace, _) => drop(prompt.typed.pop()),
+            (KeyCode::Char(typed), _) if prompt.typed.len() < TYPED => prompt.typed.push(typed),
+            _ => {}
+        }
+        if prompt.purpose == Purpose::Filter {
+            self.state.filter.clone_from(&prompt.typed);
+        }
+        self.state.prompt = Some(prompt);
+        Ok(())
+    }
+
+    fn carry_out(
+        &mut self,
+        action: Action,
+        text: Option<String>,
+        screen: &mut Screen,
+        keys: &KeyReader,
+    ) -> Result<()> {
+        let program = self.program();
+        match action.place {
+            Place::Aside => {
+                self.state.is_busy = true;
+                act::run_aside(program, action.commands, text, self.messages.clone());
+            }
+            Place::Terminal => {
+                let done = keys.lend(screen, || act::run_on_terminal(program, &action.commands))?;
+                if let Err(error) = done {
+                    self.state.news = error.to_string();
+                }
+                self.read = None;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+//! What is chosen, and what is shown of each part.
+
+use el_core::model::{Cost, Priority, Way};
+use el_core::ops::Board;
+use el_core::rules::ready::Hold;
+
+use super::act::Prompt;
+use crate::output::{board as words, holds, runs, sanitize, time};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pane {
+    Needs,
+    Running,
+    Ready,
+    Detail,
+}
+
+impl Pane {
+    pub(super) const LISTS: [Pane; 3] = [Pane::Needs, Pane::Running, Pane::Ready];
+
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// What a row's sign and colour tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    Needs,
+    Failed,
+    Runs,
+    Ready,
+    Waits,
+}
+
+impl Mark {
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Mark::Needs => "!",
+            Mark::Failed => "✗",
+            Mark::Runs => "●",
+            Mark::Ready => "○",
+            Mark::Waits => "‖",
+        }
+    }
+}
+
+/// A row of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Row {
+    /// Names the row for as long as it is there.
+    pub(super) key: String,
+    pub(super) mark: Mark,
+    pub(super) atom: Option<String>,
+    pub(super) kind: String,
+    pub(super) text: String,
+    /// At the right edge.
+    pub(super) right: String,
+    pub(super) ways: Vec<Way>,
+    pub(super) priority: Option<Priority>,
+}
+
+impl Row {
+    fn has_text(&self, wanted: &str) -> bool {
+        let all = [self.atom.as_deref().unwrap_or_default(), &self.kind, &self.text];
+        all.iter().any(|text| text.to_lowercase().contains(wanted))
+    }
+}
+
+/// One of the lists, and which row of it is chosen.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    rows: Vec<Row>,
+    chosen: Option<String>,
+    pub(super) total: String,
+}
+
+impl List {
+    /// The rows that the filter leaves.
+    pub(super) fn shown(&self, filter: &str) -> Vec<&Row> {
+        let wanted = filter.to_lowercase();
+        self.rows.iter().filter(|row| row.has_text(&wanted)).collect()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn position(&self, filter: &str) -> Option<usize> {
+        let shown = self.shown(filter);
+        let last = shown.len().checked_sub(1)?;
+        let found = shown.iter().position(|row| Some(&row.key) == self.chosen.as_ref());
+        Some(found.unwrap_or(0).min(last))
+    }
+
+    pub(super) fn chosen(&self, filter: &str) -> Option<&Row> {
+        self.shown(filter).get(self.position(filter)?).copied()
+    }
+
+    fn move_by(&mut self, by: isize, filter: &str) {
+        let Some(at) = self.position(filter) else { return };
+        let shown = self.shown(filter);
+        let to = at.saturating_add_signed(by).min(shown.len() - 1);
+        self.chosen = Some(shown[to].key.clone());
+    }
+
+    /// Takes new rows. The choice stays on its row; if that is gone, on the one in its place.
+    fn replace(&mut self, rows: Vec<Row>, total: String) {
+        let at = self.position("").unwrap_or(0);
+        let is_there = rows.iter().any(|row| Some(&row.key) == self.chosen.as_ref());
+        if !is_there {
+            self.chosen = rows.get(at.min(rows.len().saturating_sub(1))).map(|row| row.key.clone());
+        }
+        (self.rows, self.total) = (rows, total);
+    }
+}
+
+/// Everything that is drawn.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) name: String,
+    pub(super) board: Option<Board>,
+    pub(super) lists: [List; 3],
+    pub(super) focus: Pane,
+    /// The list whose row the detail shows.
+    pub(super) source: Pane,
+    pub(super) filter: String,
+    /// The last news: what a command said, or why the tracker cannot be read.
+    pub(super) news: String,
+    pub(super) is_lost: bool,
+    pub(super) prompt: Option<Prompt>,
+    pub(super) shows_help: bool,
+    pub(super) has_color: bool,
+    pub(super) is_busy: bool,
+}
+
+impl State {
+    pub(super) fn new(name: String, has_color: bool) -> State {
+        State {
+            name,
+            board: None,
+            lists: Default::default(),
+            focus: Pane::Needs,
+            source: Pane::Needs,
+            filter: String::new(),
+            news: String::new(),
+            is_lost: false,
+            prompt: None,
+            shows_help: false,
+            has_color,
+            is_busy: false,
+        }
+    }
+
+    pub(super) fn list(&self, pane: Pane) -> &List {
+        &self.lists[pane.index().min(2)]
+    }
+
+    /// The chosen row of the list that the detail belongs to.
+    pub(super) fn chosen(&self) -> Option<&Row> {
+        self.list(self.source).chosen(&self.filter)
+    }
+
+    pub(super) fn move_by(&mut self, by: isize) {
+        let filter = self.filter.clone();
+        self.lists[self.source.index().min(2)].move_by(by, &filter);
+    }
+
+    pub(super) fn focus_on(&mut self, pane: Pane) {
+        self.focus = pane;
+        if pane != Pane::Detail {
+            self.source = pane;
+        }
+    }
+
+    pub(super) fn next_pane(&mut self, back: bool) {
+        let all = [Pane::Needs, Pane::Running, Pane::Ready, Pane::Detail];
+        let step = if back { 3 } else { 1 };
+        self.focus_on(all[(self.focus.index() + step) % 4]);
+    }
+
+    pub(super) fn set_board(&mut self, board: Board) {
+        let total =
+            |total: i64, is_capped: bool| format!("{total}{}", if is_capped { "+" } else { "" });
+        let ready = match board.waiting.total {
+            0 => total(board.ready.total, board.ready.capped),
+            waiting => format!("{}, {waiting} wait", total(board.ready.total, board.ready.capped)),
+        };
+        self.lists[0].replace(need_rows(&board), total(board.needs.total, board.needs.capped));
+        self.lists[1].replace(run_rows(&board), total(board.running.total, board.running.capped));
+        self.lists[2].replace(ready_rows(&board), ready);
+        self.board = Some(board);
+        if std::mem::take(&mut self.is_lost) {
+            self.news = "the tracker is back".to_owned();
+        }
+    }
+}
+
+fn join(parts: [String; 3]) -> String {
+    let shown: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    shown.join("  ")
+}
+
+fn need_rows(board: &Board) -> Vec<Row> {
+    let row = |need: &el_core::model::Need| Row {
+        key: need.key.clone(),
+        mark: if need.class == 4 { Mark::Failed } else { Mark::Needs },
+        atom: need.atom_id.clone(),
+        kind: words::need_word(need.kind).to_owned(),
+        text: sanitize::one_line(&format!("{} — {}", need.title, need.why)).into_owned(),
+        right: join([
+            if need.frees > 0 { format!("frees {}", need.frees) } else { String::new() },
+            runs::format_cost(Cost::reported(need.cost_micros)),
+            time::relative_time(board.now, need.since),
+        ]),
+        ways: need.ways.clone(),
+        priority: need.priority,
+    };
+    board.needs.items.iter().map(row).collect()
+}
+
+fn run_rows(board: &Board) -> Vec<Row> {
+    let row = |run: &el_core::model::RunRow| Row {
+        key: run.id.clone(),
+        mark: Mark::Runs,
+        atom: Some(run.atom_id.clone()),
+        kind: sanitize::one_line(&run.agent).into_owned(),
+        text: sanitize::one_line(run.action.as_deref().unwrap_or(&run.title)).into_owned(),
+        right: join([
+            runs::format_cost(Cost::reported(run.cost_micros)),
+            time::format_span(board.now.since(run.started_at)),
+            time::relative_time(board.now, run.last_sign()),
+        ]),
+        ways: Vec::new(),
+        priority: None,
+    };
+    board.running.items.iter().map(row).collect()
+}
+
+/// The ready atoms, then those that wait.
+fn ready_rows(board: &Board) -> Vec<Row> {
+    let row = |atom: &el_core::model::AtomRow, held: Option<&Vec<Hold>>| Row {
+        key: atom.id.clone(),
+        mark: if held.is_some() { Mark::Waits } else { Mark::Ready },
+        atom: Some(atom.id.clone()),
+        kind: format!("P{}", atom.priority.value()),
+        text: sanitize::one_line(&atom.title).into_owned(),
+        right: match held {
+            Some(held) => format!("for {}", holds::briefly(held, board.now)),
+            None => time::relative_time(board.now, atom.created_at),
+        },
+        ways: Vec::new(),
+        priority: Some(atom.priority),
+    };
+    let ready = board.ready.items.iter().map(|atom| row(atom, None));
+    let waiting = board.waiting.items.iter().map(|wait| row(&wait.atom, Some(&wait.holds)));
+    ready.chain(waiting).collect()
+}

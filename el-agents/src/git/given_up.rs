@@ -69,8 +69,8 @@ fn commit_all(
     own.ask(&words)
 }
 
-/// Adds all files of a worktree to the index, except the files that el put there. Of a submodule, only
-/// its commit is looked at: `git add` would run programs of the submodule's own configuration.
+/// Adds all files of a worktree to the index, except the files that el put there. Of a submodule,
+/// only its commit is looked at: `git add` would run programs of the submodule's own configuration.
 ///
 /// # Errors
 /// If git fails.

@@ -3,11 +3,8 @@
 
 use std::borrow::Cow;
 
+pub(crate) use el_core::text::is_deceptive;
 use unicode_width::UnicodeWidthStr;
-
-/// The most bytes that an unterminated control string (an OSC without an end) hides. Past the limit
-/// only the introducer is dropped, so that a stray byte cannot swallow a whole text.
-const LONGEST_CONTROL_STRING: usize = 4096;
 
 /// Makes a text safe in a single line: control sequences are removed; line breaks and tabs become
 /// spaces.
@@ -15,7 +12,7 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     if text.bytes().all(is_plain_byte) {
         Cow::Borrowed(text)
     } else {
-        Cow::Owned(strip_control_codes(text, false))
+        Cow::Owned(el_core::text::sanitize_line(text))
     }
 }
 
@@ -24,7 +21,7 @@ pub(crate) fn multi_line(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| is_plain_byte(byte) || byte == b'\n' || byte == b'\t') {
         Cow::Borrowed(text)
     } else {
-        Cow::Owned(strip_control_codes(text, true))
+        Cow::Owned(el_core::text::sanitize(text))
     }
 }
 
@@ -61,84 +58,6 @@ pub(crate) fn display_width(text: &str) -> usize {
 /// Returns true for printable ASCII.
 fn is_plain_byte(byte: u8) -> bool {
     (0x20..0x7f).contains(&byte)
-}
-
-/// Characters that reorder or hide the surrounding text: bidirectional controls, tags, the byte
-/// order mark.
-pub(crate) fn is_deceptive(character: char) -> bool {
-    matches!(character,
-        '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
-
-fn strip_control_codes(text: &str, multi_line: bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(character) = rest.chars().next() {
-        let after = &rest[character.len_utf8()..];
-        rest = after;
-        match character {
-            '\r' => {
-                rest = after.strip_prefix('\n').unwrap_or(after);
-                out.push(if multi_line { '\n' } else { ' ' });
-            }
-            '\n' | '\u{2028}' | '\u{2029}' => out.push(if multi_line { '\n' } else { ' ' }),
-            '\t' => out.push(if multi_line { '\t' } else { ' ' }),
-            '\u{1b}' => rest = skip_escape(after),
-            '\u{9b}' => rest = skip_csi(after),
-            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => rest = skip_string(after),
-            _ if character.is_control() || is_deceptive(character) => {}
-            _ => out.push(character),
-        }
-    }
-    out
-}
-
-/// Skips the rest of an escape sequence: a CSI sequence, a control string, or intermediates and a
-/// final byte.
-fn skip_escape(text: &str) -> &str {
-    match text.chars().next() {
-        Some('[') => skip_csi(&text[1..]),
-        Some(']' | 'P' | 'X' | '^' | '_') => skip_string(&text[1..]),
-        _ => {
-            let rest = text.trim_start_matches(|c| matches!(c, ' '..='/'));
-            match rest.chars().next() {
-                Some('0'..='~') => &rest[1..],
-                // Not a sequence: only the ESC itself is dropped.
-                _ => text,
-            }
-        }
-    }
-}
-
-/// Skips parameter bytes, intermediate bytes and the final byte.
-fn skip_csi(text: &str) -> &str {
-    let rest = text.trim_start_matches(|c| matches!(c, '0'..='?'));
-    let rest = rest.trim_start_matches(|c| matches!(c, ' '..='/'));
-    match rest.chars().next() {
-        Some('@'..='~') => &rest[1..],
-        _ => rest,
-    }
-}
-
-/// Skips to BEL, ST or ESC-backslash. If the end is missing, nothing more is dropped.
-fn skip_string(text: &str) -> &str {
-    let mut previous = '\0';
-    for (start, character) in text.char_indices() {
-        if start > LONGEST_CONTROL_STRING {
-            break;
-        }
-        let ended = match character {
-            '\u{07}' | '\u{9c}' => true,
-            '\\' => previous == '\u{1b}',
-            _ => false,
-        };
-        if ended {
-            return &text[start + character.len_utf8()..];
-        }
-        previous = character;
-    }
-    text
 }
 
 #[cfg(test)]

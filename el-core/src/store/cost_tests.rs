@@ -374,7 +374,7 @@ fn an_undo_does_not_look_at_what_others_did() {
         let fill = "WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
             INSERT INTO events (at, actor, kind, atom_id, run_id)
             SELECT n, iif(n % 2, 'ann', 'bob'), 'updated', NULL, iif(n % 2, 'run-x', NULL) FROM n";
-        store.write(|tx| Ok(drop(tx.execute(fill, params![events]).unwrap()))).unwrap();
+        store.write(|tx| Ok(tx.execute(fill, params![events]).unwrap())).unwrap();
         store.steps(|store| assert_eq!(ops::undo_steps(store, "ann", 1).unwrap().len(), 1))
     };
     let (small, large) = (cost(100), cost(20_000));

@@ -6,4 +6,4 @@ pub mod markdown;
 mod sanitize;
 
 pub use cut::{head_and_tail, head_bytes, middle_out, tail_bytes};
-pub use sanitize::{cut_width, fold_line, one_line, sanitize};
+pub use sanitize::{cut_width, fold_line, is_deceptive, one_line, sanitize, sanitize_line};

@@ -1,29 +1,22 @@
 //! Makes foreign text safe for a terminal: text of an agent, a tool or an atom must not move the
 //! cursor, change the title, or write into the clipboard.
 
-/// The text without control codes: escape sequences are taken out whole, other controls and the
-/// marks that turn the direction of writing are dropped; tabs and newlines stay, a carriage return
-/// becomes a newline.
+/// The most bytes that an unterminated control string (an OSC without an end) hides. Past the limit
+/// only the introducer is dropped, so that a stray byte cannot swallow a whole text.
+const LONGEST_CONTROL_STRING: usize = 4096;
+
+/// The text without control codes: escape sequences are taken out whole, other controls and
+/// characters that hide or reorder others are dropped; tabs and newlines stay, a carriage return
+/// and the separators of lines become a newline.
 #[must_use]
 pub fn sanitize(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(char) = chars.next() {
-        match char {
-            '\n' | '\t' => clean.push(char),
-            '\r' => {
-                if chars.peek() != Some(&'\n') {
-                    clean.push('\n');
-                }
-            }
-            '\u{1b}' => skip_escape(&mut chars),
-            '\u{9b}' => skip_csi(&mut chars),
-            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(&mut chars),
-            char if char.is_control() || turns_direction(char) => {}
-            char => clean.push(char),
-        }
-    }
-    clean
+    strip_control_codes(text, ['\n', '\t'])
+}
+
+/// The same in a single line: line breaks and tabs become spaces.
+#[must_use]
+pub fn sanitize_line(text: &str) -> String {
+    strip_control_codes(text, [' ', ' '])
 }
 
 /// Returns the text as a single line of at most `width` characters: sanitised, white space folded,
@@ -53,55 +46,82 @@ pub fn cut_width(line: &str, width: usize) -> String {
     short
 }
 
-type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
-
-fn skip_escape(chars: &mut Chars<'_>) {
-    match chars.peek() {
-        Some('[') => {
-            chars.next();
-            skip_csi(chars);
-        }
-        // Operating system command, device control, start of string, privacy message, application
-        // command.
-        Some(']' | 'P' | 'X' | '^' | '_') => {
-            chars.next();
-            skip_string(chars);
-        }
-        Some(' '..='/') => {
-            while chars.next_if(|char| matches!(char, ' '..='/')).is_some() {}
-            chars.next_if(|char| matches!(char, '0'..='~'));
-        }
-        Some('0'..='~') => drop(chars.next()),
-        _ => {}
-    }
+/// Characters that reorder or hide the surrounding text: bidirectional controls, tags, the byte
+/// order mark.
+pub fn is_deceptive(character: char) -> bool {
+    matches!(character,
+        '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Skips parameters, intermediates and a final character; stops early at any other character.
-fn skip_csi(chars: &mut Chars<'_>) {
-    while chars.next_if(|char| matches!(char, ' '..='?')).is_some() {}
-    chars.next_if(|char| matches!(char, '@'..='~'));
-}
-
-/// Skips to the terminator, or to the end of the line if the line has no terminator: an endless
-/// sequence must not swallow the rest.
-fn skip_string(chars: &mut Chars<'_>) {
-    while let Some(char) = chars.next_if(|char| *char != '\n') {
-        match char {
-            '\u{7}' | '\u{9c}' => return,
-            '\u{1b}' => {
-                chars.next_if_eq(&'\\');
-                return;
+fn strip_control_codes(text: &str, [newline, tab]: [char; 2]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let after = &rest[character.len_utf8()..];
+        rest = after;
+        match character {
+            '\r' => {
+                rest = after.strip_prefix('\n').unwrap_or(after);
+                out.push(newline);
             }
-            _ => {}
+            '\n' | '\u{2028}' | '\u{2029}' => out.push(newline),
+            '\t' => out.push(tab),
+            '\u{1b}' => rest = skip_escape(after),
+            '\u{9b}' => rest = skip_csi(after),
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => rest = skip_string(after),
+            _ if character.is_control() || is_deceptive(character) => {}
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+/// Skips the rest of an escape sequence: a CSI sequence, a control string, or intermediates and a
+/// final byte.
+fn skip_escape(text: &str) -> &str {
+    match text.chars().next() {
+        Some('[') => skip_csi(&text[1..]),
+        Some(']' | 'P' | 'X' | '^' | '_') => skip_string(&text[1..]),
+        _ => {
+            let rest = text.trim_start_matches(|c| matches!(c, ' '..='/'));
+            match rest.chars().next() {
+                Some('0'..='~') => &rest[1..],
+                // Not a sequence: only the ESC itself is dropped.
+                _ => text,
+            }
         }
     }
 }
 
-fn turns_direction(char: char) -> bool {
-    matches!(
-        char,
-        '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    )
+/// Skips parameter bytes, intermediate bytes and the final byte.
+fn skip_csi(text: &str) -> &str {
+    let rest = text.trim_start_matches(|c| matches!(c, '0'..='?'));
+    let rest = rest.trim_start_matches(|c| matches!(c, ' '..='/'));
+    match rest.chars().next() {
+        Some('@'..='~') => &rest[1..],
+        _ => rest,
+    }
+}
+
+/// Skips to BEL, ST or ESC-backslash. If the end is missing, nothing more is dropped.
+fn skip_string(text: &str) -> &str {
+    let mut previous = '\0';
+    for (start, character) in text.char_indices() {
+        if start > LONGEST_CONTROL_STRING {
+            break;
+        }
+        let ended = match character {
+            '\u{07}' | '\u{9c}' => true,
+            '\\' => previous == '\u{1b}',
+            _ => false,
+        };
+        if ended {
+            return &text[start + character.len_utf8()..];
+        }
+        previous = character;
+    }
+    text
 }
 
 #[cfg(test)]
@@ -122,7 +142,7 @@ mod tests {
             ("\u{9b}31mx\u{9d}0;t\u{9c}y", "xy"),
             ("x\x1b", "x"),
             ("x\x1b[", "x"),
-            ("\x1b]never ends\nnext line", "\nnext line"),
+            ("\x1b]never ends\nnext line", "never ends\nnext line"),
             ("\x1b[38;5\nx", "\nx"),
         ] {
             assert_eq!(sanitize(dirty), clean, "{dirty:?}");
@@ -153,7 +173,7 @@ mod tests {
         fn nothing_that_controls_a_terminal_is_left(text in any::<String>(), width in 0_usize..50) {
             for char in sanitize(&text).chars() {
                 prop_assert!(
-                    matches!(char, '\n' | '\t') || !(char.is_control() || turns_direction(char)),
+                    matches!(char, '\n' | '\t') || !(char.is_control() || is_deceptive(char)),
                     "{char:?}"
                 );
             }

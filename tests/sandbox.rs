@@ -111,8 +111,9 @@ impl TestEnv {
             for path in fs::read_dir(&folder).into_iter().flatten().map(|e| e.unwrap().path()) {
                 let below = path.strip_prefix(self.path("")).unwrap().to_owned();
                 // The sandbox makes these, empty.
-                let is_pinned =
-                    ["packed-refs", "config.worktree"].iter().any(|n| below.ends_with(n));
+                let is_pinned = ["packed-refs", "config.worktree", "el-branch-prefixes"]
+                    .iter()
+                    .any(|n| below.ends_with(n));
                 if given.iter().any(|given| below == Path::new(given)) || is_pinned {
                     continue;
                 }

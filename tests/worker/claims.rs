@@ -26,8 +26,8 @@ fn one_atom_or_as_many_as_asked_for() {
     let told = env.work(&["--once"]);
     assert_eq!(
         told.last().unwrap()["summary"],
-        json!({"claimed": 0, "outcomes": [], "turns": 0, "cost_micros": 0, "seconds": 0,
-            "left_running": 0})
+        json!({"claimed": 0, "outcomes": [], "turns": 0, "cost_micros": 0, "estimated_micros": 0,
+            "seconds": 0, "left_running": 0})
     );
 }
 

@@ -132,3 +132,46 @@ fn the_board_needs_a_terminal_and_is_not_an_agents() {
     let refused = env.el(&["top"]).fails_with(2);
     assert!(refused.stderr.contains("el status"), "{refused:#?}");
 }
+
+#[test]
+fn keys_are_answered_while_a_thousand_events_a_second_come() {
+    let (env, _) = project();
+    let screen = env.screen(100, 30, "el top");
+    screen.wait_for("It waits for a review");
+    let writer = env.database();
+    writer.busy_timeout(SOON).unwrap();
+    let insert = "INSERT INTO events (at, actor, kind, atom_id)
+        SELECT 1, 'ann', 'updated', id FROM atoms LIMIT 1";
+    for round in 0..20 {
+        for _ in 0..100 {
+            writer.execute(insert, []).unwrap();
+        }
+        if round == 10 {
+            screen.press("?");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(80));
+    }
+    screen.wait_for("these keys");
+    screen.press("q");
+    screen.press("q");
+    screen.wait_for("[exit 0]");
+}
+
+#[test]
+fn a_worker_that_is_killed_beneath_the_board_is_told_and_the_board_goes_on() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["wait-file go", "close done"]);
+    env.create("Comes next", &[]);
+    let screen = env.screen(100, 30, "el top");
+    let worker = env.start_work(&["--concurrency", "1"]);
+    screen.wait_for(&format!("● {id}"));
+    worker.signal(Signal::KILL);
+    drop(worker.wait(SOON));
+    screen.wait_for("No worker runs");
+    // The supervisor goes on, and the board with it.
+    fs::write(env.project("go"), "").unwrap();
+    env.wait_for_status(&id, "closed");
+    screen.wait_for("nothing runs");
+    screen.press("q");
+    screen.wait_for("[exit 0]");
+}

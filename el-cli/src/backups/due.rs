@@ -54,8 +54,8 @@ impl Backups {
         self.set_due(HOUR.max(took.saturating_mul(SHARE)), "");
     }
 
-    /// Makes the hourly backup, unless nothing has changed since the newest one. Why it fails is kept
-    /// for `el doctor`, and it is tried again later.
+    /// Makes the hourly backup, unless nothing has changed since the newest one. The cause of a
+    /// failure is kept for `el doctor`, and the backup is tried again later.
     pub(crate) fn make_hourly(&self, state: &Path, now: Timestamp) -> Result<Option<Backup>> {
         let _ = el_core::exclude_from_git(state);
         let made = self.make_if_changed(Reason::Hourly, now, Duration::ZERO);

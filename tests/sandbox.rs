@@ -113,7 +113,7 @@ impl TestEnv {
                 // The sandbox makes these, empty.
                 let is_pinned = ["packed-refs", "config.worktree", "el-branch-prefixes"]
                     .iter()
-                    .any(|n| below.ends_with(n));
+                    .any(|name| below.ends_with(name));
                 if given.iter().any(|given| below == Path::new(given)) || is_pinned {
                     continue;
                 }

@@ -25,7 +25,7 @@ pub use self::open::{OpenError, open};
 pub(crate) use self::tail::read_last_lines;
 use crate::error_chain::error_chain;
 use crate::git::{Isolation, OwnWorktree};
-use crate::rundir::{RunDir, RunDirError, private_folder, write_private};
+use crate::rundir::{RunDir, RunDirError, private_folder, replace_private, write_private};
 use crate::settings::Places;
 use crate::summary_file::{self, FileStamp};
 
@@ -95,8 +95,16 @@ pub(crate) fn collect(job: &CollectionJob) -> Collected {
     let file = summary_file::summary_file(&job.places, &job.run.atom_id);
     let rules = deliverable_rules(job, &root);
     let uncommitted = leave_worktree(job, &root);
-    let (mut summary, bytes, facts) = match summary_file::read_summary(&file, job.summary_before) {
-        Ok(bytes) => (summary::parse_summary(&String::from_utf8_lossy(&bytes)), bytes, None),
+    let written = summary_file::written_file(&job.places, &job.run.atom_id, &job.folder);
+    let read = summary_file::read_summary(&written, job.summary_before);
+    let (mut summary, bytes, facts) = match read {
+        Ok(bytes) => {
+            if written != file {
+                // What the run hands back is kept in its folder in any case.
+                drop(replace_private(&file, &bytes));
+            }
+            (summary::parse_summary(&String::from_utf8_lossy(&bytes)), bytes, None)
+        }
         Err(why) => {
             let facts = fallback_facts(job, &root, &rules, why.warning_text());
             let (summary, text) = summary::fallback_summary(&facts);

@@ -94,6 +94,7 @@ impl Launcher {
             preamble: None,
             branch: None,
             sandbox: None,
+            missing_sandbox: None,
         };
         let words = spec.argv(&RunDir::new(&self.places.runs, "RUN"), None)?;
         Ok(words
@@ -137,6 +138,7 @@ impl Launcher {
             preamble: self.preamble.clone().or(own_prompt),
             branch: None,
             sandbox: self.sandbox.found_sandbox().cloned(),
+            missing_sandbox: self.sandbox.missing().map(str::to_owned),
         })?;
         let random = u32::from_str_radix(&el_core::model::fresh_token()[..8], 16)
             .expect("a token is hexadecimal");

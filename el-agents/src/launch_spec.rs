@@ -35,6 +35,9 @@ pub(crate) struct LaunchSpec {
     /// The sandbox that the agent runs in, if there is one.
     #[serde(default)]
     pub(crate) sandbox: Option<Sandbox>,
+    /// Why there is none although the settings want one.
+    #[serde(default)]
+    pub(crate) missing_sandbox: Option<String>,
 }
 
 impl LaunchSpec {

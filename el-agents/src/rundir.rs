@@ -90,6 +90,12 @@ impl RunDir {
         self.path.join("session")
     }
 
+    /// The folder that the agent's summary is written to in a sandbox. There it takes the place of
+    /// the folder of all summaries.
+    pub(crate) fn handover(&self) -> PathBuf {
+        self.path.join("handover")
+    }
+
     /// The session socket.
     pub fn session_socket(&self) -> PathBuf {
         self.session().join("socket")

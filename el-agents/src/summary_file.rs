@@ -10,6 +10,7 @@ use el_core::model::NotSent;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
+use crate::rundir::RunDir;
 use crate::settings::Places;
 
 /// The maximum kept size, in bytes. A longer summary keeps its beginning and its end.
@@ -23,6 +24,18 @@ pub(crate) fn summary_file(places: &Places, atom: &str) -> PathBuf {
         .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
         .collect();
     summaries_folder(places).join(format!("{}.md", safe.trim_start_matches('.')))
+}
+
+/// Returns the file that a run writes in a sandbox, in its own hand-over folder.
+pub(crate) fn handover_file(places: &Places, atom: &str, run: &RunDir) -> PathBuf {
+    run.handover().join(summary_file(places, atom).file_name().unwrap_or_default())
+}
+
+/// Returns the file that a run wrote, in a sandbox or not.
+pub(crate) fn written_file(places: &Places, atom: &str, run: &RunDir) -> PathBuf {
+    let own = handover_file(places, atom, run);
+    let is_there = std::fs::symlink_metadata(&own).is_ok();
+    if is_there { own } else { summary_file(places, atom) }
 }
 
 /// The folder of the summaries.

@@ -159,6 +159,8 @@ CREATE TABLE runs (
   exit_signal      INTEGER,
   -- A JSON list of the tools that the agent's permissions denied; NULL: none.
   denied           TEXT,
+  -- A JSON list of sentences: what the sandbox kept the agent from, or why there was none.
+  sandbox_notes    TEXT,
   supervisor_pid   INTEGER,
   supervisor_start INTEGER,
   supervisor_boot  TEXT,

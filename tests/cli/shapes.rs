@@ -175,7 +175,8 @@ fn the_worker() {
 
 #[test]
 fn the_configuration() {
-    let env = TestEnv::with_tracker();
+    let mut env = TestEnv::with_tracker();
+    env.unset("EL_SANDBOX_WRITE");
     shape!(Redactor::new(&env), "config_show", env.robot(&["config", "show"]));
 }
 

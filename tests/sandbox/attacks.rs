@@ -28,7 +28,9 @@ fn it_writes_where_it_works_and_nowhere_else() {
     assert!(said.contains("Read-only file system"), "{said}");
     let run = env.last_run(env.robot(&["list", "--all"])["items"][0]["id"].as_str().unwrap());
     let pane = env.read_run_file(&run, "pane.log");
-    assert!(pane.contains("/mine read-only; sandbox_write with its folder opens it"), "{pane}");
+    assert!(pane.contains("/mine read-only; sandbox_write with /"), "{pane}");
+    let why = env.el(&["why", run["atom_id"].as_str().unwrap()]).ok().stdout.replace("\n  ", " ");
+    assert!(why.contains("read-only; sandbox_write with /"), "{why}");
     assert!(env.read_run_file(&run, "prompt.md").contains("You run in a sandbox."));
     let branches = env.git(&["log", "--all", "--topo-order", "--format=%s"]);
     assert_eq!(branches, "work\nbase");
@@ -54,6 +56,47 @@ fn secrets_are_not_there() {
         "cd; cat .ssh/* .aws/* .config/gh/* .netrc .git-credentials vault/* .profile; cd -",
     );
     assert!(said.contains("plain") && !said.contains("key"), "{said}");
+}
+
+#[test]
+fn a_secret_is_shown_that_a_person_names() {
+    let Some(env) = TestEnv::with_sandbox("sandbox_write = [\"~/.config/gh\"]\n") else { return };
+    for name in [".config/gh/hosts.yml", ".ssh/config"] {
+        let path = env.home().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "key").unwrap();
+    }
+    let said = env.attack("cat ~/.config/gh/hosts.yml && echo seen; cat $HOME/.ssh/config");
+    assert!(said.starts_with("keyseen"), "{said}");
+    let run = env.last_run(env.robot(&["list", "--all"])["items"][0]["id"].as_str().unwrap());
+    let notes = run["sandbox_notes"].as_array().unwrap();
+    let hidden = env.home().join(".ssh").display().to_string();
+    assert!(notes.len() == 1 && notes[0].as_str().unwrap().contains(&hidden), "{notes:?}\n{said}");
+}
+
+#[test]
+fn it_hands_over_its_own_summary_and_changes_no_other() {
+    for isolate in ["worktree", "none"] {
+        let Some(env) = TestEnv::with_sandbox(&format!("isolate = \"{isolate}\"\n")) else {
+            return;
+        };
+        let summaries = env.project(".eluent").canonicalize().unwrap().join("summaries");
+        fs::create_dir_all(&summaries).unwrap();
+        fs::write(summaries.join("other.md"), "# Status: COMPLETE").unwrap();
+        let said = env.attack(&format!(
+            "cd {summaries}; echo forged > other.md; rm -f other.md; echo more > more.md
+             printf '## Status\\nCOMPLETE\\n\\n## Notes\\n- all is well\\n' > $EL_ATOM.md; cd -",
+            summaries = summaries.display(),
+        ));
+        let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
+        let own = summaries.join(format!("{}.md", id.as_str().unwrap()));
+        assert!(fs::read_to_string(own).unwrap().contains("all is well"), "{said}");
+        let other = fs::read_to_string(summaries.join("other.md")).unwrap();
+        assert_eq!(other, "# Status: COMPLETE", "{said}");
+        assert!(!summaries.join("more.md").exists(), "{said}");
+        let run = env.last_run(id.as_str().unwrap());
+        assert!(run["summary"].to_string().contains("all is well"), "{run:#}");
+    }
 }
 
 #[test]

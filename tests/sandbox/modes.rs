@@ -70,6 +70,8 @@ fn auto_says_once_that_there_is_none_and_works() {
     assert!(warnings[0].starts_with("agents run without a sandbox: bubblewrap cannot make one"));
     assert!(warnings[0].contains("No permissions to create new namespace"), "{warnings:?}");
     assert!(ids.iter().all(|id| env.status(id) == "closed"));
+    let why = env.el(&["why", &ids[0]]).ok().stdout.replace("\n  ", " ");
+    assert!(why.contains("it ran without a sandbox: bubblewrap cannot make one"), "{why}");
     let doctor = env.el(&["doctor"]);
     assert!(doctor.stdout.contains("none: bubblewrap cannot make one here"), "{}", doctor.stdout);
 }

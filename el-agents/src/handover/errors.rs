@@ -44,6 +44,9 @@ pub(super) fn render_markdown(told: &EndedRun<'_>) -> Option<String> {
             one_line(&exit.denied_tools.join(", "), 500)
         ));
     }
+    for note in &exit.sandbox_notes {
+        text.push_str(&format!("- Sandbox: {}\n", one_line(note, 500)));
+    }
     if let Some(atom) = told.atom {
         let retry = told
             .retry_at

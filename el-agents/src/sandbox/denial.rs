@@ -2,34 +2,84 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use crate::settings::Network;
 
 /// Bytes of the end of an output that are read.
 const READ_MAX: u64 = 256 << 10;
-/// What the system says of a write to what may only be read.
-const SAYS: &str = "Read-only file system";
 /// Denials that are told of one call.
 const TOLD_MAX: usize = 3;
+/// What the system says of a write to what may only be read; in capitals or not.
+const READ_ONLY: &str = "read-only file system";
+/// The same as Node calls it, on a line before the path.
+const READ_ONLY_CODE: &str = "EROFS";
+/// What the system says of a file that the sandbox hides.
+const NOT_THERE: [&str; 2] = ["no such file or directory", "enoent"];
+/// What programs say without a network.
+const UNREACHABLE: [&str; 4] = [
+    "network is unreachable",
+    "could not resolve host",
+    "temporary failure in name resolution",
+    "eai_again",
+];
+/// Lines around the system's words in which programs name the path.
+const AROUND: usize = 4;
 
-/// Sentences about the first paths that could not be written, each with the setting that opens it.
-pub(crate) fn denials(outputs: &[&Path]) -> Vec<String> {
-    let mut told = Vec::new();
-    for text in outputs.iter().filter_map(|path| read_end(path)) {
-        for line in text.lines().flat_map(|line| line.split("\\n")).filter(|l| l.contains(SAYS)) {
-            let Some(path) = path_in(line) else { continue };
-            let sentence = format!(
-                "the sandbox keeps {path} read-only; sandbox_write with its folder opens it \
-                 (docs/sandbox.md)"
-            );
-            if !told.contains(&sentence) {
-                told.push(sentence);
-            }
-            if told.len() == TOLD_MAX {
-                return told;
+/// What a sandbox keeps from programs, besides the writes that it does not allow.
+#[derive(Debug)]
+pub(super) struct Denials {
+    pub(super) hidden: Vec<PathBuf>,
+    pub(super) network: Network,
+}
+
+impl Denials {
+    /// Sentences about the first denials in these files, each with the setting that allows it.
+    pub(super) fn find_in(&self, outputs: &[PathBuf]) -> Vec<String> {
+        let mut told = Vec::new();
+        for text in outputs.iter().filter_map(|path| read_end(path)) {
+            // The stream of an agent has a line's end as two characters.
+            let lines: Vec<&str> = text.lines().flat_map(|line| line.split("\\n")).collect();
+            for sentence in (0..lines.len()).filter_map(|at| self.sentence_of(&lines, at)) {
+                if !told.contains(&sentence) {
+                    told.push(sentence);
+                }
+                if told.len() == TOLD_MAX {
+                    return told;
+                }
             }
         }
+        told
     }
-    told
+
+    fn sentence_of(&self, lines: &[&str], at: usize) -> Option<String> {
+        let line = lines[at].to_ascii_lowercase();
+        let says = |words: &[&str]| words.iter().any(|words| line.contains(words));
+        if says(&[READ_ONLY]) || lines[at].contains(READ_ONLY_CODE) {
+            let path = path_around(lines, at)?;
+            let folder = Path::new(path).parent()?.display();
+            return Some(format!(
+                "the sandbox keeps {path} read-only; sandbox_write with {folder} opens it \
+                 (docs/sandbox.md)"
+            ));
+        }
+        if self.network == Network::Off && says(&UNREACHABLE) {
+            return Some(
+                "the sandbox has no network; sandbox_network = \"on\" gives one (docs/sandbox.md)"
+                    .to_owned(),
+            );
+        }
+        if says(&NOT_THERE) {
+            let is_below = |secret: &&PathBuf| {
+                paths_in(lines[at]).any(|path| Path::new(path).starts_with(secret))
+            };
+            let secret = self.hidden.iter().find(is_below)?.display();
+            return Some(format!(
+                "the sandbox hides {secret}; sandbox_write with {secret} shows it (docs/sandbox.md)"
+            ));
+        }
+        None
+    }
 }
 
 fn read_end(path: &Path) -> Option<String> {
@@ -41,38 +91,76 @@ fn read_end(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The last absolute path before the system's words.
-fn path_in(line: &str) -> Option<&str> {
-    let before = line.split(SAYS).next()?;
-    let is_mark = |c: char| c.is_whitespace() || "'\"`‘’()\\,:".contains(c);
-    before.split(is_mark).rfind(|word| word.len() > 1 && word.starts_with('/'))
+/// The path that the system's words are about: before them or after, or else in a line nearby.
+fn path_around<'a>(lines: &[&'a str], at: usize) -> Option<&'a str> {
+    let line = lines[at];
+    let words = line.to_ascii_lowercase().find(READ_ONLY).unwrap_or(0);
+    let (before, after) = line.split_at_checked(words)?;
+    let earlier = || lines[at.saturating_sub(AROUND)..at].iter().rev();
+    let later = || lines[at + 1..].iter().take(AROUND);
+    let own = paths_in(before).last().or_else(|| paths_in(after).next());
+    own.or_else(|| match line.contains(READ_ONLY_CODE) {
+        true => later().find_map(|line| paths_in(line).next()),
+        false => earlier().find_map(|line| paths_in(line).last()),
+    })
+}
+
+/// The absolute paths in a line.
+fn paths_in(line: &str) -> impl Iterator<Item = &str> {
+    let is_mark = |c: char| c.is_whitespace() || "'\"`‘’()[]\\,:;".contains(c);
+    line.split(is_mark).filter(|word| word.len() > 1 && word.starts_with('/'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn denials(network: Network, text: &str) -> Vec<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("stderr.log");
+        std::fs::write(&file, text).unwrap();
+        let hidden = vec!["/home/ann/.ssh".into()];
+        Denials { hidden, network }.find_in(&[file, dir.path().join("none")])
+    }
+
     #[test]
     fn the_path_is_taken_from_what_programs_say() {
-        for line in [
+        for said in [
             "touch: cannot touch '/opt/x/y': Read-only file system",
             "sh: 1: cannot create /opt/x/y: Read-only file system",
-            "npm ERR! EROFS: \"/opt/x/y\" (Read-only file system)",
             "fatal: Unable to create '/opt/x/y': Read-only file system",
+            "Error: EROFS: read-only file system, mkdir '/opt/x/y'",
+            "npm error code EROFS\nnpm error syscall mkdir\nnpm error path /opt/x/y",
+            "open /opt/x/y: read-only file system",
+            "OSError: [Errno 30] Read-only file system: '/opt/x/y'",
+            "error: failed to open: /opt/x/y\n\nCaused by:\n  Read-only file system (os error 30)",
+            r#"{"content":"failed to open `/opt/x/y`\n\nCaused by:\n  Read-only file system"}"#,
+            "java.io.FileNotFoundException: /opt/x/y (Read-only file system)",
         ] {
-            assert_eq!(path_in(line), Some("/opt/x/y"), "{line}");
+            let told = denials(Network::On, said);
+            assert_eq!(told.len(), 1, "{said}");
+            let start = "the sandbox keeps /opt/x/y read-only; sandbox_write with /opt/x opens it";
+            assert!(told[0].starts_with(start), "{told:?}");
         }
-        assert_eq!(path_in("touch: cannot touch 'y': Read-only file system"), None);
+        let without = "touch: cannot touch 'y': Read-only file system";
+        assert_eq!(denials(Network::On, without), [""; 0]);
     }
 
     #[test]
     fn each_path_is_told_once() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("stderr.log");
         let line = "touch: cannot touch '/opt/x': Read-only file system\n";
-        std::fs::write(&file, line.repeat(9)).unwrap();
-        let told = denials(&[&file, &dir.path().join("none")]);
-        assert_eq!(told.len(), 1);
-        assert!(told[0].starts_with("the sandbox keeps /opt/x read-only; sandbox_write"));
+        assert_eq!(denials(Network::On, &line.repeat(9)).len(), 1);
+    }
+
+    #[test]
+    fn a_hidden_secret_and_a_missing_network_are_told() {
+        let said = "cat: /home/ann/.ssh/config: No such file or directory\n\
+                    cat: /home/ann/other: No such file or directory\n\
+                    curl: (6) Could not resolve host: example.com\n";
+        let hidden = "the sandbox hides /home/ann/.ssh; sandbox_write with /home/ann/.ssh shows it";
+        let told = denials(Network::On, said);
+        assert!(told.len() == 1 && told[0].starts_with(hidden), "{told:?}");
+        let told = denials(Network::Off, said);
+        assert!(told.len() == 2 && told[1].contains("sandbox_network = \"on\""), "{told:?}");
     }
 }

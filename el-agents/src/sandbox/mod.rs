@@ -20,14 +20,15 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use self::checkout::Checkout;
-pub(crate) use self::denial::denials;
+use self::denial::Denials;
 pub(crate) use self::exit::read_exit;
 use self::files::Disk;
 use self::plan::{Folders, plan};
 use crate::check::ConfigurationError;
-use crate::rundir::RunDir;
+use crate::rundir::{RunDir, private_folder};
 use crate::session;
 use crate::settings::{Network, Places, SandboxMode, SandboxSettings};
+use crate::summary_file::summaries_folder;
 
 /// A sandbox that this machine can have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,6 +148,19 @@ impl Sandbox {
         )
     }
 
+    /// Sentences about what programs were kept from, as their outputs say, each with the setting
+    /// that allows it.
+    pub(crate) fn denials(
+        &self,
+        environment: &[(OsString, OsString)],
+        outputs: &[PathBuf],
+    ) -> Vec<String> {
+        let home = environment.iter().find(|(name, _)| name == OsStr::new("HOME"));
+        let mut hidden = secrets::below(home.map(|(_, home)| Path::new(home)));
+        hidden.extend(self.settings.hide.iter().cloned());
+        Denials { hidden, network: self.settings.network }.find_in(outputs)
+    }
+
     /// The words and the environment that run a program in the sandbox.
     ///
     /// # Errors
@@ -208,6 +222,7 @@ impl Sandbox {
             let user = rustix::process::getuid().as_raw();
             Path::new(&folder).join(format!("tmux-{user}"))
         });
+        folders.secrets = secrets::below(folders.home.as_deref());
         folders.hidden = self.settings.hide.iter().cloned().chain(state).chain(tmux).collect();
         folders.writable = self.settings.write.iter().cloned().filter_map(real).collect();
         let socket = get(session::VARIABLE).map(PathBuf::from);
@@ -218,6 +233,9 @@ impl Sandbox {
             folders.needs.extend(real(folder.settings_path()));
             folders.needs.extend(real(folder.session()));
             folders.needs.extend(real(context.to_owned()));
+            let own = folder.handover();
+            private_folder(&own).map_err(io::Error::other)?;
+            folders.summaries = real(summaries_folder(call.places)).map(|all| (all, own));
         }
         folders.tracker = tracker.filter(|folder| folder.file_name() == Some(".eluent".as_ref()));
         Ok(folders)

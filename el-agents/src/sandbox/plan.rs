@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::checkout::Checkout;
 use super::files::{Files, Kind};
 use super::mounts::{Access, Mounts};
-use super::secrets::{OF_RUN, SECRETS};
+use super::secrets::OF_RUN;
 use crate::git::{BranchPrefixes, PREFIXES_FILE};
 
 /// A home with more entries than this is shown as it is, read-only.
@@ -28,8 +28,12 @@ pub(super) struct Folders {
     pub(super) visible: Vec<PathBuf>,
     /// The folders on PATH.
     pub(super) programs: Vec<PathBuf>,
-    /// Kept from the program besides the secrets that everybody has.
+    /// The secrets that everybody has, which the program sees only where they are made writable.
+    pub(super) secrets: Vec<PathBuf>,
+    /// Kept from the program in any case.
     pub(super) hidden: Vec<PathBuf>,
+    /// The folder of all summaries, and the run's own folder that is shown in its place.
+    pub(super) summaries: Option<(PathBuf, PathBuf)>,
     /// Writable besides the working folder.
     pub(super) writable: Vec<PathBuf>,
 }
@@ -42,7 +46,6 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
         Some(checkout) if checkout.is_linked() => &checkout.top,
         _ => &folders.workdir,
     };
-    let is_around = |path: &Path| top.starts_with(path);
     for scratch in ["/tmp", "/var/tmp"].map(Path::new) {
         if files.is_folder(scratch) && top != scratch {
             mounts.set(scratch, Access::Scratch);
@@ -57,6 +60,14 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
         // What is written straight into the home is the run's own, and gone at its end.
         show_entries(&mut mounts, home, HOME_ENTRIES, files);
     }
+    let is_around = |path: &PathBuf| top.starts_with(path);
+    // A secret behind a link is kept where it lies.
+    let hide_all = |mounts: &mut Mounts, secrets: &[PathBuf]| {
+        let real = secrets.iter().filter_map(|secret| files.real(secret));
+        real.filter(|secret| !is_around(secret)).for_each(|secret| hide(mounts, &secret, files));
+    };
+    hide_all(&mut mounts, &folders.secrets);
+    // Also a secret that a person named.
     for path in folders.writable.iter().filter(|path| files.is_there(path)) {
         mounts.set(path, Access::Write);
     }
@@ -66,14 +77,7 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
     if let Some((file, copy)) = &folders.client_file {
         mounts.set(file, Access::Other(copy.clone()));
     }
-    let of_home = folders.home.iter().flat_map(|home| SECRETS.iter().map(|name| home.join(name)));
-    for secret in of_home.chain(folders.hidden.iter().cloned()) {
-        // A secret behind a link is kept where it lies.
-        let Some(secret) = files.real(&secret).filter(|secret| !is_around(secret)) else {
-            continue;
-        };
-        hide(&mut mounts, &secret, files);
-    }
+    hide_all(&mut mounts, &folders.hidden);
     mounts.set(top, Access::Write);
     let link = folders.workdir.ancestors().map(|above| above.join(".git"));
     if let Some(checkout) = &checkout {
@@ -89,6 +93,9 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
     }
     if let Some(tracker) = &folders.tracker {
         cover_tracker(&mut mounts, tracker, folders, files);
+    }
+    if let Some((shown, own)) = folders.summaries.as_ref().filter(|(all, _)| !is_around(all)) {
+        mounts.set(shown, Access::Other(own.clone()));
     }
     let of_git = checkout.iter().flat_map(|checkout| {
         [Some(checkout.top.as_path()), checkout.common.parent()].into_iter().flatten()
@@ -229,12 +236,9 @@ fn open_git(mounts: &mut Mounts, checkout: &Checkout, files: &impl Files) {
 /// session socket.
 fn cover_tracker(mounts: &mut Mounts, tracker: &Path, folders: &Folders, files: &impl Files) {
     mounts.set(tracker, Access::Hidden);
-    for (name, access) in
-        [("config.toml", Access::Read), (".gitignore", Access::Read), ("summaries", Access::Write)]
-    {
-        let path = tracker.join(name);
+    for path in ["config.toml", ".gitignore", "summaries"].map(|name| tracker.join(name)) {
         if files.is_there(&path) {
-            mounts.set(path, access);
+            mounts.set(path, Access::Read);
         }
     }
     for path in folders.needs.iter().filter(|path| files.is_there(path)) {

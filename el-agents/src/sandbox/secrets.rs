@@ -1,7 +1,9 @@
 //! What no agent reads unless somebody says so.
 
+use std::path::{Path, PathBuf};
+
 /// Below the home.
-pub(super) const SECRETS: &[&str] = &[
+const SECRETS: &[&str] = &[
     ".ssh",
     ".aws",
     ".azure",
@@ -36,6 +38,11 @@ pub(super) const SECRETS: &[&str] = &[
     ".python_history",
     ".psql_history",
 ];
+
+/// The secrets of a home.
+pub(super) fn below(home: Option<&Path>) -> Vec<PathBuf> {
+    home.iter().flat_map(|home| SECRETS.iter().map(|name| home.join(name))).collect()
+}
 
 /// Variables by which programs find an agent, a bus or a daemon outside.
 pub(super) const SERVICES: &[&str] = &[

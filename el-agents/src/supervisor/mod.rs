@@ -246,6 +246,20 @@ impl Supervisor {
         Ok((confined.argv, confined.environment))
     }
 
+    /// Records what the sandbox kept the agent from, or why there was none.
+    fn note_sandbox(&mut self, record: &mut ExitRecord) {
+        let missing = self.spec.missing_sandbox.as_ref();
+        record.sandbox_notes.extend(missing.map(|why| format!("it ran without a sandbox: {why}")));
+        let Some(sandbox) = &self.spec.sandbox else { return };
+        let (out, err) = (self.folder.transcript_path(), self.folder.stderr_path());
+        sandbox::read_exit(record, &err);
+        let outputs = [out, err, self.folder.pane_path()];
+        for denial in sandbox.denials(&self.environment, &outputs) {
+            self.watcher.pane.show(&format!("! {denial}"));
+            record.sandbox_notes.push(denial);
+        }
+    }
+
     fn exit_record(&mut self, end: std::io::Result<CallEnd>, resumes: u32) -> ExitRecord {
         use std::os::unix::process::ExitStatusExt;
         let kind = end.as_ref().map_or(EndKind::SpawnFailed, |end| end.kind);
@@ -255,13 +269,7 @@ impl Supervisor {
             Ok(CallEnd { kind, status }) => {
                 record.exit_code = status.and_then(|s| s.code());
                 record.signal = status.and_then(|s| s.signal());
-                if self.spec.sandbox.is_some() {
-                    let (out, err) = (self.folder.transcript_path(), self.folder.stderr_path());
-                    sandbox::read_exit(&mut record, &err);
-                    for denial in sandbox::denials(&[&out, &err]) {
-                        self.watcher.pane.show(&format!("! {denial}"));
-                    }
-                }
+                self.note_sandbox(&mut record);
                 if kind == EndKind::Exited && self.watcher.signals.hung_up() {
                     // The signal may have reached the agent first.
                     record.end = EndKind::Hangup;

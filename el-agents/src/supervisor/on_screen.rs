@@ -19,7 +19,7 @@ use super::watchdog::EndNow;
 use crate::clock;
 use crate::interactive::{ScreenDriver, ScreenUpdate, SummaryWatch, save_terminal};
 use crate::settings::{Completion, Places};
-use crate::summary_file::summary_file;
+use crate::summary_file::{handover_file, summary_file};
 use crate::tmux::{OwnPane, Tmux, socket_name};
 
 /// The time for an agent on a screen to end by itself after SIGINT.
@@ -46,7 +46,11 @@ impl Supervisor {
         let summary = match self.spec.agent.completion {
             Completion::Atom => None,
             Completion::Summary => {
-                Some(SummaryWatch::new(summary_file(&self.spec.places, &self.spec.atom)))
+                let (places, atom) = (&self.spec.places, &self.spec.atom);
+                Some(SummaryWatch::new(match &self.spec.sandbox {
+                    Some(_) => handover_file(places, atom, &self.folder),
+                    None => summary_file(places, atom),
+                }))
             }
         };
         let give_back = save_terminal();

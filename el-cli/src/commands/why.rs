@@ -287,6 +287,9 @@ fn attempt_sentence(run: &Run, branch: Option<&str>, now: Timestamp) -> String {
     for (what, words) in last_words(run) {
         told.push_str(&format!("; {what} “{}”", sanitize::one_line(&words)));
     }
+    for note in &run.sandbox_notes {
+        told.push_str(&format!("; {}", sanitize::one_line(note)));
+    }
     if let Some(branch) = branch.filter(|_| has_worktree(run)) {
         told.push_str(&format!("; branch {branch}"));
     }

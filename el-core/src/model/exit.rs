@@ -64,6 +64,10 @@ pub struct ExitRecord {
     /// Tools that the permission mode denied to the agent.
     #[serde(default)]
     pub denied_tools: Vec<String>,
+    /// What the sandbox kept the agent from, with the setting that allows it, or why there was no
+    /// sandbox: sentences for people.
+    #[serde(default)]
+    pub sandbox_notes: Vec<String>,
     /// How often the supervisor resumed the conversation because the atom was left open.
     #[serde(default)]
     pub resumes: u32,
@@ -128,6 +132,7 @@ impl ExitRecord {
             account: None,
             message: None,
             denied_tools: Vec::new(),
+            sandbox_notes: Vec::new(),
             resumes: 0,
             is_permanent: false,
         }

@@ -180,6 +180,9 @@ pub struct Run {
     pub output: Option<String>,
     /// The lines that tell of errors.
     pub error_lines: Option<String>,
+    /// What the sandbox kept the agent from, with the setting that allows it, or why there was no
+    /// sandbox. Told after the end.
+    pub sandbox_notes: Vec<String>,
 }
 
 impl Run {

@@ -233,6 +233,7 @@ fn start_run(
         verify: check_of(found, request.check.as_ref()),
         output: None,
         error_lines: None,
+        sandbox_notes: Vec::new(),
     };
     set_status(tx, ctx, found, Status::InProgress, ChangeDetails::default())?;
     run::insert(tx, &made)?;

@@ -137,6 +137,7 @@ mod tests {
             verify: None,
             output: None,
             error_lines: None,
+            sandbox_notes: Vec::new(),
         }
     }
 

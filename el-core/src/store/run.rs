@@ -339,9 +339,8 @@ pub(crate) fn count_of(tx: &Tx<'_>, atom: &str) -> Result<i64> {
         .doing("count attempts")
 }
 
-fn denied_text(exit: &ExitRecord) -> Option<String> {
-    let denied = &exit.denied_tools;
-    (!denied.is_empty()).then(|| serde_json::json!(denied).to_string())
+fn list_text(words: &[String]) -> Option<String> {
+    (!words.is_empty()).then(|| serde_json::json!(words).to_string())
 }
 
 /// Writes the end of a run once: an ended run is not changed.
@@ -354,7 +353,8 @@ pub(crate) fn record_end(
 ) -> Result<()> {
     tx.execute(
         "UPDATE runs SET outcome = ?2, detail = ?3, ended_at = ?4, exit_code = ?5, exit_signal = ?6,
-         resumes = max(resumes, ?7), denied = ?8, action = NULL
+         resumes = max(resumes, ?7), denied = ?8, sandbox_notes = ?9,
+         action = NULL
          WHERE id = ?1 AND outcome IS NULL",
         params![
             exit.run,
@@ -364,7 +364,8 @@ pub(crate) fn record_end(
             exit.exit_code,
             exit.signal,
             exit.resumes,
-            denied_text(exit),
+            list_text(&exit.denied_tools),
+            list_text(&exit.sandbox_notes),
         ],
     )
     .doing("end a run")?;

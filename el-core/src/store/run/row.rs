@@ -10,7 +10,7 @@ pub(super) const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executo
      r.lease_until, r.ended_at, r.outcome, r.detail, r.exit_code, r.exit_signal, \
      r.supervisor_pid, r.supervisor_start, r.supervisor_boot, r.agent_pid, r.turns, r.tokens_in, \
      r.tokens_out, r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, \
-     r.cancel_requested, r.verify, r.output, r.error_lines, r.summary, r.percent, \
+     r.cancel_requested, r.verify, r.output, r.error_lines, r.summary, r.percent, r.sandbox_notes, \
      r.files_processed, r.files_total, r.completion, r.review, r.estimated_micros, r.denied, \
      (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') \
      AS artifact_count";
@@ -83,5 +83,9 @@ pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
             .and_then(|text| serde_json::from_str(&text).ok()),
         output: row.get("output")?,
         error_lines: row.get("error_lines")?,
+        sandbox_notes: row
+            .get::<_, Option<String>>("sandbox_notes")?
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default(),
     })
 }

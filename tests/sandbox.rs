@@ -77,7 +77,7 @@ impl TestEnv {
                 }
                 let script = script(&env);
                 env.agent_script(&script);
-                let before = env.outside();
+                let before = env.outside_state();
                 let said = env.attack(&script);
                 let place = format!("isolate {isolate}, as an ordinary user: {as_user}\n{said}");
                 env.assert_unchanged(&before, &place);
@@ -90,7 +90,7 @@ impl TestEnv {
 
     /// All that is not given to an agent and that nobody else changes during its run: kind, mode
     /// and content.
-    fn outside(&self) -> BTreeMap<PathBuf, String> {
+    fn outside_state(&self) -> BTreeMap<PathBuf, String> {
         let given = [
             "out",
             "tmp",
@@ -138,7 +138,7 @@ impl TestEnv {
     /// the agent's to write, but for the repository.
     #[track_caller]
     fn assert_unchanged(&self, before: &BTreeMap<PathBuf, String>, said: &str) {
-        let after = self.outside();
+        let after = self.outside_state();
         let workdir = self.robot(&["runs"])["items"][0]["workdir"].take();
         let is_shared = Path::new(workdir.as_str().unwrap()) == self.project("");
         let is_given = |path: &Path| {

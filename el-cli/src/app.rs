@@ -113,6 +113,9 @@ impl App {
     pub(crate) fn settings_for_agents(&self) -> Result<Settings> {
         self.refuse_foreign()?;
         modes::ensure_closed(self.project()?)?;
+        if let Some(told) = modes::describe_link(self.project()?) {
+            self.printer.warn(&told);
+        }
         in_git::ensure_untracked(self.project()?)?;
         let settings = self.settings()?.reliable()?;
         for problem in settings.problems() {

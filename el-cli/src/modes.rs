@@ -93,6 +93,17 @@ pub(crate) fn ensure_closed(project: &Project) -> Result<()> {
     Exposed::find_exposed(project).map_or(Ok(()), |exposed| Err(exposed.refusal_error()))
 }
 
+/// Says that the tracker's folder is a link, which whoever writes the project's folder can lead
+/// elsewhere.
+pub(crate) fn describe_link(project: &Project) -> Option<String> {
+    let target = fs::canonicalize(&project.state).ok().filter(|_| project.state.is_symlink())?;
+    Some(format!(
+        "{} is a link: agents work for the tracker in {}",
+        project.state.display(),
+        target.display()
+    ))
+}
+
 /// Creates the folder of a tracker for its owner alone, whatever the umask is. A folder that is
 /// there, from a clone, is closed.
 pub(crate) fn create_state_folder(folder: &Path) -> io::Result<()> {

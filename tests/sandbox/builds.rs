@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::support::TestEnv;
 
 /// Runs the lines in a worktree; the last one says `built`. Skipped where a program is missing.
-fn build(programs: &[&str], prepare: impl FnOnce(&mut TestEnv), script: &str) {
+fn build_project(programs: &[&str], prepare: impl FnOnce(&mut TestEnv), script: &str) {
     let is_there = |program: &&str| {
         Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
     };
@@ -25,7 +25,7 @@ fn a_rust_project_builds_and_tests() {
     // The toolchain of whoever runs the tests, and an own home of cargo.
     let home = std::env::var("HOME").unwrap();
     let toolchain = std::env::var("RUSTUP_HOME").unwrap_or_else(|_| format!("{home}/.rustup"));
-    build(
+    build_project(
         &["cargo"],
         |env| {
             env.set("RUSTUP_HOME", toolchain);
@@ -38,7 +38,7 @@ fn a_rust_project_builds_and_tests() {
 
 #[test]
 fn a_node_project_installs_and_tests() {
-    build(
+    build_project(
         &["node", "npm"],
         |env| std::fs::create_dir(env.home().join(".npm")).unwrap(),
         "mkdir dep && (cd dep && npm init -y && echo 'module.exports = 41' > index.js) \\
@@ -51,7 +51,7 @@ fn a_node_project_installs_and_tests() {
 
 #[test]
 fn a_python_project_makes_its_environment_and_tests() {
-    build(
+    build_project(
         &["python3"],
         |_| {},
         "python3 -m venv .venv && .venv/bin/python -m pip --version \\

@@ -22,8 +22,8 @@ fn in_a_container(sandbox: &str, as_user: bool) -> Option<TestEnv> {
     if as_user && !env.hand_to_ordinary_user() {
         return None;
     }
-    env.enter(&["unshare", "--user", "--map-root-user", "sh", "-c"]);
-    env.enter(&[
+    env.run_through(&["unshare", "--user", "--map-root-user", "sh", "-c"]);
+    env.run_through(&[
         "echo 0 > /proc/sys/user/max_user_namespaces; \
         exec setpriv --bounding-set=-all --inh-caps=-all -- \"$@\"",
         "sh",

@@ -3,7 +3,7 @@
 use crate::support::TestEnv;
 
 /// Finds the other run by the tracker, tries everything, and ends once both have tried.
-fn neighbour(env: &TestEnv) -> String {
+fn attack_neighbour(env: &TestEnv) -> String {
     format!(
         "own=$(basename $(dirname $(dirname $EL_SESSION))); runs={tracker}/runs
          live() {{ el runs --live --robot | grep -o '\"id\":\"run-[^\"]*' | cut -d'\"' -f4; }}
@@ -39,8 +39,8 @@ fn another_run_its_folder_and_its_socket_are_out_of_reach() {
         if as_user && !env.hand_to_ordinary_user() {
             continue;
         }
-        env.agent_script(&neighbour(&env));
-        let before = env.outside();
+        env.agent_script(&attack_neighbour(&env));
+        let before = env.outside_state();
         let ids = ["one", "two"].map(|title| env.create(title, &[]));
         env.work(&["--drain"]);
         for id in &ids {

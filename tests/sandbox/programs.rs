@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::support::TestEnv;
 
 /// A library that says, in every program that loads it, who is loading it.
-fn library(env: &TestEnv) -> Option<PathBuf> {
+fn build_library(env: &TestEnv) -> Option<PathBuf> {
     let (source, built) = (env.path("bin/load.c"), env.path("bin/load.so"));
     let text = format!(
         "#include <stdio.h>\n__attribute__((constructor)) static void load(void) {{\n\
@@ -81,7 +81,7 @@ fn a_program_in_the_folder_of_the_work_is_never_els() {
 #[test]
 fn a_library_of_its_own_is_loaded_by_its_own_programs_alone() {
     let Some(env) = TestEnv::with_sandbox("") else { return };
-    let Some(built) = library(&env) else {
+    let Some(built) = build_library(&env) else {
         eprintln!("skipped: there is no C compiler");
         return;
     };
@@ -90,7 +90,7 @@ fn a_library_of_its_own_is_loaded_by_its_own_programs_alone() {
     std::fs::remove_file(&ran).expect("the library says who loads it");
     drop(env);
     let script = |env: &TestEnv| {
-        let library = library(env).unwrap();
+        let library = build_library(env).unwrap();
         format!(
             "cp {library} load.so; export LD_PRELOAD=$PWD/load.so LD_AUDIT=$PWD/load.so
              export LD_LIBRARY_PATH=$PWD GIT_EXEC_PATH=$PWD BASH_ENV=$PWD/load.sh ENV=$PWD/load.sh
@@ -163,10 +163,10 @@ fn a_fork_bomb_ends_with_its_time() {
         };
         // The limit is of the user, and root has none: the bomb fills it.
         if as_user && env.hand_to_ordinary_user() {
-            env.enter(&["prlimit", "--nproc=160"]);
+            env.run_through(&["prlimit", "--nproc=160"]);
         }
         env.agent_script(script);
-        let before = env.outside();
+        let before = env.outside_state();
         let id = env.create("attack", &[]);
         env.work(&["--drain"]);
         let run = env.last_run(&id);

@@ -3,7 +3,7 @@
 use crate::support::TestEnv;
 
 /// A repository in the folder of the work that names programs in every way, and the worktree's own.
-fn trap(env: &TestEnv) -> String {
+fn set_traps(env: &TestEnv) -> String {
     format!(
         "ran='touch {root}/ran'
          common=$(git rev-parse --path-format=absolute --git-common-dir)
@@ -53,7 +53,7 @@ fn trap(env: &TestEnv) -> String {
 
 #[test]
 fn no_git_outside_obeys_what_it_leaves() {
-    TestEnv::attack_everywhere("", trap, |env, said| {
+    TestEnv::attack_everywhere("", set_traps, |env, said| {
         let ran = env.path("ran");
         let is_safe = |after: &str| assert!(!ran.exists(), "after {after}\n{said}");
         is_safe("the run");

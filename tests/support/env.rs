@@ -125,12 +125,12 @@ impl TestEnv {
         let mut give = Command::new("chown");
         give.arg("-Rh").arg(format!("{id}:{id}")).arg(self.path(""));
         assert!(give.status().unwrap().success());
-        self.enter(&["setpriv", "--reuid", &id, "--regid", &id, "--clear-groups", "--"]);
+        self.run_through(&["setpriv", "--reuid", &id, "--regid", &id, "--clear-groups", "--"]);
         true
     }
 
     /// Has all further commands run by these words.
-    pub(crate) fn enter(&mut self, words: &[&str]) {
+    pub(crate) fn run_through(&mut self, words: &[&str]) {
         self.enter.extend(words.iter().map(|word| (*word).to_owned()));
     }
 

@@ -87,3 +87,15 @@ fn it_is_used_once_it_is_named_trusted_or_the_callers_own() {
     env.work(&["--once"]);
     assert_eq!(env.status(&id), "closed");
 }
+
+#[test]
+fn a_link_to_another_tracker_of_ones_own_is_told() {
+    let env = TestEnv::with_tracker();
+    std::fs::rename(env.project(".eluent"), env.path("home/.eluent")).unwrap();
+    std::os::unix::fs::symlink(env.path("home/.eluent"), env.project(".eluent")).unwrap();
+    let ran = env.el(&["work", "--drain"]).ok();
+    let target = env.path("home/.eluent").canonicalize().unwrap();
+    let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = format!("is a link: agents work for the tracker in {}", target.display());
+    assert!(said.contains(&told), "{said}");
+}

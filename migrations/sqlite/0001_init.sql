@@ -260,8 +260,6 @@ CREATE TABLE events (
   data    TEXT NOT NULL DEFAULT '{}'
 ) STRICT;
 CREATE INDEX events_atom ON events (atom_id, seq) WHERE atom_id IS NOT NULL;
--- What a person did, for undo: agents write most events.
-CREATE INDEX events_person ON events (actor, seq) WHERE run_id IS NULL;
 -- The landings that failed: the board asks which of them still stand.
 CREATE INDEX events_land_failed ON events (seq) WHERE kind = 'land_failed';
 -- The claims of a conversation. A damaged row belongs to no conversation and does no harm.

@@ -312,24 +312,6 @@ fn no_hot_verb_grows_with_any_table() {
     assert!(grown.is_empty(), "{grown:#?}");
 }
 
-/// What agents did does not make a person's undo dearer.
-#[test]
-fn an_undo_does_not_look_at_what_others_did() {
-    let dir = tempfile::tempdir().unwrap();
-    let cost = |events: i64| {
-        let mut store = Store::create(&dir.path().join(format!("{events}.db")), "el", NOW).unwrap();
-        let new = ops::NewAtom { title: "One".to_owned(), ..ops::NewAtom::default() };
-        ops::create(&mut store, &ctx(), &new).unwrap();
-        let fill = "WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
-            INSERT INTO events (at, actor, kind, atom_id, run_id)
-            SELECT n, iif(n % 2, 'ann', 'bob'), 'updated', NULL, iif(n % 2, 'run-x', NULL) FROM n";
-        store.write(|tx| Ok(tx.execute(fill, params![events]).unwrap())).unwrap();
-        store.steps(|store| assert_eq!(ops::undo_steps(store, "ann", 1).unwrap().len(), 1))
-    };
-    let (small, large) = (cost(100), cost(20_000));
-    assert!(large <= small + small / 10, "{small} steps, then {large}");
-}
-
 #[test]
 fn a_change_writes_few_pages() {
     const FRAME: u64 = 24 + 4096;

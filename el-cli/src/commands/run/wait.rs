@@ -251,7 +251,6 @@ mod tests {
             output: None,
             result_summary: None,
             error_lines: None,
-            sandbox_notes: Vec::new(),
             title: String::new(),
             priority: Priority::DEFAULT,
             atom_status: Status::Open,

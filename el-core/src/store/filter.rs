@@ -16,17 +16,6 @@ mod criteria;
 
 pub use criteria::{AssigneeFilter, AtomFilter, Page, Sort};
 
-impl<T> Page<T> {
-    /// The same page of what `change` makes of each item.
-    pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
-        Page {
-            items: self.items.into_iter().map(change).collect(),
-            total: self.total,
-            is_capped: self.is_capped,
-        }
-    }
-}
-
 pub(crate) struct Query {
     /// The index to use where the planner would choose badly. The planner has no statistics, since
     /// gathering statistics would tax every start.

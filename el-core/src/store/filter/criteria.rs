@@ -80,6 +80,15 @@ impl<T> Page<T> {
     pub fn of_total(items: Vec<T>, total: i64) -> Page<T> {
         Page { items, total, is_capped: false }
     }
+
+    /// The same page of what `change` makes of each item.
+    pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
+        Page {
+            items: self.items.into_iter().map(change).collect(),
+            total: self.total,
+            is_capped: self.is_capped,
+        }
+    }
 }
 
 impl Sort {

@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::output::sanitize;
 
 mod act;
+mod action;
 mod detail;
 mod draw;
 mod feed;

@@ -308,7 +308,7 @@ fn every_document_fits_its_schema() {
     c.run("edit", &[&review]);
     c.run("config edit", &[]);
     c.run("list", &["--waiting"]);
-    for verb in ["service install", "service status", "service uninstall"] {
+    for verb in ["status", "service install", "service status", "service uninstall"] {
         c.run(verb, &[]);
     }
     c.run("setup claude", &["--print"]);

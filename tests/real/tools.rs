@@ -46,12 +46,14 @@ fn el_itself_is_allowed_where_nothing_else_is() {
 #[test]
 fn what_governs_its_runs_is_not_the_agents_to_edit() {
     let refused = [".eluent/config.toml", ".eluent/runs/x/launch.json", ".eluent/el.db-journal"];
-    let allowed = ["src.rs", "config.toml", ".eluent/summaries/notes.md"];
+    let allowed = ["src.rs", "config.toml"];
+    // A file beside the run's own summary: the client may write the file, and nobody else sees it.
+    let unseen = ".eluent/summaries/notes.md";
     let write = |path: &&str| {
         json!({"tool": "Write", "input": {"file_path": path,
         "content": "review = false\n"}})
     };
-    let mut steps: Vec<_> = refused.iter().chain(&allowed).map(write).collect();
+    let mut steps: Vec<_> = refused.iter().chain(&allowed).chain([&unseen]).map(write).collect();
     // Commands allowed by this mode obey the same rules.
     let commands = [
         "cp src.rs .eluent/config.toml",
@@ -67,7 +69,7 @@ fn what_governs_its_runs_is_not_the_agents_to_edit() {
     env.work(&["--once"]);
     let run = env.last_run(&id);
     assert_run(&env, &run, "closed");
-    for path in refused {
+    for path in refused.into_iter().chain([unseen]) {
         assert!(!env.project(path).exists(), "{path}");
     }
     for path in allowed {

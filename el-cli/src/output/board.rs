@@ -147,7 +147,7 @@ fn print_needs(page: &mut Page, board: &Board, most: usize) {
     print_heading(page, "Needs you");
     let shown = &board.needs.items[..most.min(board.needs.items.len())];
     // The rows line up as a table, and each has its cause and its commands below.
-    let lines = page.table_lines(&needs_table(shown, board.now));
+    let lines = needs_table(shown, board.now).lines_for(page);
     for (line, need) in lines.iter().zip(shown) {
         page.push_line(line);
         let command = need.ways.first().map_or("", |way| way.command.as_str());

@@ -2,7 +2,6 @@
 
 use anstyle::Style;
 
-use super::table::Table;
 use super::{sanitize, style, wrap};
 
 #[derive(Debug)]
@@ -38,11 +37,9 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// The lines of a table, as wide as this page.
-    pub(crate) fn table_lines(&self, table: &Table) -> Vec<String> {
-        let mut page = Page::new(self.color, self.width, self.quiet);
-        table.print_table(&mut page);
-        page.text.lines().map(str::to_owned).collect()
+    /// An empty page of the same width and colour.
+    pub(crate) fn new_alike(&self) -> Page {
+        Page::new(self.color, self.width, self.quiet)
     }
 
     /// A heading above a part of the view.

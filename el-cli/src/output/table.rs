@@ -97,6 +97,13 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// The lines of the table, as wide as the page.
+    pub(crate) fn lines_for(&self, page: &Page) -> Vec<String> {
+        let mut own = page.new_alike();
+        self.print_table(&mut own);
+        own.into_text().lines().map(str::to_owned).collect()
+    }
+
     /// Prints the table without columns that are empty in every row.
     pub(crate) fn print_table(&self, page: &mut Page) {
         let widths = self.column_widths(page.width());

@@ -7,7 +7,6 @@ use tokio::sync::{Semaphore, broadcast};
 use super::address::Name;
 use super::answer::Failure;
 use super::sign_in::SignIn;
-use super::watch::Told;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::globals::Globals;
@@ -20,6 +19,15 @@ const CONNECTIONS: usize = 64;
 const STREAMS: usize = 16;
 /// The messages that a slow browser may lag behind before it has to load everything anew.
 const LAG: usize = 64;
+
+/// A message for all browsers.
+#[derive(Debug, Clone)]
+pub(super) struct Told {
+    /// The last event that it covers.
+    pub(super) seq: i64,
+    pub(super) kind: &'static str,
+    pub(super) data: Arc<str>,
+}
 
 /// The state of the server.
 #[derive(Debug)]

@@ -18,8 +18,8 @@ use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc};
 use tokio::time::{Instant, interval_at};
 
 use super::answer::Failure;
-use super::board::Board;
-use super::watch::{self, Told};
+use super::board::{Board, Told};
+use super::watch;
 
 /// A sign of life for the browser, and for what may lie between.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);

@@ -13,7 +13,7 @@ use el_core::model::{AtomRow, Timestamp};
 use el_core::{Store, ops};
 use serde::Serialize;
 
-use super::board::Board;
+use super::board::{Board, Told};
 use crate::app::App;
 use crate::commands::status;
 use crate::error::{CommandError, Result};
@@ -28,15 +28,6 @@ const REFRESH: Duration = Duration::from_secs(5);
 const BRANCHES: Duration = Duration::from_secs(2);
 /// The rows of each part that are sent.
 pub(super) const ROWS: usize = 50;
-
-/// A message for all browsers.
-#[derive(Debug, Clone)]
-pub(super) struct Told {
-    /// The last event that it covers.
-    pub(super) seq: i64,
-    pub(super) kind: &'static str,
-    pub(super) data: Arc<str>,
-}
 
 /// What changed since an event, and the board as it is now.
 #[derive(Debug, Serialize)]

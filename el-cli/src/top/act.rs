@@ -5,55 +5,9 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::Sender;
 
 use super::Message;
+use super::action::{Action, Ask, Place};
 use super::state::{Mark, Row};
 use crate::output::sanitize;
-
-/// What is asked before an action.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Ask {
-    /// Nothing.
-    Nothing,
-    /// A yes or no; no is the answer to every other key.
-    Confirm(String),
-    /// A line. The words of the command get it at the end.
-    Line(String),
-    /// A text in the editor. The command reads it from stdin.
-    Text(&'static str),
-}
-
-/// Where a command runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Beside the board; its last line is told.
-    Aside,
-    /// On the terminal, which the board lends.
-    Terminal,
-}
-
-/// A command to run, and what comes before it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Action {
-    pub(super) ask: Ask,
-    pub(super) place: Place,
-    /// The words of each command, in order; a failure ends the row.
-    pub(super) commands: Vec<Vec<String>>,
-}
-
-/// A question at the foot of the screen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Prompt {
-    pub(super) question: String,
-    pub(super) typed: String,
-    pub(super) purpose: Purpose,
-}
-
-/// What a typed line is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Purpose {
-    Filter,
-    Confirm(Action),
-    Line(Action),
-}
 
 fn words(line: &[&str]) -> Vec<String> {
     line.iter().map(|word| (*word).to_owned()).collect()

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::act::{self, Action, Ask, Place, Prompt, Purpose};
+use super::act;
+use super::action::{Action, Ask, Place, Prompt, Purpose};
 use super::detail::View;
 use super::screen::Screen;
 use super::state::Pane;

@@ -4,7 +4,7 @@ use el_core::model::{Cost, Priority, Way};
 use el_core::ops::Board;
 use el_core::rules::ready::Hold;
 
-use super::act::Prompt;
+use super::action::Prompt;
 use crate::output::{board as words, holds, runs, sanitize, time};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

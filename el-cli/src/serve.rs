@@ -24,6 +24,7 @@ mod body;
 mod connections;
 mod files;
 mod notes;
+mod pages;
 mod review;
 mod routes;
 mod sign_in;

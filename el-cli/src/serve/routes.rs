@@ -9,20 +9,8 @@ use axum::routing::{get, post};
 
 use super::answer::Failure;
 use super::board::Board;
+use super::pages::PAGES;
 use super::{files, review, sign_in_calls, stream, transcript, verbs, views, walls};
-
-/// Pages of the front end: all are the same document, which holds nothing of the project.
-const PAGES: [&str; 4] = ["/", "/board", "/runs", "/graph"];
-/// Pages about one atom: `/a/<id>` and `/a/<id>/review`.
-const ATOM_PAGES: &str = "/a/";
-
-/// What is answered before a browser is signed in.
-pub(super) fn is_public(path: &str) -> bool {
-    PAGES.contains(&path)
-        || path.starts_with(ATOM_PAGES)
-        || files::is_asset(path)
-        || ["/api/hello", "/api/sign-in"].contains(&path)
-}
 
 pub(super) fn all_routes(board: &Arc<Board>) -> Router {
     let pages =

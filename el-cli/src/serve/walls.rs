@@ -14,7 +14,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::answer::Failure;
 use super::board::Board;
-use super::routes::is_public;
+use super::pages::is_public;
 
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; worker-src 'self'; manifest-src 'none'; \

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 
 use super::Tx;
-use super::ready::resting_plans;
+use super::ready::is_resting_plan;
 use crate::Result;
 use crate::error::Doing;
 use crate::model::Timestamp;
@@ -142,8 +142,7 @@ pub(crate) fn set_driver(tx: &Tx<'_>, epic: &str, worker: &str) -> Result<()> {
 /// Returns true if an epic is a plan without a driver. Such a plan holds the tasks. Must agree with
 /// that part of `READY`.
 pub(crate) fn is_resting(tx: &Tx<'_>, epic: &str) -> Result<bool> {
-    let sql = concat!("SELECT ?1 IN (", resting_plans!(), ")");
-    tx.prepare_cached(sql)
+    tx.prepare_cached(concat!("SELECT ", is_resting_plan!("?1")))
         .and_then(|mut s| s.query_row([epic], |row| row.get(0)))
         .doing("tell if a plan is driven")
 }

@@ -68,14 +68,19 @@ macro_rules! behind_a_run {
     };
 }
 
-/// The epics of plans that have not ended and that no worker drives.
-macro_rules! resting_plans {
-    () => {
-        "SELECT o.epic_id FROM orchestrations o WHERE o.ended_at IS NULL
-           AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = o.driver)"
+/// SQL: the atom with that id is the epic of a plan that has not ended and that no worker drives. A
+/// look by the id: a list of such plans would be made anew for each parent.
+macro_rules! is_resting_plan {
+    ($id:literal) => {
+        concat!(
+            "EXISTS (SELECT 1 FROM orchestrations o WHERE o.epic_id = ",
+            $id,
+            " AND o.ended_at IS NULL
+               AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = o.driver))"
+        )
     };
 }
-pub(super) use resting_plans;
+pub(super) use is_resting_plan;
 
 /// The condition for an atom `a` at the time `:now`, without the ancestors. A back-off that begins
 /// more than a minute in the future (`CLOCK_SKEW`) holds nothing: the clock was turned back.
@@ -97,9 +102,9 @@ pub(crate) const READY: &str = concat!(
 const HOLDS_CHILDREN: &str = concat!(
     "SELECT p.status IN ('blocked','wont_do','discard')
        OR (p.status = 'deferred' AND (p.defer_until IS NULL OR p.defer_until > ?2))
-       OR p.blocked_by > 0 OR (?3 AND p.id IN (",
-    resting_plans!(),
-    ")) OR ",
+       OR p.blocked_by > 0 OR (?3 AND ",
+    is_resting_plan!("p.id"),
+    ") OR ",
     has_live_blocker!("p.id"),
     ", p.parent_id FROM atoms p WHERE p.id = ?1"
 );

@@ -7,7 +7,7 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::{DoneRow, Timestamp};
 use crate::store::Tx;
-use crate::store::ready::resting_plans;
+use crate::store::ready::is_resting_plan;
 
 /// A branch that could not be landed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,9 +61,9 @@ pub(crate) fn list_resting(
             AND q.fault IS NOT NULL LIMIT 1)
          FROM orchestrations p INDEXED BY orchestrations_on CROSS JOIN atoms a ON a.id = p.epic_id
          WHERE p.ended_at IS NULL AND a.status NOT IN ('closed','wont_do','discard')
-           AND p.epic_id IN (",
-        resting_plans!(),
-        ") LIMIT ?1"
+           AND ",
+        is_resting_plan!("p.epic_id"),
+        " LIMIT ?1"
     );
     let mut statement = tx.prepare_cached(sql).doing("read resting plans")?;
     let rows = statement

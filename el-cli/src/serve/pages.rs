@@ -1,0 +1,16 @@
+//! What anyone may ask for: the pages, which hold nothing of the project, and the way in.
+
+use super::files;
+
+/// Pages of the front end: all are the same document, which holds nothing of the project.
+pub(super) const PAGES: [&str; 4] = ["/", "/board", "/runs", "/graph"];
+/// Pages about one atom: `/a/<id>` and `/a/<id>/review`.
+const ATOM_PAGES: &str = "/a/";
+
+/// What is answered before a browser is signed in.
+pub(super) fn is_public(path: &str) -> bool {
+    PAGES.contains(&path)
+        || path.starts_with(ATOM_PAGES)
+        || files::is_asset(path)
+        || ["/api/hello", "/api/sign-in"].contains(&path)
+}

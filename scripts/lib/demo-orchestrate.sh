@@ -31,7 +31,7 @@ story() {
   run git commit -q -m "A beginning"
   run el init --name tea
   # The question's script for each phase, and the list of tasks that its agent answers with.
-  export FAKE_AGENT_ANSWERS="$scratch/answers"
+  export FAKE_AGENT_ANSWERS="$scratch/shared/answers"
   mkdir "$FAKE_AGENT_ANSWERS"
   {
     say '{"total_tasks": 5, "tasks": ['

@@ -20,7 +20,7 @@ watch_tmux() {
     fi
     sleep 0.1
   done
-  : >"$scratch/seen"
+  : >"$scratch/shared/seen"
 }
 
 story() {
@@ -39,7 +39,7 @@ script: close greeting.txt is written
 TASK
   cat >tasks/program.md <<TASK
 script: say I will write a program that prints the greeting.
-script: wait-file $scratch/seen
+script: wait-file $scratch/shared/seen
 script: sleep 1100
 script: sh test -f greeting.txt && printf '#!/bin/sh\ncat greeting.txt\n' > hello.sh
 script: close hello.sh prints greeting.txt

@@ -9,6 +9,9 @@ scripted_claude() {
   mkdir "$scratch/home"
   export HOME="$scratch/home"
   unset XDG_CONFIG_HOME CLAUDE_CONFIG_DIR
+  # The agent works in a sandbox with a /tmp of its own; this folder is open to both sides.
+  mkdir "$scratch/shared"
+  export EL_SANDBOX_WRITE="$scratch/shared"
 }
 
 # Files an atom and prints its id: `file VARIABLE el create …`.
@@ -35,7 +38,7 @@ nothing_runs() {
     if [ -z "$socket" ] || ! tmux -L "$socket" list-sessions >/dev/null 2>&1; then
       # Where there is /proc, nothing carries this project's mark any more.
       [ -d /proc/self ] || return 0
-      left=$(grep -lazs "^EL_DB=$project/" /proc/[0-9]*/environ || :)
+      left=$(grep -lazs "^EL_SESSION=$project/" /proc/[0-9]*/environ || :)
       [ -n "$left" ] || return 0
     fi
     sleep 0.1

@@ -57,7 +57,7 @@ story() {
     say "Write a timer for tea: seconds in, a line out when the tea is ready."
     say ""
     say "script: say I will write timer.sh."
-    say "script: wait-file $scratch/seen"
+    say "script: wait-file $scratch/shared/seen"
     say "script: write timer.sh sleep \$1; echo Tea is ready!\\n"
     summary "The timer is written" timer.sh "the timer"
     report "The timer is written" '"timer.sh"'
@@ -101,7 +101,7 @@ story() {
   wait_for test -s "$folder/STATUS.txt" || :
   run cat "$folder/STATUS.txt"
   cp "$folder/STATUS.txt" "$scratch/status" || :
-  : >"$scratch/seen"
+  : >"$scratch/shared/seen"
   wait_for stands "$timer" review || :
   wait_for stands "$usage" completed || :
   wait_for no_worker || :

@@ -215,12 +215,22 @@ impl TestEnv {
     /// that is over, a program that was left over with the variables of the session.
     pub(crate) fn in_session(&self, run: &Value, program: &str) -> std::process::Command {
         let socket = self.session_socket(run);
-        if !socket.exists() {
+        let atom = run["atom_id"].as_str().unwrap();
+        // A worker tells of a launch before the supervisor listens.
+        let is_live = wait_until("the session socket, or the end of the run", SOON, || {
+            let is_over = || {
+                self.runs(atom)
+                    .iter()
+                    .any(|now| now["id"] == run["id"] && !now["outcome"].is_null())
+            };
+            if socket.exists() { Some(true) } else { is_over().then_some(false) }
+        });
+        if !is_live {
             let mut command = self.command(program);
             command.env("EL_SESSION", socket);
             return command;
         }
-        let folder = self.home().join("calls").join(run["atom_id"].as_str().unwrap());
+        let folder = self.home().join("calls").join(atom);
         fs::create_dir_all(&folder).unwrap();
         let mut command = self.command("sh");
         command.args(["-c", CALL, "sh"]).arg(folder).arg(program);

@@ -3,3 +3,4 @@
 mod agent;
 mod api;
 mod environment;
+mod github;

@@ -2,6 +2,7 @@
 
 mod client;
 mod env;
+mod github;
 mod process;
 mod screen;
 mod tracker;
@@ -9,6 +10,7 @@ mod wait;
 
 pub(crate) use client::RealClaude;
 pub(crate) use env::TestEnv;
+pub(crate) use github::{Github, SHOP, gh_versions};
 pub(crate) use process::{Process, Ran, Running};
 pub(crate) use wait::{look_until, wait_until};
 

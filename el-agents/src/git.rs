@@ -19,11 +19,15 @@ mod integrate;
 mod linked;
 mod locks;
 mod lost;
+mod merged_pull;
 mod own;
 mod ready;
 mod repository;
 mod request;
 mod reverted;
+mod step_over;
+#[cfg(test)]
+mod test_shop;
 mod untracked;
 mod worktree;
 
@@ -41,10 +45,12 @@ pub(crate) use self::given_up::add_all;
 pub use self::given_up::{expire_given_up, give_up};
 pub use self::integrate::{JoinMode, JoinResult, ScratchCheckout};
 pub use self::linked::main_worktree;
+pub use self::merged_pull::MergedPull;
 pub use self::own::{OwnWorktree, WorkBranch};
 pub use self::repository::{Repository, Worktree};
 pub use self::request::{Isolation, WorktreeRequest};
 pub use self::reverted::Revert;
+pub use self::step_over::StepOver;
 pub use self::untracked::copy_untracked;
 pub use self::worktree::{
     PreparedWorktree, make_worktrees_folder, prepare_worktree, remove_worktree,

@@ -113,7 +113,7 @@ impl Repository {
 }
 
 /// The merge of two commits, or the files that are in conflict.
-fn merge_commits(
+pub(super) fn merge_commits(
     git: &Git,
     ours: &str,
     theirs: &str,

@@ -161,6 +161,7 @@ impl Repository {
     /// If git fails.
     pub(super) fn notes_of(&self, atom: &str) -> Result<Vec<(String, String)>, GitError> {
         let mut notes = self.refs_below(&format!("refs/el/brought/{atom}/"))?;
+        notes.extend(self.refs_below(&format!("refs/el/merged/{atom}/"))?);
         for name in ["base", "astray"] {
             notes.extend(self.refs_below(&format!("refs/el/{name}/{atom}"))?);
         }
@@ -181,6 +182,9 @@ impl Repository {
                 return Ok(true);
             }
         }
+        if self.is_in_merged_pull(target, atom, tip)? {
+            return Ok(true);
+        }
         // A merge in the branch may hold changes of its own, such as the resolution of a conflict,
         // and no other commit shows them.
         let base = self.base_of(atom)?;
@@ -196,7 +200,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    fn is_merge_empty(&self, target: &str, commit: &str) -> Result<bool, GitError> {
+    pub(super) fn is_merge_empty(&self, target: &str, commit: &str) -> Result<bool, GitError> {
         let words = ["merge-tree", "--write-tree", "--no-messages", target, commit];
         let merged = self.git.ask_optional(&words)?;
         let tree = self.git.ask(&["rev-parse", &format!("{target}^{{tree}}")])?;

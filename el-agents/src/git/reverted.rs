@@ -57,7 +57,7 @@ impl Repository {
     }
 
     /// Returns true if a commit carries work of the branch: a commit of the branch, a copy of such
-    /// a commit, or the merge that landed the branch.
+    /// a commit, or the merge or squash that landed the branch.
     fn is_work_of(
         &self,
         atom: &str,
@@ -75,11 +75,15 @@ impl Repository {
         {
             return Ok(true);
         }
+        if self.merged_pulls(atom)?.iter().any(|pull| pull.commit == commit) {
+            return Ok(true);
+        }
         // The commit is a copy of a branch commit if removing the commit makes that branch commit
-        // unmerged.
+        // unmerged; so it is with a squash and the whole branch.
         let Some(before) = self.resolve_commit(&format!("{commit}^"))? else { return Ok(false) };
         Ok(self.git().ask(&["cherry", commit, tip])?
-            != self.git().ask(&["cherry", &before, tip])?)
+            != self.git().ask(&["cherry", &before, tip])?
+            || (self.is_merge_empty(commit, tip)? && !self.is_merge_empty(&before, tip)?))
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) use client::RealClaude;
 pub(crate) use env::TestEnv;
 pub(crate) use github::{Github, SHOP, gh_versions};
 pub(crate) use process::{Process, Ran, Running};
+pub(crate) use screen::Screen;
 pub(crate) use wait::{look_until, wait_until};
 
 use std::time::Duration;

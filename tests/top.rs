@@ -1,5 +1,8 @@
 //! `el top` at terminals of several sizes, driven by keys.
 
+mod actions;
+mod detail;
+
 use std::fs;
 
 use rustix::process::Signal;
@@ -23,10 +26,10 @@ fn the_board_fits_every_size_and_follows_a_resize() {
     let (env, [review, blocked]) = project();
     for (columns, rows) in [(80, 24), (60, 15), (200, 50)] {
         let screen = env.screen(columns, rows, "el top");
-        let text = screen.wait_for("It waits for a review");
         for part in ["1 Needs you", "2 Running", "3 Ready", &review, &blocked, "a approve"] {
-            assert!(text.contains(part), "{part} at {columns}x{rows}:\n{text}");
+            screen.wait_for(part);
         }
+        let text = screen.wait_for("somebody asks for a look");
         assert!(!screen.is_wrapped(), "{text}");
         screen.resize(100, 30);
         wait_until("the new size", SOON, || {
@@ -42,7 +45,7 @@ fn the_board_fits_every_size_and_follows_a_resize() {
 fn keys_move_filter_and_act_and_nothing_happens_without_a_yes() {
     let (env, [review, blocked]) = project();
     let screen = env.screen(100, 30, "el top");
-    screen.wait_for("It waits for a review");
+    screen.wait_for("somebody asks for a look");
     screen.press("a");
     screen.wait_for(&format!("Approve {review}? (y/N)"));
     screen.press("n");
@@ -90,7 +93,7 @@ fn a_reason_is_written_in_the_editor_and_the_screen_comes_back() {
     env.set("EDITOR", "write-reason");
     env.set("GIT_EDITOR", "write-reason");
     let screen = env.screen(100, 30, "el top");
-    screen.wait_for("It waits for a review");
+    screen.wait_for("somebody asks for a look");
     screen.press("r");
     env.wait_for_status(&review, "open");
     screen.wait_for("1 Needs you");
@@ -117,7 +120,7 @@ fn the_terminal_is_given_back_when_a_signal_ends_the_board() {
 fn a_tracker_that_is_moved_away_is_told_and_taken_up_again() {
     let (env, _) = project();
     let screen = env.screen(100, 30, "el top");
-    screen.wait_for("It waits for a review");
+    screen.wait_for("somebody asks for a look");
     fs::rename(env.project(".eluent"), env.project("away")).unwrap();
     screen.wait_for("the tracker cannot be read");
     fs::rename(env.project("away"), env.project(".eluent")).unwrap();
@@ -137,7 +140,7 @@ fn the_board_needs_a_terminal_and_is_not_an_agents() {
 fn keys_are_answered_while_a_thousand_events_a_second_come() {
     let (env, _) = project();
     let screen = env.screen(100, 30, "el top");
-    screen.wait_for("It waits for a review");
+    screen.wait_for("somebody asks for a look");
     let writer = env.database();
     writer.busy_timeout(SOON).unwrap();
     let insert = "INSERT INTO events (at, actor, kind, atom_id)

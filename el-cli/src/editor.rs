@@ -68,11 +68,16 @@ impl Draft {
         let _ = fs::remove_dir_all(&self.folder);
     }
 
+    /// Where the text is, in a line that is safe to show.
+    pub(crate) fn path_line(&self) -> String {
+        sanitize::path_line(&self.path)
+    }
+
     /// Keeps the file of a text that was refused, and says where it is.
     pub(crate) fn keep_draft(self, error: CommandError) -> CommandError {
         let path = self.path.display().to_string();
         error
-            .with_hint(format!("your text is kept in {}", sanitize::path_line(&self.path)))
+            .with_hint(format!("your text is kept in {}", self.path_line()))
             .with_detail("draft", path)
     }
 

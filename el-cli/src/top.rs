@@ -2,10 +2,12 @@
 //! anything else: the tracker, git, and every other `el` are read by threads of their own.
 
 use std::process::Command;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
-use el_agents::end_signal;
+use el_agents::end_signal::{self, EndSignal};
 use el_core::model::Timestamp;
 use el_core::ops::Board;
 use ratatui::crossterm::event::{self, Event};
@@ -17,14 +19,18 @@ use crate::output::sanitize;
 
 mod act;
 mod action;
+mod carry;
 mod detail;
 mod draw;
 mod feed;
 mod keys;
+mod lines;
+mod reading;
 mod screen;
 mod state;
 
-use detail::{Detail, View};
+use action::Action;
+use detail::{Detail, Subject, View};
 use screen::Screen;
 use state::State;
 
@@ -35,15 +41,18 @@ enum Message {
     Branches(Vec<(String, Timestamp)>),
     /// Why the tracker cannot be read.
     Lost(String),
-    /// Lines of a detail, by its number.
-    Lines(u64, Vec<String>),
+    Lines(reading::Batch),
     /// What a command said at its end.
     Done(String),
+    /// A question before an action.
+    Ask(String, Action),
     Key(Event),
     /// Somebody asks for the end.
     End,
 }
 
+/// Messages that wait to be drawn. Whoever tells more has to wait: a flood takes no memory.
+const WAITING: usize = 64;
 /// A screen is drawn again after this time at the latest, for the ages in it.
 const AGES: Duration = Duration::from_secs(5);
 /// The interval between two looks at the parent.
@@ -57,7 +66,9 @@ struct Top<'a> {
     state: State,
     detail: Detail,
     known: feed::Known,
-    messages: Sender<Message>,
+    messages: SyncSender<Message>,
+    /// Asks git for the branches that can be landed.
+    ask_branches: SyncSender<()>,
     /// When the detail was read, and of which event.
     read: Option<(Instant, i64)>,
     view: View,
@@ -69,21 +80,29 @@ struct Top<'a> {
 pub(crate) fn show(app: &App) -> Result<Exit> {
     let name = app.project()?.root.file_name().unwrap_or_default().to_owned();
     let name = sanitize::path_line(std::path::Path::new(&name));
-    let (messages, inbox) = mpsc::channel();
-    let (ended, globals) = (messages.clone(), app.globals().clone());
-    end_signal::spawn_listener(move || ended.send(Message::End).is_ok()).map_err(no_terminal)?;
-    for read in [feed::send_boards, feed::send_branches] {
-        let (globals, messages) = (globals.clone(), messages.clone());
-        std::thread::spawn(move || read(&globals, &messages));
-    }
+    let (messages, inbox) = mpsc::sync_channel(WAITING);
+    let is_lent = Arc::<AtomicBool>::default();
+    let (ended, lent) = (messages.clone(), Arc::clone(&is_lent));
+    end_signal::spawn_listener(move |signal| {
+        // Ctrl-C is for whoever has the terminal now.
+        let is_others = signal == EndSignal::Interrupt && lent.load(Ordering::SeqCst);
+        is_others || ended.send(Message::End).is_ok()
+    })
+    .map_err(no_terminal)?;
+    let (ask_branches, asked) = mpsc::sync_channel(1);
+    let (globals, told) = (app.globals().clone(), messages.clone());
+    std::thread::spawn(move || feed::send_boards(&globals, &told));
+    let (globals, told) = (app.globals().clone(), messages.clone());
+    std::thread::spawn(move || feed::send_branches(&globals, &asked, &told));
     let mut screen = Screen::take().map_err(no_terminal)?;
-    let keys = keys::KeyReader::spawn(messages.clone());
+    let keys = keys::KeyReader::spawn(is_lent, messages.clone());
     let mut top = Top {
         app,
         state: State::new(name, app.printer.has_color()),
-        detail: Detail::default(),
+        detail: Detail::new(),
         known: feed::Known::default(),
         messages,
+        ask_branches,
         read: None,
         view: View::Why,
         height: 1,
@@ -112,7 +131,7 @@ impl Top<'_> {
                 screen
                     .terminal
                     .draw(|frame| {
-                        self.height = draw::draw_state(frame, &self.state, &self.detail);
+                        self.height = draw::draw_state(frame, &self.state, &mut self.detail);
                     })
                     .map_err(no_terminal)?;
                 drawn = Some(Instant::now());
@@ -120,8 +139,8 @@ impl Top<'_> {
             match inbox.recv_timeout(PARENT) {
                 Ok(message) => {
                     self.take(message, screen, keys)?;
-                    // What came meanwhile is drawn with it.
-                    while let Ok(message) = inbox.try_recv() {
+                    // What came meanwhile is drawn with it; what comes without end is not.
+                    for message in inbox.try_iter().take(WAITING) {
                         self.take(message, screen, keys)?;
                     }
                     self.read_detail();
@@ -143,7 +162,14 @@ impl Top<'_> {
         keys: &keys::KeyReader,
     ) -> Result<()> {
         match message {
-            Message::Board(board) => self.state.set_board(self.known.with_board(board)),
+            Message::Board(board) => {
+                let known = self.state.board.as_ref().map(|board| board.done.items.first());
+                let is_done = known.is_some_and(|known| known != board.done.items.first());
+                self.state.set_board(self.known.with_board(board));
+                if is_done {
+                    self.find_branches();
+                }
+            }
             Message::Branches(branches) => {
                 if let Some(board) = self.known.with_branches(branches) {
                     self.state.set_board(board);
@@ -153,11 +179,19 @@ impl Top<'_> {
                 self.state.is_lost = true;
                 self.state.news = format!("the tracker cannot be read: {why}");
             }
-            Message::Lines(number, lines) => drop(self.detail.push_lines(number, lines)),
+            Message::Lines(batch) => self.detail.push_lines(batch),
             Message::Done(told) => {
                 self.state.is_busy = false;
                 self.state.news = told;
                 self.read = None;
+                self.find_branches();
+            }
+            Message::Ask(question, action) => {
+                self.state.is_busy = false;
+                // Whoever types something else meanwhile is not interrupted.
+                if self.state.prompt.is_none() {
+                    self.confirm(&question, action);
+                }
             }
             Message::Key(Event::Key(key)) => self.press(key, screen, keys)?,
             Message::Key(_) => {}
@@ -166,19 +200,25 @@ impl Top<'_> {
         Ok(())
     }
 
+    /// What was done may have made a branch ready, or landed one.
+    fn find_branches(&self) {
+        // A question that waits already asks for the same.
+        let _ = self.ask_branches.try_send(());
+    }
+
     /// Reads the detail of the chosen row, if another row is chosen or something has happened.
     fn read_detail(&mut self) {
-        let Some(atom) = self.state.chosen().and_then(|row| row.atom.clone()) else { return };
+        let subject = self.state.chosen().map(|row| Subject::of(row, self.view));
+        let Some(subject) = subject else { return self.detail.close() };
         let seq = self.state.board.as_ref().map_or(0, |board| board.seq);
-        let is_same = self.detail.atom == atom && self.detail.view == Some(self.view);
         let is_known = self.read.is_some_and(|(at, read)| {
             // A log goes on by itself, and a diff is not read again under the eyes.
             read == seq || at.elapsed() < AGAIN || matches!(self.view, View::Log | View::Diff)
         });
-        if is_same && is_known {
+        if is_known && self.detail.subject.as_ref() == Some(&subject) {
             return;
         }
-        self.detail.open(self.program(), &atom, self.view, &self.messages);
+        self.detail.open(self.program(), subject, &self.messages);
         self.read = Some((Instant::now(), seq));
     }
 

@@ -17,6 +17,7 @@ use crate::output::list::List;
 use crate::output::runs;
 
 mod feed;
+mod tail;
 
 use feed::{Feed, Show};
 
@@ -167,7 +168,7 @@ impl LogSource {
 /// Copies the file to stdout, rendered or raw. Returns the run as of the last look.
 fn copy_log(args: &Args, app: &App, source: &LogSource) -> Result<Run> {
     let is_stream = has_stream(&source.run);
-    let show = match source.which {
+    let show = || match source.which {
         // A terminal never gets control codes, not even with `--raw`.
         _ if args.raw && !app.printer.is_terminal() => Show::Raw,
         LogFile::Transcript if is_stream && !args.raw => {
@@ -175,7 +176,7 @@ fn copy_log(args: &Args, app: &App, source: &LogSource) -> Result<Run> {
         }
         _ => Show::Text,
     };
-    let mut feed = Feed::new(show, args.limit);
+    let mut feed = Feed::new(show(), args.limit);
     let mut file = None;
     loop {
         // The state of the run is read before the file, so that no output before the end is missed.
@@ -183,6 +184,10 @@ fn copy_log(args: &Args, app: &App, source: &LogSource) -> Result<Run> {
         let last = !args.follow || !run.is_live();
         if file.is_none() {
             file = source.open_file()?;
+            if let (Some(file), Some(lines)) = (&mut file, args.limit) {
+                tail::seek_to_last(file, lines, show)
+                    .map_err(|error| CommandError::file_error("read", &source.path, error))?;
+            }
         }
         match &mut file {
             Some(file) => read_on(app, source, file, &mut feed)?,

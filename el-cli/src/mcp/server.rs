@@ -102,7 +102,7 @@ pub(crate) fn serve(app: &App) -> Result<Exit> {
 /// The first signal ends the server once no change is half-done. A second signal ends the server at
 /// once; committed changes stand.
 fn hear_signals(events: SyncSender<Event>, asked_to_end: Arc<AtomicBool>) -> io::Result<()> {
-    el_agents::end_signal::spawn_listener(move || {
+    el_agents::end_signal::spawn_listener(move |_| {
         if asked_to_end.swap(true, Ordering::SeqCst) {
             #[expect(
                 clippy::exit,

@@ -9,8 +9,10 @@ pub(super) enum Ask {
     Confirm(String),
     /// A line. The words of the command get it at the end.
     Line(String),
-    /// A text in the editor. The command reads it from stdin.
-    Text(&'static str),
+    /// A text in the editor, in a file of this name. The first command reads it from stdin.
+    Text(String),
+    /// What `el undo` would take back, as a question.
+    Undo,
 }
 
 /// Where a command runs.

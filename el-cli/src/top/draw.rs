@@ -4,10 +4,11 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Paragraph, Wrap};
+use ratatui::widgets::{Clear, Paragraph};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::detail::{Detail, View};
+use super::lines::{Keep, Lines};
 use super::state::{Mark, Pane, Row, State};
 use crate::output::board::counts_line;
 use crate::output::sanitize;
@@ -17,17 +18,37 @@ const SMALL: (u16, u16) = (60, 15);
 /// From here on, the detail stands beside the lists.
 const WIDE: u16 = 120;
 
-const HELP: &str = "\
-j k ↑ ↓       move                  1 2 3 4 Tab  needs you, running, ready, detail
-PgUp PgDn     a page                Enter Esc    into the detail, and back
-n N           next need, the one before          /  filter, Esc clears it
-i w t l d g   text, why, attempts, log, diff, what it waits for
-
-a  approve             r  reject, with a reason       c  answer, and reopen
-R  retry               x  cancel, won't do              X  discard
-p  priority            z  put off                     +  new atom
-o  attach              L  land                        s S  start, stop workers
-e  the setting that allows it                    ?  these keys     q  quit";
+/// The keys, for as many columns as there is room.
+const HELP: [(&str, &str); 26] = [
+    ("j k ↑ ↓", "move"),
+    ("PgUp PgDn", "a page"),
+    ("1 2 3 Tab", "the lists"),
+    ("Enter", "into the detail"),
+    ("Esc q", "back"),
+    ("n N", "next need, before"),
+    ("/", "filter; Esc clears"),
+    ("i w t", "text, why, attempts"),
+    ("l d g", "log, diff, graph"),
+    ("?", "these keys"),
+    ("q", "quit"),
+    ("+", "new atom"),
+    ("s S", "start, stop workers"),
+    ("a", "approve"),
+    ("r", "reject: a reason"),
+    ("c", "answer, comment"),
+    ("A", "answer and reopen"),
+    ("R", "retry"),
+    ("x", "end run, won't do"),
+    ("X", "discard"),
+    ("p", "priority"),
+    ("z", "put off"),
+    ("e", "edit"),
+    ("u", "undo"),
+    ("o", "attach to session"),
+    ("L", "land"),
+];
+/// Columns of a key and its text.
+const HELP_WIDTH: u16 = 30;
 
 /// The colours: three hues that colour-blind people tell apart, each with a sign.
 fn mark_style(mark: Mark, has_color: bool) -> Style {
@@ -42,22 +63,38 @@ fn mark_style(mark: Mark, has_color: bool) -> Style {
 }
 
 /// The height that the detail had, for scrolling by pages.
-pub(super) fn draw_state(frame: &mut Frame<'_>, state: &State, detail: &Detail) -> u16 {
+pub(super) fn draw_state(frame: &mut Frame<'_>, state: &State, detail: &mut Detail) -> u16 {
     let area = frame.area();
-    let [head, body, foot] =
-        Layout::vertical([Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)])
-            .areas(area);
+    let foot = foot_lines(state, area.width);
+    let foot_height = u16::try_from(foot.len()).unwrap_or(1);
+    let [head, body, below] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Min(0),
+        Constraint::Length(foot_height),
+    ])
+    .areas(area);
     draw_head(frame, state, head);
-    draw_foot(frame, state, foot);
-    let height = if area.width < SMALL.0 || area.height < SMALL.1 {
-        draw_one(frame, state, detail, body)
-    } else if area.width >= WIDE {
-        let [left, right] =
-            Layout::horizontal([Constraint::Percentage(50), Constraint::Min(0)]).areas(body);
+    frame.render_widget(Paragraph::new(foot).style(bold()), below);
+    let is_wide = area.width >= WIDE && area.height >= SMALL.1;
+    let height = if state.focus == Pane::Detail && !is_wide {
+        draw_detail(frame, state, detail, body)
+    } else if area.width < SMALL.0 || area.height < SMALL.1 {
+        draw_list(frame, state, state.focus, body);
+        body.height.saturating_sub(1)
+    } else if is_wide {
+        let [left, _, right] = Layout::horizontal([
+            Constraint::Percentage(50),
+            Constraint::Length(1),
+            Constraint::Min(0),
+        ])
+        .areas(body);
         draw_lists(frame, state, left);
         draw_detail(frame, state, detail, right)
     } else {
-        let lists = body.height.saturating_sub(body.height / 3).max(9);
+        // The detail has a third of the screen, and what the lists leave.
+        let rows: usize = Pane::LISTS.map(|pane| state.list(pane).len().max(1) + 1).iter().sum();
+        let most = body.height.saturating_sub(body.height / 3).max(9);
+        let lists = u16::try_from(rows).map_or(most, |rows: u16| rows.min(most));
         let [top, bottom] =
             Layout::vertical([Constraint::Length(lists), Constraint::Min(0)]).areas(body);
         draw_lists(frame, state, top);
@@ -69,12 +106,12 @@ pub(super) fn draw_state(frame: &mut Frame<'_>, state: &State, detail: &Detail) 
     height
 }
 
-fn draw_one(frame: &mut Frame<'_>, state: &State, detail: &Detail, area: Rect) -> u16 {
-    if state.focus == Pane::Detail {
-        return draw_detail(frame, state, detail, area);
-    }
-    draw_list(frame, state, state.focus, area);
-    area.height.saturating_sub(1)
+fn bold() -> Style {
+    Style::new().add_modifier(Modifier::BOLD)
+}
+
+fn dim() -> Style {
+    Style::new().add_modifier(Modifier::DIM)
 }
 
 fn draw_lists(frame: &mut Frame<'_>, state: &State, area: Rect) {
@@ -105,10 +142,7 @@ fn draw_lists(frame: &mut Frame<'_>, state: &State, area: Rect) {
 fn title_line(title: &str, right: &str, width: u16, is_focused: bool) -> Line<'static> {
     let used = title.width() + right.width() + 4;
     let rule = "─".repeat(usize::from(width).saturating_sub(used));
-    let style = match is_focused {
-        true => Style::new().add_modifier(Modifier::BOLD),
-        false => Style::new().add_modifier(Modifier::DIM),
-    };
+    let style = if is_focused { bold() } else { dim() };
     Line::styled(format!("─ {title} {rule} {right}"), style)
 }
 
@@ -129,9 +163,13 @@ fn draw_list(frame: &mut Frame<'_>, state: &State, pane: Pane, area: Rect) {
     let height = usize::from(area.height.saturating_sub(1));
     let chosen = list.position(&state.filter).unwrap_or(0);
     let first = (chosen + 1).saturating_sub(height);
-    for (at, row) in rows.iter().enumerate().skip(first).take(height) {
+    let shown = || rows.iter().enumerate().skip(first).take(height);
+    let widest = |of: fn(&Row) -> &str| shown().map(|(_, row)| of(row).width()).max().unwrap_or(0);
+    let columns =
+        [widest(|row| row.atom.as_deref().unwrap_or_default()), widest(|row| row.kind.as_str())];
+    for (at, row) in shown() {
         let is_chosen = at == chosen && state.source == pane;
-        lines.push(row_line(row, area.width, is_chosen, state));
+        lines.push(row_line(row, columns, area.width, is_chosen, state));
     }
     if rows.is_empty() {
         let text = match (state.board.is_none(), list.len()) {
@@ -139,19 +177,22 @@ fn draw_list(frame: &mut Frame<'_>, state: &State, pane: Pane, area: Rect) {
             (false, 0) => empty.to_owned(),
             (false, hidden) => format!("the filter hides {hidden}; Esc clears it"),
         };
-        lines.push(Line::styled(format!("   {text}"), Style::new().add_modifier(Modifier::DIM)));
+        lines.push(Line::styled(format!("   {text}"), dim()));
     }
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-fn row_line<'a>(row: &'a Row, width: u16, is_chosen: bool, state: &State) -> Line<'a> {
+fn row_line<'a>(
+    row: &'a Row,
+    [id, kind]: [usize; 2],
+    width: u16,
+    is_chosen: bool,
+    state: &State,
+) -> Line<'a> {
     let pointer = if is_chosen { "▸" } else { " " };
-    let id = row.atom.as_deref().unwrap_or_default();
     let width = usize::from(width);
-    let mut head = format!(" {id}");
-    if !row.kind.is_empty() {
-        head.push_str(&format!("  {}", row.kind));
-    }
+    let name = row.atom.as_deref().unwrap_or_default();
+    let head = format!(" {name:<id$}  {:<kind$}", row.kind);
     let room = width.saturating_sub(3 + head.width());
     // The right edge goes first where there is no room.
     let right = if row.right.width() + 16 <= room { row.right.as_str() } else { "" };
@@ -165,60 +206,89 @@ fn row_line<'a>(row: &'a Row, width: u16, is_chosen: bool, state: &State) -> Lin
         Span::raw("  "),
         Span::raw(text),
         Span::raw(" ".repeat(gap)),
-        Span::styled(right, Style::new().add_modifier(Modifier::DIM)),
+        Span::styled(right, dim()),
     ]);
     if is_chosen { line.patch_style(Style::new().add_modifier(Modifier::REVERSED)) } else { line }
 }
 
-fn draw_detail(frame: &mut Frame<'_>, state: &State, detail: &Detail, area: Rect) -> u16 {
-    let views = View::ALL.map(|(view, name, key)| match detail.view == Some(view) {
+fn draw_detail(frame: &mut Frame<'_>, state: &State, detail: &mut Detail, area: Rect) -> u16 {
+    let height = area.height.saturating_sub(1);
+    detail.set_width(usize::from(area.width));
+    let views = View::ALL.map(|(view, name, key)| match detail.view() == Some(view) {
         true => format!("[{key} {name}]"),
         false => format!("{key} {name}"),
     });
-    let title = format!("4 {}", detail.atom);
+    let title = detail_title(state, detail, usize::from(height));
     let right = sanitize::truncate_to(
         &views.join(" "),
         usize::from(area.width).saturating_sub(title.width() + 5),
     )
     .into_owned();
     let mut lines = vec![title_line(&title, &right, area.width, state.focus == Pane::Detail)];
-    let height = area.height.saturating_sub(1);
-    let is_diff = detail.view == Some(View::Diff);
-    for line in detail.window(usize::from(height)) {
-        let style = match line.as_bytes().first() {
-            Some(b'+') if is_diff && state.has_color => Style::new().fg(Color::LightBlue),
-            Some(b'-') if is_diff && state.has_color => Style::new().fg(Color::LightRed),
+    let is_diff = detail.view() == Some(View::Diff);
+    for row in detail.window(usize::from(height)) {
+        let style = match row.first {
+            b'+' if is_diff && state.has_color => Style::new().fg(Color::LightBlue),
+            b'-' if is_diff && state.has_color => Style::new().fg(Color::LightRed),
+            b'd' | b'@' if is_diff => bold(),
             _ => Style::new(),
         };
-        lines.push(Line::styled(line.as_str(), style));
+        lines.push(Line::styled(row.text.as_str(), style));
     }
     frame.render_widget(Paragraph::new(lines), area);
     height
 }
 
+/// The atom, and which of its lines are shown.
+fn detail_title(state: &State, detail: &Detail, height: usize) -> String {
+    let atom = state.chosen().and_then(|row| row.atom.as_deref()).unwrap_or_default();
+    let (shown, all) = detail.place(height);
+    let place = match (detail.is_following(), all > height) {
+        (true, _) => " · follows".to_owned(),
+        (false, true) => {
+            let more = if detail.is_cut() { "+" } else { "" };
+            format!(" · {}–{} of {all}{more}", shown.start + 1, shown.end)
+        }
+        (false, false) => String::new(),
+    };
+    format!("4 {atom}{place}")
+}
+
 fn draw_head(frame: &mut Frame<'_>, state: &State, area: Rect) {
     let counts = state.board.as_ref().map(counts_line).unwrap_or_default();
-    let bold = Style::new().add_modifier(Modifier::BOLD);
     let line = Line::from(vec![
-        Span::styled(format!(" {}  ", state.name), bold),
+        Span::styled(format!(" {}  ", state.name), bold()),
         Span::raw(counts),
-        Span::styled(if state.is_lost { "  stale" } else { "" }, bold),
+        Span::styled(if state.is_lost { "  stale" } else { "" }, bold()),
     ]);
     frame.render_widget(Paragraph::new(line), area);
 }
 
-fn draw_foot(frame: &mut Frame<'_>, state: &State, area: Rect) {
-    let text = if let Some(prompt) = &state.prompt {
-        format!(" {}{}▏", prompt.question, prompt.typed)
-    } else if state.is_busy {
-        " working…".to_owned()
-    } else if !state.news.is_empty() {
-        format!(" {}", state.news)
-    } else {
-        format!(" {}/ filter  ? keys  q quit", ways_text(state))
+/// Rows that the foot may take.
+const FOOT: usize = 4;
+
+/// What is asked, or was told, in full; else the keys of the chosen row.
+fn foot_lines(state: &State, width: u16) -> Vec<Line<'static>> {
+    let keys = |text: String, rest: &str| {
+        let all = format!("{text}{rest}");
+        if all.width() < usize::from(width) { all } else { format!("{text}? keys") }
     };
-    let style = Style::new().add_modifier(Modifier::BOLD);
-    frame.render_widget(Paragraph::new(Line::styled(text, style)), area);
+    let text = if let Some(prompt) = &state.prompt {
+        format!("{}{}▏", prompt.question, prompt.typed)
+    } else if state.is_busy {
+        "working…".to_owned()
+    } else if !state.news.is_empty() {
+        state.news.clone()
+    } else if state.focus == Pane::Detail {
+        keys(format!("Esc back  {}", ways_text(state)), "j k scroll  ? keys")
+    } else {
+        keys(ways_text(state), "/ filter  ? keys  q quit")
+    };
+    let mut lines = Lines::new(usize::from(width).saturating_sub(1), 1, usize::MAX);
+    lines.push(&text, Keep::First);
+    // What is typed, or told last, is at the end.
+    let first = lines.len().saturating_sub(FOOT);
+    lines.window(first..lines.len()).map(|row| Line::raw(format!(" {}", row.text))).collect()
 }
 
 /// The keys of the chosen row.
@@ -228,15 +298,29 @@ fn ways_text(state: &State) -> String {
     for way in ways {
         text.push_str(&format!("{} {}  ", way.key, way.label));
     }
-    if ways.is_empty() && state.source == Pane::Running {
-        text.push_str("l log  o attach  x cancel  ");
-    } else if ways.is_empty() {
-        text.push_str("+ new  s start  ");
+    let is_of = |pane| state.source == pane && state.chosen().is_some();
+    if !ways.is_empty() {
+        return text;
     }
-    text
+    let keys = match state.board {
+        Some(_) if is_of(Pane::Running) => "l log  o attach  x cancel  ",
+        Some(_) if is_of(Pane::Ready) => "i text  p priority  z put off  + new  s start a worker  ",
+        Some(_) => "+ new  s start a worker  ",
+        None => "",
+    };
+    keys.to_owned()
 }
 
 fn draw_help(frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Clear, area);
-    frame.render_widget(Paragraph::new(HELP).wrap(Wrap { trim: false }), area);
+    let columns = usize::from(area.width / HELP_WIDTH).clamp(1, 3);
+    let rows = HELP.len().div_ceil(columns);
+    let lines = (0..rows).map(|row| {
+        let cells = (row..HELP.len()).step_by(rows).map(|at| {
+            let (keys, text) = HELP[at];
+            [Span::styled(format!(" {keys:<9} "), bold()), Span::raw(format!("{text:<19}"))]
+        });
+        Line::from(cells.flatten().collect::<Vec<_>>())
+    });
+    frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
 }

@@ -1,6 +1,6 @@
 //! Reads the board beside the screen: a slow disk or a slow git never holds a key up.
 
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use el_agents::worker;
@@ -18,8 +18,9 @@ use crate::output::printer::Printer;
 const LOOK: Duration = Duration::from_millis(200);
 /// Heartbeats and costs write no event: they are shown no later than this.
 const PULSE: Duration = Duration::from_secs(2);
-/// The interval between two questions to git.
+/// The longest interval between two questions to git, and the shortest.
 const BRANCHES: Duration = Duration::from_secs(30);
+const BRANCHES_AGAIN: Duration = Duration::from_millis(500);
 /// Rows of a part.
 const ROWS: usize = 500;
 
@@ -30,7 +31,7 @@ pub(super) fn open_app(globals: &Globals) -> App {
 }
 
 /// Sends the board whenever it has changed, for as long as somebody listens.
-pub(super) fn send_boards(globals: &Globals, messages: &Sender<Message>) {
+pub(super) fn send_boards(globals: &Globals, messages: &SyncSender<Message>) {
     let app = open_app(globals);
     loop {
         let failed = watch_store(&app, messages).err();
@@ -43,7 +44,7 @@ pub(super) fn send_boards(globals: &Globals, messages: &Sender<Message>) {
 }
 
 /// Returns once nobody listens.
-fn watch_store(app: &App, messages: &Sender<Message>) -> Result<()> {
+fn watch_store(app: &App, messages: &SyncSender<Message>) -> Result<()> {
     let store = app.open_for_reading()?;
     let mut seen: Option<(i64, i64, Instant)> = None;
     loop {
@@ -67,16 +68,25 @@ fn watch_store(app: &App, messages: &Sender<Message>) -> Result<()> {
     }
 }
 
-/// Sends the branches that can be landed, now and then.
-pub(super) fn send_branches(globals: &Globals, messages: &Sender<Message>) {
+/// Sends the branches that can be landed: now and then, and when somebody asks. Git has nine tenths
+/// of the time for others.
+pub(super) fn send_branches(
+    globals: &Globals,
+    asked: &Receiver<()>,
+    messages: &SyncSender<Message>,
+) {
     let app = open_app(globals);
     loop {
+        let begun = Instant::now();
         let found = app.open_for_reading().ok();
         let found = found.and_then(|store| status::find_branches(&app, &store));
         if messages.send(Message::Branches(found.unwrap_or_default())).is_err() {
             return;
         }
-        std::thread::sleep(BRANCHES);
+        std::thread::sleep(BRANCHES_AGAIN.max(begun.elapsed() * 9));
+        if asked.recv_timeout(BRANCHES) == Err(RecvTimeoutError::Disconnected) {
+            return;
+        }
     }
 }
 

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use ratatui::crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::act;
 use super::action::{Action, Ask, Place, Prompt, Purpose};
 use super::detail::View;
 use super::screen::Screen;
 use super::state::Pane;
-use super::{Message, Top, has_key, no_terminal};
+use super::{Message, Top, act, carry, has_key, no_terminal};
 use crate::editor::Draft;
 use crate::error::Result;
 
@@ -26,8 +25,7 @@ pub(super) struct KeyReader {
 }
 
 impl KeyReader {
-    pub(super) fn spawn(messages: Sender<Message>) -> KeyReader {
-        let is_lent = Arc::new(AtomicBool::new(false));
+    pub(super) fn spawn(is_lent: Arc<AtomicBool>, messages: SyncSender<Message>) -> KeyReader {
         let lent = Arc::clone(&is_lent);
         std::thread::spawn(move || {
             loop {
@@ -74,8 +72,7 @@ impl Top<'_> {
             return Ok(());
         }
         if key.modifiers.contains(KeyModifiers::CONTROL) {
-            self.is_over |= matches!(key.code, KeyCode::Char('c'));
-            return Ok(());
+            return self.press_control(key.code, screen);
         }
         if self.state.prompt.is_some() {
             return self.type_key(key.code, screen, keys);
@@ -85,8 +82,11 @@ impl Top<'_> {
             return Ok(());
         }
         let in_detail = self.state.focus == Pane::Detail;
-        let page = isize::try_from(self.height.max(2) - 1).unwrap_or(1);
+        let page = self.page();
         match key.code {
+            KeyCode::Char('q') | KeyCode::Esc if in_detail => {
+                self.state.focus_on(self.state.source);
+            }
             KeyCode::Char('q') => self.is_over = true,
             KeyCode::Char('?') => self.state.shows_help = true,
             KeyCode::Char('j') | KeyCode::Down => self.go(1, in_detail),
@@ -94,14 +94,14 @@ impl Top<'_> {
             KeyCode::PageDown | KeyCode::Char(' ') => self.go(page, in_detail),
             KeyCode::PageUp => self.go(-page, in_detail),
             KeyCode::Home => self.go(isize::MIN / 2, in_detail),
+            KeyCode::End | KeyCode::Char('G') if in_detail => self.detail.scroll_to_end(),
             KeyCode::End | KeyCode::Char('G') => self.go(isize::MAX / 2, in_detail),
             KeyCode::Tab => self.state.next_pane(false),
             KeyCode::BackTab => self.state.next_pane(true),
             KeyCode::Enter => self.state.focus_on(Pane::Detail),
-            KeyCode::Esc if in_detail => self.state.focus_on(self.state.source),
             KeyCode::Esc => self.state.filter.clear(),
-            KeyCode::Char('n') => self.next_need(1),
-            KeyCode::Char('N') => self.next_need(-1),
+            KeyCode::Char('n') => self.state.next_need(1),
+            KeyCode::Char('N') => self.state.next_need(-1),
             KeyCode::Char('1') => self.state.focus_on(Pane::Needs),
             KeyCode::Char('2') => self.state.focus_on(Pane::Running),
             KeyCode::Char('3') => self.state.focus_on(Pane::Ready),
@@ -111,18 +111,54 @@ impl Top<'_> {
                 let question = "/".to_owned();
                 self.state.prompt = Some(Prompt { question, typed, purpose: Purpose::Filter });
             }
-            KeyCode::Char(key) => {
-                let view = View::ALL.into_iter().find(|(_, _, of)| *of == key);
-                if let Some((view, _, _)) = view {
-                    self.view = view;
-                    self.read = None;
-                } else if let Some(command) = act::shown_command(key, self.state.chosen()) {
-                    self.state.news = command;
-                } else if let Some(action) = act::action_of(key, self.state.chosen()) {
-                    self.begin(action, screen, keys)?;
-                }
-            }
+            KeyCode::Char(key) => return self.press_letter(key, screen, keys),
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn page(&self) -> isize {
+        isize::try_from(self.height.max(2) - 1).unwrap_or(1)
+    }
+
+    fn press_control(&mut self, key: KeyCode, screen: &mut Screen) -> Result<()> {
+        if let Some(prompt) = &mut self.state.prompt {
+            match key {
+                KeyCode::Char('c') => self.state.prompt = None,
+                KeyCode::Char('u') => prompt.typed.clear(),
+                _ => {}
+            }
+            return Ok(());
+        }
+        let in_detail = self.state.focus == Pane::Detail;
+        let page = self.page();
+        match key {
+            KeyCode::Char('c') => self.is_over = true,
+            KeyCode::Char('d') => self.go((page / 2).max(1), in_detail),
+            KeyCode::Char('u') => self.go(-(page / 2).max(1), in_detail),
+            KeyCode::Char('f') => self.go(page, in_detail),
+            KeyCode::Char('b') => self.go(-page, in_detail),
+            // Another program may have written on the screen.
+            KeyCode::Char('l') => screen.terminal.clear().map_err(no_terminal)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The key of a view, which it opens, or of an action.
+    fn press_letter(&mut self, key: char, screen: &mut Screen, keys: &KeyReader) -> Result<()> {
+        if let Some((view, _, _)) = View::ALL.into_iter().find(|(_, _, of)| *of == key) {
+            self.view = view;
+            self.read = None;
+            self.state.focus_on(Pane::Detail);
+        } else if let Some(command) = act::shown_command(key, self.state.chosen()) {
+            self.state.news = command;
+        } else {
+            match act::action_of(key, self.state.chosen()) {
+                Some(Ok(action)) => return self.begin(action, screen, keys),
+                Some(Err(why)) => self.state.news = why,
+                None => self.state.news = format!("{key} does nothing here; ? lists the keys"),
+            }
         }
         Ok(())
     }
@@ -134,21 +170,17 @@ impl Top<'_> {
         }
     }
 
-    fn next_need(&mut self, by: isize) {
-        if self.state.source == Pane::Needs {
-            self.state.move_by(by);
-        }
-        self.state.focus_on(Pane::Needs);
-    }
-
     /// Asks what the action asks, or does it.
     fn begin(&mut self, action: Action, screen: &mut Screen, keys: &KeyReader) -> Result<()> {
         match action.ask.clone() {
             Ask::Nothing => self.carry_out(action, None, screen, keys),
             Ask::Confirm(question) => {
-                let question = format!("{question} (y/N) ");
-                let purpose = Purpose::Confirm(action);
-                self.state.prompt = Some(Prompt { question, typed: String::new(), purpose });
+                self.confirm(&question, action);
+                Ok(())
+            }
+            Ask::Undo => {
+                self.state.is_busy = true;
+                carry::ask_undo(self.program(), action, self.messages.clone());
                 Ok(())
             }
             Ask::Line(question) => {
@@ -158,22 +190,26 @@ impl Top<'_> {
             }
             Ask::Text(file) => {
                 let app = self.app;
-                match keys.lend(screen, || Draft::edit(app, file, ""))? {
-                    Ok(Some((draft, text))) => {
-                        draft.remove();
-                        self.carry_out(action, Some(text), screen, keys)
-                    }
+                match keys.lend(screen, || Draft::edit(app, &file, ""))? {
+                    Ok(Some(draft)) => self.carry_out(action, Some(draft), screen, keys),
                     Ok(None) => {
                         self.state.news = "nothing was written, and nothing is done".to_owned();
                         Ok(())
                     }
                     Err(error) => {
-                        self.state.news = error.to_string();
+                        // The hint tells where the text is kept.
+                        self.state.news = format!("{error}; {}", error.hints().join("; "));
                         Ok(())
                     }
                 }
             }
         }
+    }
+
+    pub(super) fn confirm(&mut self, question: &str, action: Action) {
+        let question = format!("{question} (y/N) ");
+        let purpose = Purpose::Confirm(action);
+        self.state.prompt = Some(Prompt { question, typed: String::new(), purpose });
     }
 
     /// A key while something is asked.
@@ -215,7 +251,7 @@ impl Top<'_> {
     fn carry_out(
         &mut self,
         action: Action,
-        text: Option<String>,
+        draft: Option<(Draft, String)>,
         screen: &mut Screen,
         keys: &KeyReader,
     ) -> Result<()> {
@@ -223,14 +259,16 @@ impl Top<'_> {
         match action.place {
             Place::Aside => {
                 self.state.is_busy = true;
-                act::run_aside(program, action.commands, text, self.messages.clone());
+                carry::run_aside(program, action.commands, draft, self.messages.clone());
             }
             Place::Terminal => {
-                let done = keys.lend(screen, || act::run_on_terminal(program, &action.commands))?;
+                let done =
+                    keys.lend(screen, || carry::run_on_terminal(program, &action.commands))?;
                 if let Err(error) = done {
                     self.state.news = error.to_string();
                 }
                 self.read = None;
+                self.find_branches();
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The terminal, taken for the board and given back whatever happens.
 
-use std::io::{self, Stdout};
+use std::io::{self, BufWriter, Stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,12 +12,15 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
+/// Bytes of a screen that is drawn at once.
+const FRAME: usize = 64 << 10;
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
 /// The terminal while the board has it. Dropping it gives it back.
 pub(super) struct Screen {
-    pub(super) terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// A screen goes out in one write: nobody sees a half.
+    pub(super) terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
 }
 
 impl Screen {
@@ -30,7 +33,8 @@ impl Screen {
             }));
         });
         enter()?;
-        Ok(Screen { terminal: Terminal::new(CrosstermBackend::new(io::stdout()))? })
+        let out = BufWriter::with_capacity(FRAME, io::stdout());
+        Ok(Screen { terminal: Terminal::new(CrosstermBackend::new(out))? })
     }
 
     /// Gives the terminal to `work`, and takes it again.

@@ -58,9 +58,31 @@ pub(super) struct Row {
     pub(super) right: String,
     pub(super) ways: Vec<Way>,
     pub(super) priority: Option<Priority>,
+    /// The last run, or the one that goes on.
+    pub(super) run: Option<String>,
+    /// The cause in full.
+    pub(super) cause: Option<String>,
 }
 
 impl Row {
+    pub(super) fn has_key(&self, key: char) -> bool {
+        self.ways.iter().any(|way| way.key.chars().eq([key]))
+    }
+
+    /// Whether the key stands for this.
+    pub(super) fn has_way(&self, key: &str, label: &str) -> bool {
+        self.ways.iter().any(|way| way.key == key && way.label == label)
+    }
+
+    /// The keys with their commands.
+    pub(super) fn ways_lines(&self) -> Vec<String> {
+        let line = |way: &Way| {
+            let command = sanitize::one_line(&way.command);
+            format!("  {}  {:<9} {command}", way.key, way.label)
+        };
+        self.ways.iter().map(line).collect()
+    }
+
     fn has_text(&self, wanted: &str) -> bool {
         let all = [self.atom.as_deref().unwrap_or_default(), &self.kind, &self.text];
         all.iter().any(|text| text.to_lowercase().contains(wanted))
@@ -132,6 +154,8 @@ pub(super) struct State {
     pub(super) shows_help: bool,
     pub(super) has_color: bool,
     pub(super) is_busy: bool,
+    /// The row that the detail is about, while it has the focus and the row is in no list any more.
+    held: Option<Row>,
 }
 
 impl State {
@@ -149,6 +173,7 @@ impl State {
             shows_help: false,
             has_color,
             is_busy: false,
+            held: None,
         }
     }
 
@@ -158,10 +183,11 @@ impl State {
 
     /// The chosen row of the list that the detail belongs to.
     pub(super) fn chosen(&self) -> Option<&Row> {
-        self.list(self.source).chosen(&self.filter)
+        self.held.as_ref().or_else(|| self.list(self.source).chosen(&self.filter))
     }
 
     pub(super) fn move_by(&mut self, by: isize) {
+        self.held = None;
         let filter = self.filter.clone();
         self.lists[self.source.index().min(2)].move_by(by, &filter);
     }
@@ -169,7 +195,20 @@ impl State {
     pub(super) fn focus_on(&mut self, pane: Pane) {
         self.focus = pane;
         if pane != Pane::Detail {
+            self.held = None;
             self.source = pane;
+        }
+    }
+
+    /// Goes to the next need, from anywhere. The detail keeps the focus.
+    pub(super) fn next_need(&mut self, by: isize) {
+        let is_in = std::mem::replace(&mut self.source, Pane::Needs) == Pane::Needs;
+        let was_held = self.held.take().is_some();
+        if is_in && !was_held {
+            self.move_by(by);
+        }
+        if self.focus != Pane::Detail {
+            self.focus = Pane::Needs;
         }
     }
 
@@ -186,13 +225,41 @@ impl State {
             0 => total(board.ready.total, board.ready.capped),
             waiting => format!("{}, {waiting} wait", total(board.ready.total, board.ready.capped)),
         };
+        let before = self.chosen().filter(|_| self.focus == Pane::Detail).cloned();
         self.lists[0].replace(need_rows(&board), total(board.needs.total, board.needs.capped));
         self.lists[1].replace(run_rows(&board), total(board.running.total, board.running.capped));
         self.lists[2].replace(ready_rows(&board), ready);
         self.board = Some(board);
+        if let Some(before) = before {
+            self.stay_with(before);
+        }
         if std::mem::take(&mut self.is_lost) {
             self.news = "the tracker is back".to_owned();
         }
+    }
+}
+
+impl State {
+    /// Nothing moves under the eyes: the detail stays with its atom, whichever list that is in now.
+    fn stay_with(&mut self, before: Row) {
+        self.held = None;
+        let is_same = |row: &Row| match &before.atom {
+            Some(atom) => row.atom.as_ref() == Some(atom),
+            None => row.key == before.key,
+        };
+        if self.chosen().is_some_and(is_same) {
+            return;
+        }
+        for pane in Pane::LISTS {
+            let key = self.list(pane).shown(&self.filter).into_iter().find(|row| is_same(row));
+            if let Some(key) = key.map(|row| row.key.clone()) {
+                self.lists[pane.index()].chosen = Some(key);
+                self.source = pane;
+                return;
+            }
+        }
+        // What could be done to it is over.
+        self.held = Some(Row { ways: Vec::new(), mark: Mark::Waits, ..before });
     }
 }
 
@@ -215,6 +282,8 @@ fn need_rows(board: &Board) -> Vec<Row> {
         ]),
         ways: need.ways.clone(),
         priority: need.priority,
+        run: need.run_id.clone(),
+        cause: Some(sanitize::one_line(&need.why).into_owned()),
     };
     board.needs.items.iter().map(row).collect()
 }
@@ -233,6 +302,8 @@ fn run_rows(board: &Board) -> Vec<Row> {
         ]),
         ways: Vec::new(),
         priority: None,
+        run: Some(run.id.clone()),
+        cause: None,
     };
     board.running.items.iter().map(row).collect()
 }
@@ -251,8 +322,30 @@ fn ready_rows(board: &Board) -> Vec<Row> {
         },
         ways: Vec::new(),
         priority: Some(atom.priority),
+        run: None,
+        cause: None,
     };
     let ready = board.ready.items.iter().map(|atom| row(atom, None));
     let waiting = board.waiting.items.iter().map(|wait| row(&wait.atom, Some(&wait.holds)));
     ready.chain(waiting).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in crate::top) fn row(atom: Option<&str>) -> Row {
+        Row {
+            key: "k".into(),
+            mark: Mark::Needs,
+            atom: atom.map(str::to_owned),
+            kind: String::new(),
+            text: String::new(),
+            right: String::new(),
+            ways: Vec::new(),
+            priority: None,
+            run: None,
+            cause: None,
+        }
+    }
 }

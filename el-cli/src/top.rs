@@ -126,8 +126,11 @@ impl Top<'_> {
         let parent = rustix::process::getppid();
         let mut drawn: Option<Instant> = None;
         while !self.is_over {
-            let is_old = drawn.is_none_or(|at| at.elapsed() >= AGES);
-            if is_old {
+            let is_old = drawn.is_some_and(|at| at.elapsed() >= AGES);
+            if is_old && let Some(board) = self.known.aged(self.app.now()) {
+                self.state.show_board(board);
+            }
+            if is_old || drawn.is_none() {
                 screen
                     .terminal
                     .draw(|frame| {
@@ -172,7 +175,7 @@ impl Top<'_> {
             }
             Message::Branches(branches) => {
                 if let Some(board) = self.known.with_branches(branches) {
-                    self.state.set_board(board);
+                    self.state.show_board(board);
                 }
             }
             Message::Lost(why) => {

@@ -77,7 +77,10 @@ fn a_question_is_answered_and_the_next_attempt_is_told() {
         "record second.json",
         "close done",
     ]);
-    env.program("answer", "echo 'Take port 8080' > \"$1\"; echo \"$1\" > edited");
+    // As a person writes: above what is there.
+    let write =
+        "cp \"$1\" seen; { echo 'Take port 8080'; cat seen; } > \"$1\"; echo \"$1\" > edited";
+    env.program("answer", write);
     env.set("GIT_EDITOR", "answer");
     let _worker = env.start_work(&[]);
     env.wait_for_status(&id, "deferred");
@@ -88,9 +91,11 @@ fn a_question_is_answered_and_the_next_attempt_is_told() {
     env.wait_for_status(&id, "closed");
     let prompt = env.recorded("second.json")["prompt"].as_str().unwrap().to_owned();
     assert!(prompt.contains("Take port 8080"), "{prompt}");
-    // The editor names the atom, and nothing of the draft stays.
+    assert_eq!(env.comments(&id), ["Which port?", "Take port 8080"]);
+    // The editor shows what is asked, and nothing of the draft stays.
     let edited = env.wait_for_file("edited");
     assert!(edited.ends_with(&format!("answer-{id}.md")), "{edited}");
+    assert!(env.wait_for_file("seen").contains("claude: Which port?"));
     assert!(!std::path::Path::new(&edited).exists());
     leave(&screen);
 }

@@ -71,7 +71,10 @@ fn start(row: Option<&Row>) -> Action {
 }
 
 fn action_on(key: char, row: &Row, id: &str) -> Result<Action, String> {
-    let text = |file: &str| Ask::Text(format!("{file}-{id}.md"));
+    let text = |verb: &str| Ask::Text {
+        file: format!("{verb}-{id}.md"),
+        about: format!("To {verb} {id}: {}", row.text),
+    };
     let remark = words(&["comment", "add", id, "-"]);
     let reopen = words(&["reopen", id]);
     let no_review = || Err(format!("{id} does not wait for a review"));

@@ -9,8 +9,9 @@ pub(super) enum Ask {
     Confirm(String),
     /// A line. The words of the command get it at the end.
     Line(String),
-    /// A text in the editor, in a file of this name. The first command reads it from stdin.
-    Text(String),
+    /// A text in the editor, in a file of this name, above a line that says what it is about. The
+    /// first command reads it from stdin.
+    Text { file: String, about: String },
     /// What `el undo` would take back, as a question.
     Undo,
 }

@@ -9,6 +9,19 @@ use super::action::Action;
 use crate::editor::Draft;
 use crate::output::sanitize;
 
+/// The line below which nothing is read, as in git's commit messages.
+const SCISSORS: &str = "# ------------------------ >8 ------------------------";
+
+/// What the editor begins with: room for a text, and what it is about.
+pub(super) fn blank_form(about: &str) -> String {
+    format!("\n\n{SCISSORS}\n# Write above this line; what is below it is left out.\n# {about}\n")
+}
+
+/// What a person wrote into the form.
+pub(super) fn written_part(text: &str) -> &str {
+    text.split(SCISSORS).next().unwrap_or_default().trim()
+}
+
 /// Runs the commands of an action beside the board, and tells how they ended. The draft is the text
 /// for the first command; it is kept unless all of them succeed.
 pub(super) fn run_aside(
@@ -116,6 +129,17 @@ pub(super) fn run_on_terminal(
 mod tests {
     use super::super::action::{Ask, Place};
     use super::*;
+
+    #[test]
+    fn a_form_keeps_what_is_above_the_line_with_its_headings() {
+        let form = blank_form("To reject t-1: Sing");
+        assert_eq!(written_part(&form), "");
+        assert_eq!(
+            written_part(&format!("# A heading\n\nA text.{form}")),
+            "# A heading\n\nA text."
+        );
+        assert_eq!(written_part("no line\n"), "no line");
+    }
 
     #[test]
     fn an_undo_names_the_step_and_all_that_it_takes_back() {

@@ -304,7 +304,7 @@ fn ways_text(state: &State) -> String {
     }
     let keys = match state.board {
         Some(_) if is_of(Pane::Running) => "l log  o attach  x cancel  ",
-        Some(_) if is_of(Pane::Ready) => "i text  p priority  z put off  + new  s start a worker  ",
+        Some(_) if is_of(Pane::Ready) => "i text  p priority  z put off  + new  s start  ",
         Some(_) => "+ new  s start a worker  ",
         None => "",
     };

@@ -108,6 +108,13 @@ impl Known {
         self.board()
     }
 
+    /// The same board at a later time, for the ages in it.
+    pub(super) fn aged(&self, now: Timestamp) -> Option<Board> {
+        let mut board = self.board()?;
+        board.now = now;
+        Some(board)
+    }
+
     fn board(&self) -> Option<Board> {
         let mut board = Board::clone(self.bare.as_ref()?);
         ops::add_branches(&mut board, &self.branches);

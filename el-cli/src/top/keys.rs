@@ -18,6 +18,7 @@ use crate::error::Result;
 /// The interval in which the reader notices that the terminal is lent.
 const LOOK: Duration = Duration::from_millis(100);
 const TYPED: usize = 500;
+const NOTHING_WRITTEN: &str = "nothing was written, and nothing is done";
 
 /// The thread that reads keys; it waits while the terminal is lent.
 pub(super) struct KeyReader {
@@ -188,20 +189,24 @@ impl Top<'_> {
                 self.state.prompt = Some(Prompt { question, typed: String::new(), purpose });
                 Ok(())
             }
-            Ask::Text(file) => {
-                let app = self.app;
-                match keys.lend(screen, || Draft::edit(app, &file, ""))? {
-                    Ok(Some(draft)) => self.carry_out(action, Some(draft), screen, keys),
-                    Ok(None) => {
-                        self.state.news = "nothing was written, and nothing is done".to_owned();
-                        Ok(())
+            Ask::Text { file, about } => {
+                let (app, form) = (self.app, carry::blank_form(&about));
+                match keys.lend(screen, || Draft::edit(app, &file, &form))? {
+                    Ok(Some((draft, text))) => {
+                        let text = carry::written_part(&text).to_owned();
+                        if !text.is_empty() {
+                            return self.carry_out(action, Some((draft, text)), screen, keys);
+                        }
+                        draft.remove();
+                        self.state.news = NOTHING_WRITTEN.to_owned();
                     }
+                    Ok(None) => self.state.news = NOTHING_WRITTEN.to_owned(),
+                    // The hint tells where the text is kept.
                     Err(error) => {
-                        // The hint tells where the text is kept.
                         self.state.news = format!("{error}; {}", error.hints().join("; "));
-                        Ok(())
                     }
                 }
+                Ok(())
             }
         }
     }

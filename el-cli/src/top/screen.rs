@@ -66,3 +66,52 @@ fn give_back() {
         let _ = disable_raw_mode();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Not run by itself: the test below runs it in a terminal.
+    #[test]
+    #[ignore = "it panics, in a terminal of its own"]
+    fn panics_in_the_middle_of_a_screen() {
+        let mut screen = Screen::take().unwrap();
+        screen.terminal.draw(|frame| frame.render_widget("THE BOARD", frame.area())).unwrap();
+        panic!("on purpose");
+    }
+
+    #[test]
+    fn a_panic_gives_the_terminal_back() {
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        let own = std::env::current_exe().unwrap();
+        let name = "top::screen::tests::panics_in_the_middle_of_a_screen";
+        let line = format!(
+            "{} --exact {name} --ignored --nocapture; stty -a > stty; exec sleep 60",
+            own.display()
+        );
+        let tmux = |words: &[&str]| {
+            let mut tmux = Command::new("tmux");
+            tmux.args(["-L", "panic", "-f", "/dev/null"]).args(words).current_dir(folder.path());
+            tmux.env("TMUX_TMPDIR", folder.path()).env_remove("TMUX");
+            tmux.env("RUST_BACKTRACE", "0");
+            let ran = tmux.output().unwrap();
+            String::from_utf8_lossy(&ran.stdout).into_owned()
+        };
+        tmux(&["new-session", "-d", "-x", "80", "-y", "24", &line]);
+        let stty = folder.path().join("stty");
+        let begun = std::time::Instant::now();
+        let stty = loop {
+            let found = std::fs::read_to_string(&stty).unwrap_or_default();
+            if found.contains("icanon") || begun.elapsed().as_secs() > 30 {
+                break found;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        };
+        let text = tmux(&["capture-pane", "-p", "-S", "-500"]);
+        tmux(&["kill-server"]);
+        assert!(stty.contains(" icanon"), "{stty}\n{text}");
+        assert!(text.contains("on purpose") && !text.contains("THE BOARD"), "{text}");
+    }
+}

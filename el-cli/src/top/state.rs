@@ -218,7 +218,15 @@ impl State {
         self.focus_on(all[(self.focus.index() + step) % 4]);
     }
 
+    /// Takes a board that was read just now.
     pub(super) fn set_board(&mut self, board: Board) {
+        self.show_board(board);
+        if std::mem::take(&mut self.is_lost) {
+            self.news = "the tracker is back".to_owned();
+        }
+    }
+
+    pub(super) fn show_board(&mut self, board: Board) {
         let total =
             |total: i64, is_capped: bool| format!("{total}{}", if is_capped { "+" } else { "" });
         let ready = match board.waiting.total {
@@ -232,9 +240,6 @@ impl State {
         self.board = Some(board);
         if let Some(before) = before {
             self.stay_with(before);
-        }
-        if std::mem::take(&mut self.is_lost) {
-            self.news = "the tracker is back".to_owned();
         }
     }
 }

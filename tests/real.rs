@@ -8,6 +8,7 @@ mod mcp;
 mod orchestrate;
 mod plugin;
 mod review;
+mod sandbox;
 mod tools;
 mod trust;
 

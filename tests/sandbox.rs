@@ -1,11 +1,14 @@
 //! The sandbox around agents, checks and setups.
 
 mod attacks;
+mod branches;
 mod builds;
 mod modes;
 mod neighbours;
 mod programs;
 mod repositories;
+mod second_layer;
+mod trackers;
 
 use std::collections::BTreeMap;
 use std::fs;

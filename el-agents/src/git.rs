@@ -35,7 +35,7 @@ pub use self::advance::{
     AdvanceResult, LandedBranch, advance_branch, find_obstacle, note_landed, recover_move,
     unpublished_submodules,
 };
-pub(crate) use self::branch_names::{BranchPrefixes, PREFIXES_FILE};
+pub(crate) use self::branch_names::{BranchPrefixes, KEEP_FILE, PREFIXES_FILE};
 pub use self::branch_names::{DEFAULT_PREFIX, ensure_branch_prefix};
 pub use self::call::{Git, ensure_version};
 pub use self::editor::editor;

@@ -120,7 +120,11 @@ impl Launcher {
         let folder = RunDir::new(&self.places.runs, &run.id);
         folder.create()?;
         let environment = self.child_environment(run, &folder, &agent);
-        let settings = claude::settings_json(&self.places.el, &environment)?;
+        let settings = claude::settings_json(
+            &self.places.el,
+            &environment,
+            self.sandbox.found_sandbox().is_some(),
+        )?;
         write_private(&folder.settings_path(), settings.as_bytes())?;
         folder.write_environment(&run.token, &environment)?;
         folder.write_launch(&LaunchSpec {
@@ -245,7 +249,7 @@ pub fn check_agent(
     check::ensure_worktrees_possible(agent)?;
     let program = find_agent_program(agent, environment)?;
     // Values that the agent's command line does not take are found now, not at the first run.
-    drop(claude::settings_json(&places.el, &[])?);
+    drop(claude::settings_json(&places.el, &[], false)?);
     if matches!(agent.executor, Executor::Claude | Executor::Interactive) {
         check::ensure_permission_mode(Some(&agent.permission_mode), environment)?;
         drop(claude::argv(&claude_options(

@@ -3,6 +3,7 @@
 //! session of a late supervisor is ended.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use el_core::model::{EndKind, ExitRecord, Run};
@@ -17,6 +18,7 @@ use crate::output::RunOutput;
 use crate::preparation::context_file;
 use crate::process::{Ended, end_marked};
 use crate::rundir::RunDir;
+use crate::sandbox::{OwnBranch, disarm};
 use crate::settings::{AgentSettings, Places, RunRules};
 use crate::tmux::Tmux;
 
@@ -98,18 +100,28 @@ pub(crate) fn settle_lost(
 ) -> Result<Settled, RecoverError> {
     let folder = RunDir::new(&places.runs, &run.id);
     folder.forget_environment();
+    if let Some(mut branch) = OwnBranch::of_run(&folder) {
+        // Commits that cannot be taken over stay in the run's folder.
+        let _ = branch.take_over_finally();
+    }
+    let put_aside = disarm(&folder, Path::new(&run.workdir));
     if !preserve {
         // Removed before the run is settled: afterwards the file may belong to the next run.
         let _ = std::fs::remove_file(context_file(places, &run.atom_id));
     }
-    let record = folder.read_exit().filter(|record| record.run == run.id).unwrap_or_else(|| {
-        let kind =
-            if run.supervisor.is_some() { EndKind::SupervisorLost } else { EndKind::LaunchFailed };
-        ExitRecord {
-            message: why.map(|why| why.why),
-            ..ExitRecord::new(&run.id, kind, clock::now())
-        }
-    });
+    let mut record =
+        folder.read_exit().filter(|record| record.run == run.id).unwrap_or_else(|| {
+            let kind = if run.supervisor.is_some() {
+                EndKind::SupervisorLost
+            } else {
+                EndKind::LaunchFailed
+            };
+            ExitRecord {
+                message: why.map(|why| why.why),
+                ..ExitRecord::new(&run.id, kind, clock::now())
+            }
+        });
+    record.sandbox_notes.extend(put_aside);
     let kept = RunOutput::from_folder(&folder, run.executor != "command");
     let atom = ops::get_atom(store, &run.atom_id).ok();
     let launched = folder.read_launch().ok();

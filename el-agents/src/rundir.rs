@@ -40,7 +40,8 @@ impl RunDir {
     }
 
     /// The folder of a run, beside the database.
-    pub(crate) fn of_run(database: &Path, run: &str) -> RunDir {
+    #[must_use]
+    pub fn of_run(database: &Path, run: &str) -> RunDir {
         RunDir::new(&database.parent().unwrap_or(Path::new(".")).join("runs"), run)
     }
 

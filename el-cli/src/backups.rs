@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};
+use crate::known_trackers;
 
 mod due;
 mod keep;
@@ -243,6 +244,7 @@ impl Backups {
             .mode(0o700)
             .create(&self.folder)
             .and_then(|()| fs::set_permissions(&self.folder, Permissions::from_mode(0o700)))
+            .map(|()| known_trackers::remember(&self.folder, &self.database))
             .map_err(|source| CommandError::file_error("create", &self.folder, source))
     }
 }

@@ -17,6 +17,7 @@ mod exit;
 mod globals;
 mod in_git;
 mod input;
+mod known_trackers;
 mod mcp;
 mod mistyped;
 mod modes;
@@ -39,6 +40,7 @@ mod watch;
 use args::Parsed;
 use clap::CommandFactory as _;
 use commands::{Command, Upper};
+use el_agents::sandbox;
 use exit::Exit;
 use output::printer::{Format, Printer};
 use output::terminal::ColorWhen;
@@ -63,6 +65,9 @@ fn main() -> ExitCode {
             printer.write_bytes(version.as_bytes()).map(|()| Exit::Done),
         )
         .into();
+    }
+    if argv.get(1).is_some_and(|word| word == sandbox::ENTER) {
+        return sandbox::enter(&argv[2..]);
     }
     match session::place(&argv) {
         Place::Outside => {

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};
+use crate::known_trackers;
 use crate::trust::Trust;
 
 mod agents;
@@ -275,7 +276,7 @@ impl Settings {
                 _ => Network::On,
             },
             write: self.paths("sandbox_write", agent)?,
-            hide: self.paths("sandbox_hide", agent)?,
+            hide: [self.paths("sandbox_hide", agent)?, known_trackers::to_hide()].concat(),
         })
     }
 

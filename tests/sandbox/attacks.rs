@@ -28,9 +28,9 @@ fn it_writes_where_it_works_and_nowhere_else() {
     assert!(said.contains("Read-only file system"), "{said}");
     let run = env.last_run(env.robot(&["list", "--all"])["items"][0]["id"].as_str().unwrap());
     let pane = env.read_run_file(&run, "pane.log");
-    assert!(pane.contains("/mine read-only; sandbox_write with /"), "{pane}");
+    assert!(pane.contains("/mine read-only; this opens its place: el config set --add"), "{pane}");
     let why = env.el(&["why", run["atom_id"].as_str().unwrap()]).ok().stdout.replace("\n  ", " ");
-    assert!(why.contains("read-only; sandbox_write with /"), "{why}");
+    assert!(why.contains("read-only; this opens its place: el config set --add"), "{why}");
     assert!(env.read_run_file(&run, "prompt.md").contains("You run in a sandbox."));
     let branches = env.git(&["log", "--all", "--topo-order", "--format=%s"]);
     assert_eq!(branches, "work\nbase");

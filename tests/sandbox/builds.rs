@@ -73,3 +73,36 @@ fn programs_in_an_opened_folder_stay() {
     assert!(env.home().join(".tool/cache").exists());
     assert!(bin.is_dir() && !bin.join("git").exists());
 }
+
+/// A tool that keeps something in the home: its message names the command that helps.
+#[test]
+fn the_message_alone_says_what_to_allow() {
+    let Some(env) = TestEnv::with_sandbox("isolate = \"worktree\"\n") else { return };
+    std::fs::create_dir_all(env.home().join(".tool/store")).unwrap();
+    env.agent_script(
+        "touch \"$HOME/.tool/store/made\" || exit 1
+         echo built",
+    );
+    let id = env.create("build", &[]);
+    env.work(&["--drain"]);
+    assert_eq!(env.status(&id), "blocked");
+    let needs = env.robot(&["status"])["needs"]["items"].take();
+    let need = needs.as_array().unwrap().iter().find(|need| need["atom_id"] == *id).unwrap();
+    assert_eq!(need["kind"], "denied", "{need:#}");
+    let command = need["ways"][0]["command"].as_str().unwrap();
+    assert!(env.el(&["why", &id]).ok().stdout.replace("\n  ", " ").contains("el config set --add"));
+    env.run(env.command("sh").args(["-c", command])).ok();
+    env.el(&["retry", &id]).ok();
+    env.work(&["--drain"]);
+    assert_eq!(env.status(&id), "closed", "{command}");
+    assert!(env.home().join(".tool/store/made").exists());
+    // What was allowed by default still is.
+    let allowed = env.robot(&["config", "get", "sandbox_write"])["value"].take();
+    let allowed: Vec<&str> =
+        allowed.as_array().unwrap().iter().filter_map(|v| v.as_str()).collect();
+    assert!(allowed.contains(&"~/.cache") && allowed.len() > 2, "{allowed:?}");
+    env.run(env.command("sh").args(["-c", command])).ok();
+    let again = env.robot(&["config", "get", "sandbox_write"])["value"].take();
+    assert_eq!(again.as_array().unwrap().len(), allowed.len());
+    env.el(&["config", "set", "--add", "model", "opus"]).fails_with(2);
+}

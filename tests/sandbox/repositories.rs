@@ -87,3 +87,46 @@ fn no_git_outside_obeys_what_it_leaves() {
         is_safe("a checkout");
     });
 }
+
+/// Where there was no repository, an agent makes one that names programs: el's own git looks at it
+/// while it tells what is not committed.
+#[test]
+fn a_repository_of_its_making_where_there_was_none_is_disarmed() {
+    for is_linked in [false, true] {
+        let Some(env) = TestEnv::with_sandbox("") else { return };
+        std::fs::remove_dir_all(env.project(".git")).unwrap();
+        let ran = env.path("ran");
+        let make = if is_linked {
+            "mkdir evil; git init -q --separate-git-dir evil/git ."
+        } else {
+            "git init -q ."
+        };
+        let said = env.attack(&format!(
+            "{make}
+             git config user.name mine; git config user.email mine@example.com
+             echo one > file; git add file; git commit -q -m one
+             for key in core.fsmonitor core.pager filter.x.clean filter.x.smudge diff.x.command \\
+               diff.x.textconv alias.status; do git config $key 'touch {ran}; cat'; done
+             mkdir hooks; printf '#!/bin/sh\\ntouch {ran}\\n' > hooks/post-checkout
+             chmod +x hooks/*; cp hooks/* $(git rev-parse --git-dir)/hooks/
+             git config core.hooksPath $PWD/hooks
+             printf '* filter=x diff=x\\n' > .gitattributes; sleep 1; echo two >> file; rm hooks/*",
+            ran = ran.display(),
+        ));
+        let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
+        let run = env.last_run(id.as_str().unwrap());
+        let notes = run["sandbox_notes"].to_string();
+        assert!(notes.contains("the agent made a repository"), "{notes}\n{said}");
+        env.attack("echo again");
+        for words in [&["show", id.as_str().unwrap()][..], &["diff", id.as_str().unwrap()]] {
+            env.run(env.command("el").args(words));
+        }
+        if !is_linked {
+            // A person's own git does what it does in any repository.
+            assert_eq!(env.git(&["log", "--format=%an %s"]), "mine one");
+            env.git(&["status", "--short"]);
+            env.git(&["checkout", "-q", "-b", "next"]);
+        }
+        assert!(!ran.exists(), "{said}");
+    }
+}

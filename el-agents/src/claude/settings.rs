@@ -1,4 +1,5 @@
-//! The settings file of a run. The Stop hook sends back an agent that has not ended its atom.
+//! The settings file of a run. The Stop hook sends back an agent that has not ended its atom; in a
+//! sandbox, another hook tells the agent why a command failed.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -21,6 +22,7 @@ const HOOK_TIMEOUT: u32 = 10;
 pub fn settings_json(
     el: &Path,
     environment: &[(OsString, OsString)],
+    in_sandbox: bool,
 ) -> Result<String, ConfigurationError> {
     let error = |what: &str| {
         let message = format!("the path of el, {}, {what}", el.display());
@@ -30,14 +32,20 @@ pub fn settings_json(
         return Err(error("is not absolute"));
     }
     let path = el.to_str().ok_or_else(|| error("is not UTF-8"))?;
-    let command = format!("{} hook stop", shell_escape::unix::escape(Cow::Borrowed(path)));
-    let hook = json!({ "type": "command", "command": command, "timeout": HOOK_TIMEOUT });
+    let hook = |name: &str| {
+        let command = format!("{} hook {name}", shell_escape::unix::escape(Cow::Borrowed(path)));
+        json!({ "type": "command", "command": command, "timeout": HOOK_TIMEOUT })
+    };
+    let mut hooks = json!({ "Stop": [{ "hooks": [hook("stop")] }] });
+    if in_sandbox {
+        hooks["PostToolUseFailure"] = json!([{ "hooks": [hook("tool-failed")] }]);
+    }
     let own = environment.iter().filter_map(|(name, value)| {
         let name = name.to_str().filter(|name| name.starts_with("EL_") && *name != "EL_TOKEN")?;
         Some((name.to_owned(), Value::from(value.to_str()?)))
     });
     let own: Map<String, Value> = own.collect();
-    Ok(format!("{:#}\n", json!({ "hooks": { "Stop": [{ "hooks": [hook] }] }, "env": own })))
+    Ok(format!("{:#}\n", json!({ "hooks": hooks, "env": own })))
 }
 
 #[cfg(test)]
@@ -48,7 +56,8 @@ mod tests {
     use super::*;
 
     fn command(el: &str) -> String {
-        let text = settings_json(Path::new(el), &[]).unwrap();
+        let text = settings_json(Path::new(el), &[], false).unwrap();
+        assert!(!text.contains("PostToolUseFailure"));
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let hook = &value["hooks"]["Stop"][0]["hooks"][0];
         assert_eq!((hook["type"].as_str(), hook["timeout"].as_u64()), (Some("command"), Some(10)));
@@ -97,9 +106,9 @@ mod tests {
 
     #[test]
     fn a_path_that_cannot_be_told_is_refused() {
-        assert_eq!(settings_json(Path::new("el"), &[]).unwrap_err().field, "el");
+        assert_eq!(settings_json(Path::new("el"), &[], false).unwrap_err().field, "el");
         assert!(
-            settings_json(Path::new(std::ffi::OsStr::from_bytes(b"/x\xff/el")), &[])
+            settings_json(Path::new(std::ffi::OsStr::from_bytes(b"/x\xff/el")), &[], false)
                 .unwrap_err()
                 .message
                 .contains("UTF-8")

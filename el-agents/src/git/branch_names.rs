@@ -14,6 +14,9 @@ pub const DEFAULT_PREFIX: &str = "el/";
 /// The file in git's folder of the repository: a prefix a line, oldest first. Lines are only
 /// appended, so writers need no lock.
 pub(crate) const PREFIXES_FILE: &str = "el-branch-prefixes";
+/// A file that git passes over in a folder of branches. It keeps git from removing the folder as an
+/// empty one when it packs, and a sandbox's folder on top of it.
+pub(crate) const KEEP_FILE: &str = "el-keep.lock";
 
 /// The prefixes that were used in a repository, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -56,6 +56,8 @@ pub struct Git {
     action: Option<&'static str>,
     /// The deadline of all calls together.
     until: Option<Instant>,
+    /// Git's folder, which git does not look for.
+    git_folder: Option<PathBuf>,
 }
 
 impl Git {
@@ -69,7 +71,13 @@ impl Git {
             nameless: false,
             action: None,
             until: None,
+            git_folder: None,
         }
+    }
+
+    /// Git on this git folder, without a checkout. What lies around the folder is not looked at.
+    pub(crate) fn at_git_folder(folder: &Path) -> Git {
+        Git { git_folder: Some(folder.to_owned()), ..Git::at(folder) }
     }
 
     /// The same without the repository's hooks.
@@ -160,6 +168,9 @@ impl Git {
         }
         if let Some(above) = self.folder.parent().filter(|_| self.own) {
             command.env("GIT_CEILING_DIRECTORIES", above);
+        }
+        if let Some(folder) = &self.git_folder {
+            command.env("GIT_DIR", folder);
         }
         command.current_dir(&self.folder).stdin(Stdio::null());
         command

@@ -30,7 +30,10 @@ const AROUND: usize = 4;
 #[derive(Debug)]
 pub(super) struct Denials {
     pub(super) hidden: Vec<PathBuf>,
+    pub(super) home: Option<PathBuf>,
     pub(super) network: Network,
+    /// Whether a path is there.
+    pub(super) is_there: fn(&Path) -> bool,
 }
 
 impl Denials {
@@ -38,18 +41,26 @@ impl Denials {
     pub(super) fn find_in(&self, outputs: &[PathBuf]) -> Vec<String> {
         let mut told = Vec::new();
         for text in outputs.iter().filter_map(|path| read_end(path)) {
-            // The stream of an agent has a line's end as two characters.
-            let lines: Vec<&str> = text.lines().flat_map(|line| line.split("\\n")).collect();
-            for sentence in (0..lines.len()).filter_map(|at| self.sentence_of(&lines, at)) {
-                if !told.contains(&sentence) {
-                    told.push(sentence);
-                }
-                if told.len() == TOLD_MAX {
-                    return told;
-                }
-            }
+            self.add_found(&text, &mut told);
         }
         told
+    }
+
+    /// The same about one text.
+    pub(super) fn find_in_text(&self, text: &str) -> Vec<String> {
+        let mut told = Vec::new();
+        self.add_found(text, &mut told);
+        told
+    }
+
+    fn add_found(&self, text: &str, told: &mut Vec<String>) {
+        // The stream of an agent has a line's end as two characters.
+        let lines: Vec<&str> = text.lines().flat_map(|line| line.split("\\n")).collect();
+        for sentence in (0..lines.len()).filter_map(|at| self.sentence_of(&lines, at)) {
+            if told.len() < TOLD_MAX && !told.contains(&sentence) {
+                told.push(sentence);
+            }
+        }
     }
 
     fn sentence_of(&self, lines: &[&str], at: usize) -> Option<String> {
@@ -57,15 +68,20 @@ impl Denials {
         let says = |words: &[&str]| words.iter().any(|words| line.contains(words));
         if says(&[READ_ONLY]) || lines[at].contains(READ_ONLY_CODE) {
             let path = path_around(lines, at)?;
-            let folder = Path::new(path).parent()?.display();
+            let folder = self.folder_to_open(Path::new(path));
+            let mut command = open_command(folder);
+            if !(self.is_there)(folder) {
+                // Only what is there can be opened.
+                let folder = shell_escape::unix::escape(folder.to_string_lossy());
+                command += &format!(" && mkdir -p {folder}");
+            }
             return Some(format!(
-                "the sandbox keeps {path} read-only; sandbox_write with {folder} opens it \
-                 (docs/sandbox.md)"
+                "the sandbox keeps {path} read-only; this opens its place: {command}"
             ));
         }
         if self.network == Network::Off && says(&UNREACHABLE) {
             return Some(
-                "the sandbox has no network; sandbox_network = \"on\" gives one (docs/sandbox.md)"
+                "the sandbox has no network; this gives one: el config set sandbox_network on"
                     .to_owned(),
             );
         }
@@ -73,13 +89,29 @@ impl Denials {
             let is_below = |secret: &&PathBuf| {
                 paths_in(lines[at]).any(|path| Path::new(path).starts_with(secret))
             };
-            let secret = self.hidden.iter().find(is_below)?.display();
+            let secret = self.hidden.iter().find(is_below)?;
             return Some(format!(
-                "the sandbox hides {secret}; sandbox_write with {secret} shows it (docs/sandbox.md)"
+                "the sandbox hides {}; this shows it: {}",
+                secret.display(),
+                open_command(secret)
             ));
         }
         None
     }
+
+    /// The folder of a file, but never the home or one of the system's own.
+    fn folder_to_open<'a>(&self, path: &'a Path) -> &'a Path {
+        let is_narrow = |folder: &&Path| {
+            folder.components().count() > 2 && self.home.as_deref() != Some(*folder)
+        };
+        path.parent().filter(is_narrow).unwrap_or(path)
+    }
+}
+
+/// The command that lets an agent write there.
+fn open_command(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    format!("el config set --add sandbox_write {}", shell_escape::unix::escape(path))
 }
 
 fn read_end(path: &Path) -> Option<String> {
@@ -120,7 +152,9 @@ mod tests {
         let file = dir.path().join("stderr.log");
         std::fs::write(&file, text).unwrap();
         let hidden = vec!["/home/ann/.ssh".into()];
-        Denials { hidden, network }.find_in(&[file, dir.path().join("none")])
+        let home = Some("/home/ann".into());
+        let is_there = |path: &Path| !path.ends_with("new");
+        Denials { hidden, home, network, is_there }.find_in(&[file, dir.path().join("none")])
     }
 
     #[test]
@@ -139,8 +173,18 @@ mod tests {
         ] {
             let told = denials(Network::On, said);
             assert_eq!(told.len(), 1, "{said}");
-            let start = "the sandbox keeps /opt/x/y read-only; sandbox_write with /opt/x opens it";
-            assert!(told[0].starts_with(start), "{told:?}");
+            let expected = "the sandbox keeps /opt/x/y read-only; this opens its place: \
+                            el config set --add sandbox_write /opt/x";
+            assert_eq!(told[0], expected);
+        }
+        for (path, opened) in [
+            ("/home/ann/.tool", "/home/ann/.tool"),
+            ("/home/ann/.tool/a", "/home/ann/.tool"),
+            ("/usr/x", "/usr/x"),
+            ("/opt/x/new/y", "/opt/x/new && mkdir -p /opt/x/new"),
+        ] {
+            let told = denials(Network::On, &format!("rm: '{path}': Read-only file system"));
+            assert!(told[0].ends_with(&format!(" --add sandbox_write {opened}")), "{told:?}");
         }
         let without = "touch: cannot touch 'y': Read-only file system";
         assert_eq!(denials(Network::On, without), [""; 0]);
@@ -157,10 +201,13 @@ mod tests {
         let said = "cat: /home/ann/.ssh/config: No such file or directory\n\
                     cat: /home/ann/other: No such file or directory\n\
                     curl: (6) Could not resolve host: example.com\n";
-        let hidden = "the sandbox hides /home/ann/.ssh; sandbox_write with /home/ann/.ssh shows it";
+        let hidden = "the sandbox hides /home/ann/.ssh; this shows it: el config set --add";
         let told = denials(Network::On, said);
         assert!(told.len() == 1 && told[0].starts_with(hidden), "{told:?}");
         let told = denials(Network::Off, said);
-        assert!(told.len() == 2 && told[1].contains("sandbox_network = \"on\""), "{told:?}");
+        assert!(
+            told.len() == 2 && told[1].ends_with("el config set sandbox_network on"),
+            "{told:?}"
+        );
     }
 }

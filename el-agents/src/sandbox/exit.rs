@@ -7,8 +7,8 @@ use el_core::model::{EndKind, ExitRecord};
 /// Bubblewrap's exit code for a program that a signal ended is this and the signal.
 const SIGNALLED: i32 = 128;
 const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
-/// The beginning of what bubblewrap itself has to say.
-const OWN_WORDS: &str = "bwrap: ";
+/// The beginning of what bubblewrap itself has to say, and of what the second layer has.
+pub(super) const OWN_WORDS: [&str; 2] = ["bwrap: ", "el sandbox: "];
 /// The beginning of what bubblewrap says if it cannot wait for the program any more.
 const WHILE_IT_RUNS: &str = "init wait()";
 
@@ -30,8 +30,9 @@ pub(crate) fn read_exit(record: &mut ExitRecord, stderr: &Path) {
     }
 }
 
-/// Bubblewrap ends with its only line. The agent can break what runs it off, once it runs.
+/// Either ends with its only line. The agent can break what runs it off, once it runs.
 fn own_words(stderr: &str) -> Option<&str> {
-    let words = stderr.lines().last()?.strip_prefix(OWN_WORDS)?;
+    let line = stderr.lines().last()?;
+    let words = OWN_WORDS.iter().find_map(|start| line.strip_prefix(start))?;
     Some(words).filter(|words| !words.starts_with(WHILE_IT_RUNS))
 }

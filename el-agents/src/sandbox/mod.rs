@@ -1,14 +1,20 @@
 //! The sandbox: what an agent, a check or a setup can read, write and reach.
 //!
-//! Bubblewrap makes the sandbox. A pure function decides about the file system (`plan`); the
-//! probe finds out whether this machine can have one at all.
+//! Bubblewrap makes the sandbox, and Landlock a second layer within. A pure function decides about
+//! the file system (`plan`); on macOS `sandbox-exec` is told the same. The probe finds out whether
+//! this machine can have one at all.
 
+mod caches;
 mod checkout;
 mod client;
 mod denial;
 mod exit;
 mod files;
+mod landlock;
+mod macos;
 mod mounts;
+mod new_repository;
+mod own_branch;
 mod plan;
 mod probe;
 mod secrets;
@@ -22,7 +28,11 @@ use serde::{Deserialize, Serialize};
 use self::checkout::Checkout;
 use self::denial::Denials;
 pub(crate) use self::exit::read_exit;
-use self::files::Disk;
+use self::files::{Disk, Files as _};
+use self::landlock::Landlock;
+pub use self::landlock::{ENTER, enter};
+pub(crate) use self::new_repository::disarm;
+pub use self::own_branch::OwnBranch;
 use self::plan::{Folders, plan};
 use crate::check::ConfigurationError;
 use crate::rundir::{RunDir, private_folder};
@@ -33,7 +43,9 @@ use crate::summary_file::summaries_folder;
 /// A sandbox that this machine can have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
-    bubblewrap: PathBuf,
+    /// Bubblewrap, or on macOS `sandbox-exec`.
+    #[serde(alias = "bubblewrap")]
+    program: PathBuf,
     settings: SandboxSettings,
     /// Variables that name services outside, and stay.
     #[serde(default)]
@@ -80,6 +92,8 @@ pub struct Confinement<'a> {
 pub struct Confined {
     pub argv: Vec<OsString>,
     pub environment: Vec<(OsString, OsString)>,
+    /// The branch on which the program's commits come, if it is a run's own.
+    pub(crate) branch: Option<OwnBranch>,
 }
 
 impl Found {
@@ -113,9 +127,9 @@ impl Sandbox {
         if settings.mode == SandboxMode::Off {
             return Ok(Found::Off);
         }
-        match probe::bubblewrap(environment, settings.network) {
-            Ok(bubblewrap) => Ok(Found::Sandbox(Sandbox {
-                bubblewrap,
+        match probe::program(environment, settings.network) {
+            Ok(program) => Ok(Found::Sandbox(Sandbox {
+                program,
                 settings: settings.clone(),
                 pass: pass.to_vec(),
             })),
@@ -129,11 +143,13 @@ impl Sandbox {
     }
 
     /// What it is, in words for people.
-    pub fn summary(&self) -> &'static str {
-        match self.settings.network {
-            Network::On => "bubblewrap",
-            Network::Off => "bubblewrap, without a network",
-        }
+    pub fn summary(&self) -> String {
+        let has_network = self.settings.network == Network::On;
+        let name = match cfg!(target_os = "macos") {
+            true => "sandbox-exec (untested)".to_owned(),
+            false => format!("bubblewrap{}", Landlock::of_kernel().summary(has_network)),
+        };
+        format!("{name}{}", if has_network { "" } else { ", without a network" })
     }
 
     /// What the agent is told of it.
@@ -155,10 +171,28 @@ impl Sandbox {
         environment: &[(OsString, OsString)],
         outputs: &[PathBuf],
     ) -> Vec<String> {
+        self.kept_from(environment).find_in(outputs)
+    }
+
+    /// The same for the agent itself, about a command that failed; `None` if the sandbox is not the
+    /// cause.
+    pub fn hint(&self, environment: &[(OsString, OsString)], said: &str) -> Option<String> {
+        let told = self.kept_from(environment).find_in_text(said);
+        (!told.is_empty()).then(|| {
+            format!(
+                "{}. Only a person can run that: go on without, or say in your summary what has to \
+                 be opened.",
+                told.join("; ")
+            )
+        })
+    }
+
+    fn kept_from(&self, environment: &[(OsString, OsString)]) -> Denials {
         let home = environment.iter().find(|(name, _)| name == OsStr::new("HOME"));
-        let mut hidden = secrets::below(home.map(|(_, home)| Path::new(home)));
+        let home = home.map(|(_, home)| PathBuf::from(home));
+        let mut hidden = secrets::below(home.as_deref());
         hidden.extend(self.settings.hide.iter().cloned());
-        Denials { hidden, network: self.settings.network }.find_in(outputs)
+        Denials { hidden, home, network: self.settings.network, is_there: Path::exists }
     }
 
     /// The words and the environment that run a program in the sandbox.
@@ -166,17 +200,40 @@ impl Sandbox {
     /// # Errors
     /// If what the program needs cannot be laid out.
     pub fn confine(&self, call: &Call<'_>) -> io::Result<Confined> {
-        let folders = self.folders(call)?;
+        let mut folders = self.folders(call)?;
+        let mut branch = None;
         if let Some(checkout) = Checkout::around_folder(&folders.workdir, &Disk) {
             checkout.create_pinned();
+            if let Some(OwnRun { folder, .. }) = call.run {
+                branch = OwnBranch::lay_out(folder, &checkout)?;
+            }
+        } else if let Some(OwnRun { folder, .. }) = call.run {
+            let is_none =
+                folders.workdir.ancestors().all(|above| !Disk.is_there(&above.join(".git")));
+            if is_none {
+                new_repository::note_missing(folder)?;
+            }
+        }
+        folders.branches = branch.as_ref().map(OwnBranch::shown_folder);
+        let mut argv: Vec<OsString> = vec![self.program.clone().into()];
+        if cfg!(target_os = "macos") {
+            macos::without_replacements(&mut folders);
+            let mounts = plan(&folders, &Disk);
+            let client = folders.client.as_deref();
+            let profile = macos::profile(&mounts, client, self.settings.network);
+            argv.extend(["-p".into(), profile.into()]);
+            argv.extend(call.argv.iter().cloned());
+            // What is committed is on the branch itself.
+            let environment = self.environment(call.environment);
+            return Ok(Confined { argv, environment, branch: None });
         }
         let mounts = plan(&folders, &Disk);
-        let mut argv: Vec<OsString> = vec![self.bubblewrap.clone().into()];
         argv.extend(flags(self.settings.network).iter().map(OsString::from));
         argv.extend(mounts.arguments());
         argv.extend(["--chdir".into(), folders.workdir.into(), "--".into()]);
+        argv.extend(Landlock::of_kernel().words(&call.places.el, mounts.writable()));
         argv.extend(call.argv.iter().cloned());
-        Ok(Confined { argv, environment: self.environment(call.environment) })
+        Ok(Confined { argv, environment: self.environment(call.environment), branch })
     }
 
     fn folders(&self, call: &Call<'_>) -> io::Result<Folders> {
@@ -224,6 +281,9 @@ impl Sandbox {
         });
         folders.secrets = secrets::below(folders.home.as_deref());
         folders.hidden = self.settings.hide.iter().cloned().chain(state).chain(tmux).collect();
+        if let Some(home) = &folders.home {
+            caches::make_missing(home, &self.settings.write);
+        }
         folders.writable = self.settings.write.iter().cloned().filter_map(real).collect();
         let socket = get(session::VARIABLE).map(PathBuf::from);
         folders

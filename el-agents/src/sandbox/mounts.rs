@@ -37,6 +37,16 @@ impl Mounts {
         self.0.insert(path.into(), access);
     }
 
+    /// Takes back what was said of this very path.
+    pub(super) fn forget(&mut self, path: &Path) {
+        self.0.remove(path);
+    }
+
+    /// All paths, each before those below it.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Path, &Access)> {
+        self.0.iter().map(|(path, access)| (path.as_path(), access))
+    }
+
     /// The access to a file.
     pub(super) fn access(&self, path: &Path) -> &Access {
         path.ancestors().find_map(|above| self.0.get(above)).unwrap_or(&Access::Read)
@@ -60,13 +70,14 @@ impl Mounts {
         !self.0.contains_key(path) && *self.access(path) == Access::Write
     }
 
-    /// The paths that may be written and last.
-    #[cfg(test)]
-    pub(super) fn writable(&self) -> impl Iterator<Item = &Path> {
-        self.0
-            .iter()
-            .filter(|(_, access)| matches!(access, Access::Write | Access::Other(_)))
-            .map(|(path, _)| path.as_path())
+    /// The paths that may be written, for good or for the run alone.
+    pub(super) fn writable(&self) -> Vec<PathBuf> {
+        let own = ["/dev", "/proc"].map(PathBuf::from);
+        let is_open = |access: &Access| {
+            matches!(access, Access::Write | Access::Other(_) | Access::Private | Access::Scratch)
+        };
+        let open = self.0.iter().filter(|(_, access)| is_open(access));
+        own.into_iter().chain(open.map(|(path, _)| path.clone())).collect()
     }
 
     /// Bubblewrap's arguments. A path comes before those below it, which are mounted on it.
@@ -137,7 +148,8 @@ mod tests {
         ] {
             assert_eq!(mounts.access(path.as_ref()), &access, "{path}");
         }
-        assert_eq!(mounts.writable().collect::<Vec<_>>(), [Path::new("/home/ann/shop")]);
+        let open = ["/dev", "/proc", "/home/ann", "/home/ann/shop"].map(PathBuf::from);
+        assert_eq!(mounts.writable(), open);
     }
 
     #[test]

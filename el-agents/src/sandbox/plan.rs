@@ -34,6 +34,8 @@ pub(super) struct Folders {
     pub(super) hidden: Vec<PathBuf>,
     /// The folder of all summaries, and the run's own folder that is shown in its place.
     pub(super) summaries: Option<(PathBuf, PathBuf)>,
+    /// The folder of the atoms' branches, and the run's own folder that is shown in its place.
+    pub(super) branches: Option<(PathBuf, PathBuf)>,
     /// Writable besides the working folder.
     pub(super) writable: Vec<PathBuf>,
 }
@@ -83,7 +85,7 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
     if let Some(checkout) = &checkout {
         let is_named = folders.writable.iter().any(|path| checkout.common.starts_with(path));
         match checkout.is_linked() || is_named {
-            true => open_git(&mut mounts, checkout, files),
+            true => open_git(&mut mounts, checkout, folders.branches.as_ref(), files),
             // A file that names another repository can be made there, and the next git obeys it.
             false => mounts.set(&checkout.common, Access::Read),
         }
@@ -176,17 +178,23 @@ fn hide(mounts: &mut Mounts, path: &Path, files: &impl Files) {
 }
 
 /// What a commit needs, and nothing that git runs programs for.
-fn open_git(mounts: &mut Mounts, checkout: &Checkout, files: &impl Files) {
+fn open_git(
+    mounts: &mut Mounts,
+    checkout: &Checkout,
+    branches: Option<&(PathBuf, PathBuf)>,
+    files: &impl Files,
+) {
     let common = &checkout.common;
-    let prefixes = files.read_small_file(&common.join(PREFIXES_FILE)).unwrap_or_default();
-    let prefixes = BranchPrefixes::parse(&prefixes);
-    let branches: Vec<PathBuf> = prefixes
-        .iter()
-        .map(|prefix| common.join("refs/heads").join(prefix.trim_end_matches('/')))
-        .collect();
-    let pinned: &[&str] = if checkout.is_linked() {
+    let pinned: Vec<String> = if checkout.is_linked() {
         // Git makes lock files beside these; they are the run's own, as is what else is made there.
         show_entries(mounts, common, usize::MAX, files);
+        // What git stashes is the run's own, and so is the log of its branch.
+        for folder in ["refs", "logs", "logs/refs"].map(|name| common.join(name)) {
+            if files.is_folder(&folder) {
+                show_entries(mounts, &folder, usize::MAX, files);
+                mounts.forget(&folder.join("stash"));
+            }
+        }
         mounts.set(checkout.top.join(".git"), Access::Read);
         mounts.set(&checkout.own, Access::Write);
         for name in ["commondir", "gitdir", "config.worktree"] {
@@ -195,22 +203,20 @@ fn open_git(mounts: &mut Mounts, checkout: &Checkout, files: &impl Files) {
                 mounts.set(path, Access::Read);
             }
         }
-        if let Some(branch) = &checkout.branch {
-            let folder = common.join(branch).parent().map(Path::to_owned);
-            if let Some(folder) = folder.filter(|folder| branches.contains(folder)) {
-                mounts.set(folder, Access::Write);
-            }
-            let log = common.join("logs").join(branch);
-            if files.is_there(&log) {
-                mounts.set(log, Access::Write);
+        if let Some((folder, own)) = branches {
+            mounts.set(folder, Access::Other(own.clone()));
+            let logs = folder.strip_prefix(common).map(|name| common.join("logs").join(name));
+            if let Some(logs) = logs.ok().filter(|logs| files.is_folder(logs)) {
+                mounts.set(logs, Access::Private);
             }
         }
         mounts.set(common.join("objects"), Access::Write);
-        &["objects/pack", "objects/info"]
+        ["objects/pack", "objects/info"].map(str::to_owned).into()
     } else {
         // The folder itself is a mount, so that nobody can move it away.
         mounts.set(common, Access::Write);
-        &[
+        let prefixes = files.read_small_file(&common.join(PREFIXES_FILE)).unwrap_or_default();
+        let names = [
             "hooks",
             "config",
             "config.worktree",
@@ -222,10 +228,12 @@ fn open_git(mounts: &mut Mounts, checkout: &Checkout, files: &impl Files) {
             "refs/el",
             "objects/pack",
             "objects/info",
-        ]
+        ];
+        let prefixes = BranchPrefixes::parse(&prefixes);
+        let branches = prefixes.iter().map(|p| format!("refs/heads/{}", p.trim_end_matches('/')));
+        names.map(str::to_owned).into_iter().chain(branches).collect()
     };
-    let branches = branches.into_iter().filter(|_| !checkout.is_linked());
-    for path in pinned.iter().map(|name| common.join(name)).chain(branches) {
+    for path in pinned.iter().map(|name| common.join(name)) {
         if files.is_there(&path) {
             mounts.set(path, Access::Read);
         }

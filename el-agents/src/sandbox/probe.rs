@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use super::flags;
+use super::macos;
 use super::mounts::{Access, Mounts};
 use crate::settings::Network;
 
@@ -13,20 +14,36 @@ const HINT: &str = "install bubblewrap 0.8 or later, and allow user namespaces";
 
 static FOUND: [OnceLock<Result<PathBuf, String>>; 2] = [const { OnceLock::new() }; 2];
 
-/// Bubblewrap on this PATH, if a sandbox can be made with it. Tried once in a process.
+/// The program that makes sandboxes, if it can make one: bubblewrap on this PATH, or on macOS
+/// `sandbox-exec`. Tried once in a process.
 ///
 /// # Errors
 /// Why there is none, with the remedy.
-pub(super) fn bubblewrap(
+pub(super) fn program(
     environment: &[(OsString, OsString)],
     network: Network,
 ) -> Result<PathBuf, String> {
-    if !cfg!(target_os = "linux") {
-        return Err("el has a sandbox on Linux only".to_owned());
+    if !cfg!(any(target_os = "linux", target_os = "macos")) {
+        return Err("el has a sandbox on Linux and macOS only".to_owned());
     }
     FOUND[usize::from(network == Network::Off)]
-        .get_or_init(|| try_bubblewrap(environment, network))
+        .get_or_init(|| match cfg!(target_os = "macos") {
+            true => try_sandbox_exec(),
+            false => try_bubblewrap(environment, network),
+        })
         .clone()
+}
+
+fn try_sandbox_exec() -> Result<PathBuf, String> {
+    let words = ["-p", "(version 1)(allow default)", "/usr/bin/true"];
+    match Command::new(macos::PROGRAM).args(words).stdin(Stdio::null()).output() {
+        Ok(output) if output.status.success() => Ok(macos::PROGRAM.into()),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(format!("{} cannot make a sandbox here ({})", macos::PROGRAM, said.trim()))
+        }
+        Err(error) => Err(format!("{} cannot be run ({error})", macos::PROGRAM)),
+    }
 }
 
 fn try_bubblewrap(

@@ -222,7 +222,8 @@ impl Supervisor {
         let (argv, environment) = self.confined(&argv)?;
         let mut agent =
             agent::start_headless(&argv, &environment, &self.spec.agent.working_directory, prompt)?;
-        agent.is_confined = self.spec.sandbox.is_some();
+        // On macOS, the sandbox becomes the program.
+        agent.is_confined = self.spec.sandbox.is_some() && !cfg!(target_os = "macos");
         let lease = &mut self.watcher.lease;
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         // For people only; no decision depends on the pid.
@@ -231,7 +232,7 @@ impl Supervisor {
     }
 
     /// The words and the environment of a call, in the run's sandbox if there is one.
-    fn confined(&self, argv: &[OsString]) -> std::io::Result<(Vec<OsString>, Environment)> {
+    fn confined(&mut self, argv: &[OsString]) -> std::io::Result<(Vec<OsString>, Environment)> {
         let Some(sandbox) = &self.spec.sandbox else {
             return Ok((argv.to_vec(), self.environment.clone()));
         };
@@ -243,6 +244,7 @@ impl Supervisor {
             places: &self.spec.places,
             run: Some(OwnRun { folder: &self.folder, context: &context }),
         })?;
+        self.watcher.branch = confined.branch;
         Ok((confined.argv, confined.environment))
     }
 
@@ -252,7 +254,14 @@ impl Supervisor {
         record.sandbox_notes.extend(missing.map(|why| format!("it ran without a sandbox: {why}")));
         let Some(sandbox) = &self.spec.sandbox else { return };
         let (out, err) = (self.folder.transcript_path(), self.folder.stderr_path());
-        sandbox::read_exit(record, &err);
+        if !cfg!(target_os = "macos") {
+            sandbox::read_exit(record, &err);
+        }
+        let workdir = &self.spec.agent.working_directory;
+        for put_aside in sandbox::disarm(&self.folder, workdir) {
+            self.watcher.pane.show(&format!("! {put_aside}"));
+            record.sandbox_notes.push(put_aside);
+        }
         let outputs = [out, err, self.folder.pane_path()];
         for denial in sandbox.denials(&self.environment, &outputs) {
             self.watcher.pane.show(&format!("! {denial}"));
@@ -269,6 +278,7 @@ impl Supervisor {
             Ok(CallEnd { kind, status }) => {
                 record.exit_code = status.and_then(|s| s.code());
                 record.signal = status.and_then(|s| s.signal());
+                self.watcher.take_commits_finally();
                 self.note_sandbox(&mut record);
                 if kind == EndKind::Exited && self.watcher.signals.hung_up() {
                     // The signal may have reached the agent first.

@@ -57,7 +57,8 @@ impl Supervisor {
         let (argv, environment) = self.confined(argv)?;
         let mut agent =
             agent::start_on_screen(&argv, &environment, &self.spec.agent.working_directory)?;
-        agent.is_confined = self.spec.sandbox.is_some();
+        // On macOS, the sandbox becomes the program.
+        agent.is_confined = self.spec.sandbox.is_some() && !cfg!(target_os = "macos");
         self.watcher.pane.lend_terminal();
         self.watcher.on_screen = Some(OnScreen {
             front,

@@ -20,6 +20,7 @@ use super::watchdog::{self, Bounds, EndNow, Moment};
 use crate::clock;
 use crate::pace::Pace;
 use crate::process::{EndTree, Ended, Marker, descendants, end_tree, reap_adopted};
+use crate::sandbox::OwnBranch;
 
 /// The interval between looks at store and clock while the agent is active.
 const TICK: Duration = Duration::from_millis(100);
@@ -60,6 +61,8 @@ pub(crate) struct Watcher {
     pub(super) status: Option<StatusFile>,
     /// The state of an agent on a screen; `None` for a headless agent.
     pub(super) on_screen: Option<OnScreen>,
+    /// The branch of a run in a sandbox, whose commits are taken over.
+    pub(super) branch: Option<OwnBranch>,
     active: Active,
     pace: Pace,
     look_at: Instant,
@@ -131,6 +134,7 @@ impl Watcher {
             began: now,
             status: None,
             on_screen: None,
+            branch: None,
             pace: Pace::new(TICK, SILENT_TICK),
             look_at: now,
             active: Active { at: now, stamp: None, looked: now, tools: None },
@@ -243,6 +247,15 @@ impl Watcher {
         self.active.at = Instant::now();
     }
 
+    /// Takes over what the agent committed, once its processes are gone.
+    pub(super) fn take_commits_finally(&mut self) {
+        if let Some(mut branch) = self.branch.take()
+            && let Err(error) = branch.take_over_finally()
+        {
+            self.pane.show(&format!("! the last commits are not on the branch: {error}"));
+        }
+    }
+
     /// Takes a tick: the store, the clock, the decision.
     fn look_once(&mut self, agent: &Agent) -> Option<EndNow> {
         if self.signals.take_interrupt() {
@@ -252,6 +265,10 @@ impl Watcher {
             // The agent's orphans are adopted by this process, and have to be reaped.
             reap_adopted(agent.id.pid);
             self.reaped_at = Instant::now();
+        }
+        if let Some(branch) = &mut self.branch {
+            // What cannot be taken over now is tried again at the end, and told then.
+            let _ = branch.take_over();
         }
         let progress = self.progress();
         let before = self.lease.last_signal();

@@ -2,6 +2,7 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::time::Duration;
 
+use el_agents::launch_spec::launched_sandbox;
 use el_agents::{land, notify};
 use el_core::ops::{self, Gate};
 use el_core::protocol::context::nudge_text;
@@ -18,6 +19,8 @@ use crate::output::sanitize;
 pub(crate) enum Command {
     /// Send back a session that ends its turn while its atom is still in progress
     Stop,
+    /// Tell an agent in a sandbox which setting would have let a command succeed
+    ToolFailed,
     /// Tell a new session the text of el prime
     SessionStart,
     /// The same, for the summary of a conversation that is made shorter
@@ -64,6 +67,14 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
                 let _ = app.printer.write_bytes(format!("{answer}\n").as_bytes());
             }
         }
+        Command::ToolFailed => {
+            if let Some(hint) = sandbox_hint(app) {
+                let answer = json!({ "hookSpecificOutput": {
+                    "hookEventName": "PostToolUseFailure", "additionalContext": hint,
+                } });
+                let _ = app.printer.write_bytes(format!("{answer}\n").as_bytes());
+            }
+        }
         Command::SessionStart | Command::PreCompact => {
             drop(read_event());
             // Without a readable tracker, the hook stays silent.
@@ -84,6 +95,18 @@ fn read_event() -> Value {
     let mut bytes = Vec::new();
     let _ = std::io::stdin().lock().take(INPUT_MAX).read_to_end(&mut bytes);
     serde_json::from_slice(&bytes).unwrap_or_default()
+}
+
+/// What the sandbox has to do with the failure of a command.
+fn sandbox_hint(app: &App) -> Option<String> {
+    let event = read_event();
+    let said = match &event["error"] {
+        Value::String(said) => said.clone(),
+        other => other.to_string(),
+    };
+    let run = &app.session()?.run;
+    let (sandbox, _) = launched_sandbox(&app.project().ok()?.db, run)?;
+    sandbox.hint(&std::env::vars_os().collect::<Vec<_>>(), &said)
 }
 
 fn stop_message(app: &App) -> Option<String> {

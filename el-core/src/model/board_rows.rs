@@ -71,6 +71,8 @@ pub struct LastRun {
     pub detail: Option<String>,
     /// The tools and paths that the agent was denied.
     pub denied: Vec<String>,
+    /// What the sandbox kept from the agent, in sentences.
+    pub sandbox_notes: Vec<String>,
     /// The state of the run's check: `passed`, `failed` …
     pub check: Option<String>,
     pub cost_micros: i64,

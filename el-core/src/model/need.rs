@@ -25,7 +25,7 @@ text_enum! {
         LandCheck = "land_check",
         /// Branches of finished atoms can be landed.
         ToLand = "to_land",
-        /// The permissions of the agent denied what the work needs.
+        /// The permissions or the sandbox of the agent denied what the work needs.
         Denied = "denied",
         /// The attempts are used up.
         GaveUp = "gave_up",

@@ -116,13 +116,16 @@ pub(crate) fn live_atoms(tx: &Tx<'_>, most: i64) -> Result<Vec<AtomRow>> {
 pub(crate) fn last_run(tx: &Tx<'_>, atom: &str) -> Result<Option<LastRun>> {
     tx.prepare_cached(
         "SELECT r.id, r.agent, r.attempt, r.started_at, r.ended_at, r.outcome, r.detail, r.denied,
-           r.verify, r.cost_micros FROM runs r INDEXED BY runs_atom
+           r.verify, r.cost_micros, r.sandbox_notes FROM runs r INDEXED BY runs_atom
          WHERE r.atom_id = ?1 ORDER BY r.seq DESC LIMIT 1",
     )
     .and_then(|mut s| {
         s.query_row([atom], |row| {
             let outcome: Option<String> = row.get(5)?;
-            let list: Option<String> = row.get(7)?;
+            let list = |at: usize| -> rusqlite::Result<Vec<String>> {
+                let text: Option<String> = row.get(at)?;
+                Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+            };
             let check: Option<String> = row.get(8)?;
             let check = check.and_then(|text| serde_json::from_str::<Verify>(&text).ok());
             Ok(LastRun {
@@ -133,7 +136,8 @@ pub(crate) fn last_run(tx: &Tx<'_>, atom: &str) -> Result<Option<LastRun>> {
                 ended_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_micros),
                 outcome: outcome.map(|word| word.parse().unwrap_or(Outcome::Failed)),
                 detail: row.get(6)?,
-                denied: list.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
+                denied: list(7)?,
+                sandbox_notes: list(10)?,
                 check: check.map(|check| check.status.as_str().to_owned()),
                 cost_micros: row.get(9)?,
             })

@@ -99,6 +99,22 @@ fn used_up_attempts_and_denied_permissions_tell_their_causes() {
     assert!(need.why.contains("Bash(npm install)"), "{}", need.why);
     assert!(need.ways[0].command.contains(".allowed_tools 'Bash(npm install)'"));
 
+    let other = p.create("Build it");
+    let note = "the sandbox keeps /opt/x/y read-only; this opens its place: \
+                el config set --add sandbox_write /opt/x";
+    while let Some(claimed) = p.claim() {
+        let mut exit = ExitRecord::new(&claimed.run.id, EndKind::Exited, p.now);
+        exit.exit_code = Some(1);
+        exit.sandbox_notes = vec!["it ran without a sandbox: none".into(), note.into()];
+        let (ctx, policy) = (p.person(), RetryPolicy::default());
+        ops::settle(&mut p.store, &ctx, &ops::Ending::new(&exit, &policy, 0.5), |_| None).unwrap();
+        p.wait(Duration::from_secs(3600));
+    }
+    let found = board(&p);
+    let need = found.needs.items.iter().find(|n| n.atom_id.as_deref() == Some(&other)).unwrap();
+    assert_eq!((need.kind, need.why.as_str()), (NeedKind::Denied, note));
+    assert_eq!(need.ways[0].command, "el config set --add sandbox_write /opt/x");
+
     let other = p.create("Crash");
     while let Some(claimed) = p.claim() {
         p.settle(&claimed.run.id, 7);

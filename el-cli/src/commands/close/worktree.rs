@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use el_agents::git::{GitError, OwnWorktree, WorkBranch};
+use el_agents::rundir::RunDir;
+use el_agents::sandbox::OwnBranch;
 use el_core::Store;
 use el_core::model::Run;
 use el_core::ops;
@@ -80,8 +82,18 @@ fn uncommitted_work(
     let Some(tree) = OwnWorktree::find(Path::new(&run.workdir), &run.atom_id)? else {
         return Ok(None);
     };
+    // In a sandbox, the branch is the session's own until el takes its commits over.
+    let project = app.project().ok();
+    let mut apart = project.and_then(|p| OwnBranch::of_run(&RunDir::of_run(&p.db, &run.id)));
+    if let Some(branch) = &mut apart {
+        // The supervisor tries again at the end, and tells why it fails.
+        let _ = branch.take_over_finally();
+    }
     let ours = app.settings().and_then(|settings| settings.put_into_worktrees());
     let work = tree.reclaim_work()?;
+    if let Some(branch) = &mut apart {
+        branch.show_inside();
+    }
     let files = tree.uncommitted_files(&ours.unwrap_or_default())?;
     Ok(Some((tree.branch().to_owned(), work, files)))
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{ConfigFileArgs, load_settings};
 use crate::app::App;
 use crate::complete;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{sanitize, style};
 use crate::settings::value::Value;
@@ -20,6 +20,7 @@ Examples:
   el config set model opus --user
   el config set allowed_tools 'Bash(cargo *),Edit'
   el config set agents.gendry.executor command
+  el config set --add sandbox_write '~/.local/share/tool' --user
 
 The value is checked before anything is written. A list is separated by commas, or a TOML array.")]
 pub(crate) struct Args {
@@ -29,6 +30,9 @@ pub(crate) struct Args {
     /// The new value
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
     value: String,
+    /// Add to the list that holds now, instead of replacing it
+    #[arg(long)]
+    add: bool,
     #[command(flatten)]
     place: ConfigFileArgs,
 }
@@ -47,7 +51,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         name.may_be_in_project()?;
     }
     let path = args.place.config_path(app)?;
-    let value = write::set_value(&path, &name, &args.value, args.place.trust(&path).as_ref())?;
+    let text = if args.add { longer_list(args, &name, app)? } else { args.value.clone() };
+    let value = write::set_value(&path, &name, &text, args.place.trust(&path).as_ref())?;
     let data = Set { key: &args.key, value: &value, path: &path };
     app.printer.emit(&data, |page| {
         if !page.is_quiet() {
@@ -78,4 +83,22 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ));
     }
     Ok(Exit::Done)
+}
+
+/// The list that holds now with the new items, as a TOML array.
+fn longer_list(args: &Args, name: &Name, app: &App) -> Result<String> {
+    let no_list = || CommandError::invalid_value("add", format!("{} is no list", args.key));
+    let settings = load_settings(app)?;
+    let Value::List(mut items) = settings.get(name.key, name.agent.as_deref())?.value else {
+        return Err(no_list());
+    };
+    let Ok(Value::List(new)) = Value::from_text(name.key, &args.value) else {
+        return Err(no_list());
+    };
+    for item in new {
+        if !items.contains(&item) {
+            items.push(item);
+        }
+    }
+    Ok(toml::Value::from(items).to_string())
 }

@@ -288,7 +288,8 @@ fn add_landings(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
     Ok(())
 }
 
-/// Blocked atoms: by what the permissions denied, by used-up attempts, or by a report.
+/// Blocked atoms: by what the permissions or the sandbox denied, by used-up attempts, or by a
+/// report.
 fn add_blocked(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
     let blocked = rows::list_waiting(tx, Waits::Blocked, RANKED)?;
     for (atom, by_agent) in &blocked {
@@ -309,11 +310,17 @@ fn add_blocked(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
                 let denied = run.denied.join(", ");
                 (NeedKind::Denied, format!("the permissions of {} denied {denied}", run.agent))
             }
-            (Some(run), _) => {
-                let attempts = count_noun(usize::try_from(run.attempt).unwrap_or(0), "attempt");
-                let detail = run.detail.as_deref().unwrap_or("no cause was told");
-                (NeedKind::GaveUp, format!("{attempts}; the last: {detail}"))
-            }
+            (Some(run), _) => match allowance(&run.sandbox_notes) {
+                Some((note, command)) => {
+                    ways.insert(0, way("e", "allow", command.to_owned()));
+                    (NeedKind::Denied, note.to_owned())
+                }
+                None => {
+                    let attempts = count_noun(usize::try_from(run.attempt).unwrap_or(0), "attempt");
+                    let detail = run.detail.as_deref().unwrap_or("no cause was told");
+                    (NeedKind::GaveUp, format!("{attempts}; the last: {detail}"))
+                }
+            },
             (None, _) => match rows::last_comment(tx, id)? {
                 Some((author, said)) => (NeedKind::Blocked, format!("{author}: {said}")),
                 None => (NeedKind::Blocked, "nobody said why".to_owned()),
@@ -324,6 +331,12 @@ fn add_blocked(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
         found.push(need);
     }
     found.count_rest(tx, Waits::Blocked, blocked.len())
+}
+
+/// The first sentence about the sandbox that names the command which allows what was denied, and
+/// this command.
+fn allowance(notes: &[String]) -> Option<(&str, &str)> {
+    notes.iter().find_map(|note| Some((note.as_str(), &note[note.find("el config set ")?..])))
 }
 
 /// The setting that would allow what was denied.

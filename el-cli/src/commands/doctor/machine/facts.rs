@@ -70,7 +70,7 @@ fn of_agent(agent: &AgentSettings) -> Vec<Fact> {
 fn sandbox_fact(agent: &AgentSettings) -> String {
     let environment: Vec<_> = std::env::vars_os().collect();
     match Sandbox::find(&agent.sandbox, &agent.env_pass, &environment) {
-        Ok(Found::Sandbox(sandbox)) => sandbox.summary().to_owned(),
+        Ok(Found::Sandbox(sandbox)) => sandbox.summary(),
         Ok(Found::Off) => "off (sandbox = \"off\")".to_owned(),
         Ok(Found::Missing(why)) => format!("none: {why}"),
         Err(error) => error.message,

@@ -17,7 +17,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};
-use crate::known_trackers;
 use crate::trust::Trust;
 
 mod agents;
@@ -276,7 +275,7 @@ impl Settings {
                 _ => Network::On,
             },
             write: self.paths("sandbox_write", agent)?,
-            hide: [self.paths("sandbox_hide", agent)?, known_trackers::to_hide()].concat(),
+            hide: [self.paths("sandbox_hide", agent)?, crate::known_trackers::to_hide()].concat(),
         })
     }
 

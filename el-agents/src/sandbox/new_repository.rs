@@ -207,7 +207,7 @@ mod tests {
         fs::write(work.join(".git/hooks/pre-commit"), "").unwrap();
         let told = disarm(&run, &work);
         assert_eq!(told.len(), 2, "{told:?}");
-        assert!(told[0].contains("filter.x.clean, core.fsmonitor"), "{told:?}");
+        assert!(told[0].contains("core.fsmonitor, core.hookspath, filter.x.clean"), "{told:?}");
         let config = fs::read_to_string(work.join(".git/config")).unwrap();
         assert!(config.contains("\"Ann B\"") && config.contains("[branch \"main\"]"), "{config}");
         assert!(!config.contains("touch") && !config.contains("include"), "{config}");

@@ -20,10 +20,9 @@ const SERVICES: [&str; 2] = ["/private/var/run", "/private/tmp/com.apple.launchd
 
 /// Has what takes another file's place written where it lies.
 pub(super) fn without_replacements(folders: &mut Folders) {
-    for pair in [&mut folders.client_file, &mut folders.summaries, &mut folders.branches] {
-        if let Some((shown, own)) = pair {
-            own.clone_from(shown);
-        }
+    let pairs = [&mut folders.client_file, &mut folders.summaries, &mut folders.branches];
+    for (shown, own) in pairs.into_iter().flatten() {
+        own.clone_from(shown);
     }
 }
 

@@ -1,7 +1,11 @@
+mod server;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::model::{FieldProblem, Timestamp};
+
+pub use server::ServerFault;
 
 /// How long a call waits for other processes before the call fails.
 pub(crate) const BUSY_DEADLINE: Duration = Duration::from_secs(30);
@@ -145,6 +149,16 @@ pub enum Error {
         #[source]
         source: rusqlite::Error,
     },
+    /// A database server cannot be used, or failed.
+    #[error("cannot {doing}: {fault}: {why}")]
+    Server {
+        /// The step, as a verb with its object.
+        doing: &'static str,
+        /// What kind of fault it is.
+        fault: ServerFault,
+        /// What the server said, or the network.
+        why: String,
+    },
     /// A record that this version cannot read.
     #[error("a record of {table} cannot be read: {why}")]
     Corrupt {
@@ -199,6 +213,7 @@ impl Error {
             Error::ReadOnly { .. } => "read_only",
             Error::Damaged { .. } => "damaged",
             Error::Disk { .. } => "disk",
+            Error::Server { fault, .. } => fault.code(),
             Error::Corrupt { .. } => "corrupt_record",
             Error::Sqlite { .. } => "database",
             Error::Io { .. } => "io",

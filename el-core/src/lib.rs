@@ -17,7 +17,7 @@ pub mod text;
 
 pub use counted::{count_noun, count_times};
 pub use ctx::{Ctx, SessionCredentials};
-pub use error::{Error, Result};
+pub use error::{Error, Result, ServerFault};
 pub use store::{
     CopyFacts, before_migration, copy_database, ensure_own_schema, exclude_from_git, files_of,
     inspect_copy, inspect_database, list_changes, replace_contents, seal_database, sqlite_version,

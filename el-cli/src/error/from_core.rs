@@ -95,6 +95,7 @@ impl From<Error> for CommandError {
             Error::Corrupt { table, .. } => {
                 built.with_detail("table", *table).with_hint("el doctor lists what is damaged")
             }
+            Error::Server { fault, .. } => built.with_hint(fault.hint()),
             Error::Io { path, .. } => built.with_detail("path", path.display().to_string()),
             _ => built,
         };
@@ -123,7 +124,7 @@ fn exit_of(error: &Error) -> Exit {
         Error::NotFound { .. } | Error::NoDatabase { .. } => Exit::NotFound,
         Error::Ambiguous { .. } | Error::Conflict { .. } => Exit::Conflict,
         Error::StaleRun { .. } => Exit::StaleRun,
-        Error::NewerDatabase { .. } => Exit::Configuration,
+        Error::NewerDatabase { .. } | Error::Server { .. } => Exit::Configuration,
         Error::Busy { .. } => Exit::TimedOut,
         Error::Refused(_) | Error::Unverified { .. } => Exit::Refused,
         Error::Paused { .. } => Exit::Paused,

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 pub fn history(store: &Store, id: &str) -> Result<(String, Vec<Event>)> {
     store.read(|tx| {
         let id = known_id(tx, id)?;
-        let events = event::list(tx, Some(&id), 0, -1)?;
+        let events = event::list(tx, Some(&id), 0, i64::MAX)?;
         Ok((id, events))
     })
 }

@@ -1,8 +1,7 @@
 //! The names of atoms in other trackers.
 
-use rusqlite::{OptionalExtension, params};
-
 use super::Tx;
+use super::engine::{self, OptionalExtension as _, params};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::Name;
@@ -56,20 +55,23 @@ pub(crate) fn imported_names(tx: &Tx<'_>, source: &str) -> Result<Vec<(String, S
     let mut statement = tx.prepare_cached(sql).doing("read names")?;
     let rows =
         statement.query_map([source], |row| Ok((row.get(0)?, row.get(1)?))).doing("read names")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read names")
+    rows.collect::<engine::Result<_>>().doing("read names")
 }
 
 /// Adds a name, unless another atom has the name.
 pub(crate) fn add_name(tx: &Tx<'_>, name: &Name, atom: &str) -> Result<()> {
-    tx.prepare_cached("INSERT OR IGNORE INTO aliases (source, alias, atom_id) VALUES (?1, ?2, ?3)")
-        .and_then(|mut s| s.execute([&name.source, &name.alias, atom]))
-        .doing("add a name")?;
+    tx.prepare_cached(
+        "INSERT INTO aliases (source, alias, atom_id) VALUES (?1, ?2, ?3)
+             ON CONFLICT DO NOTHING",
+    )
+    .and_then(|mut s| s.execute([&name.source, &name.alias, atom]))
+    .doing("add a name")?;
     Ok(())
 }
 
 /// Returns id and title of the atoms with this name in any tracker. Case is ignored.
 pub(crate) fn named_exactly(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, String)>> {
-    matching_names(tx, "n.alias = ?1 COLLATE NOCASE", name)
+    matching_names(tx, "n.alias COLLATE NOCASE = lower(?1)", name)
 }
 
 /// A shorter beginning of a name says too little.
@@ -82,22 +84,24 @@ pub(crate) fn named_beginning(tx: &Tx<'_>, name: &str) -> Result<Vec<(String, St
     }
     matching_names(
         tx,
-        "n.alias >= ?1 COLLATE NOCASE AND n.alias < ?1 || char(1114111) COLLATE NOCASE",
+        "n.alias COLLATE NOCASE >= lower(?1)
+         AND n.alias COLLATE NOCASE < lower(?1) || char(1114111)",
         name,
     )
 }
 
 fn matching_names(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(String, String)>> {
     let sql = format!(
-        "SELECT DISTINCT a.id, a.title FROM aliases n JOIN atoms a ON a.id = n.atom_id
-         WHERE {condition} ORDER BY a.seq LIMIT ?2"
+        "SELECT a.id, a.title FROM atoms a
+         WHERE a.id IN (SELECT n.atom_id FROM aliases n WHERE {condition})
+         ORDER BY a.seq LIMIT ?2"
     );
     let limit = i64::try_from(crate::model::MAX_CANDIDATES).expect("a small constant");
     let mut statement = tx.prepare_cached(&sql).doing("find a name")?;
     let rows = statement
         .query_map(params![name, limit], |row| Ok((row.get(0)?, row.get(1)?)))
         .doing("find a name")?;
-    rows.collect::<rusqlite::Result<_>>().doing("find a name")
+    rows.collect::<engine::Result<_>>().doing("find a name")
 }
 
 /// Returns the atom's names in other trackers. A name from an export of `el` is included only if
@@ -109,5 +113,5 @@ pub(crate) fn names_of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Name>> {
     let rows = statement
         .query_map([atom], |row| Ok(Name { source: row.get(0)?, alias: row.get(1)? }))
         .doing("read names")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read names")
+    rows.collect::<engine::Result<_>>().doing("read names")
 }

@@ -1,11 +1,10 @@
-use rusqlite::{Row, params};
-
 use super::Tx;
+use super::engine::{self, Row, params};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{Artifact, ArtifactKind, ArtifactState, NotSent};
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Artifact> {
+fn from_row(row: &Row<'_>) -> engine::Result<Artifact> {
     let word = |at: usize| row.get::<_, String>(at);
     let path: String = row.get(3)?;
     Ok(Artifact {
@@ -37,7 +36,7 @@ pub(crate) fn of_run(tx: &Tx<'_>, run: &str) -> Result<Vec<Artifact>> {
         )
         .doing("read artifacts")?;
     let rows = statement.query_map([run], from_row).doing("read artifacts")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read artifacts")
+    rows.collect::<engine::Result<_>>().doing("read artifacts")
 }
 
 /// Replaces the recorded artifacts of a run.
@@ -72,7 +71,7 @@ pub(crate) fn replace(tx: &Tx<'_>, run: &str, artifacts: &[Artifact]) -> Result<
 
 /// Returns the last run of an atom that handed back an artifact.
 pub(crate) fn last_run_with_any(tx: &Tx<'_>, atom: &str) -> Result<Option<String>> {
-    use rusqlite::OptionalExtension as _;
+    use crate::store::engine::OptionalExtension as _;
     tx.prepare_cached(
         "SELECT r.id FROM runs r WHERE r.atom_id = ?1 AND EXISTS (SELECT 1 FROM artifacts x
          WHERE x.run_id = r.id) ORDER BY r.seq DESC LIMIT 1",

@@ -1,7 +1,6 @@
 use std::collections::HashSet;
 
-use rusqlite::{OptionalExtension, Row, ToSql, params};
-
+use super::engine::{self, OptionalExtension as _, Row, ToSql, params};
 use super::{Tx, label};
 use crate::error::Doing;
 use crate::model::{Atom, Delegation, IssueType, Priority, Status, Timestamp};
@@ -32,12 +31,12 @@ pub(crate) const PARENT_COLUMN: usize = 8;
 /// Reads an atom. The tables refuse unknown words, but a damaged record must not hide all other
 /// atoms: an unknown status is shown as `blocked`, so nobody claims the atom, and `el doctor` names
 /// the record.
-pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Atom>> {
+pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Result<Atom>> {
     let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
     let status = word(4)?.parse().unwrap_or(UNKNOWN_STATUS);
     let issue_type = word(5)?.parse().unwrap_or(IssueType::Task);
     let priority = Priority::new(row.get(6)?).unwrap_or(Priority::DEFAULT);
-    let time = |at: usize| -> rusqlite::Result<Option<Timestamp>> {
+    let time = |at: usize| -> engine::Result<Option<Timestamp>> {
         Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros))
     };
     let metadata = word(16)?;
@@ -125,9 +124,9 @@ pub(crate) fn with_unknown_words(tx: &Tx<'_>) -> Result<Vec<String>> {
         "SELECT id FROM atoms WHERE status NOT IN ({statuses}) OR issue_type NOT IN ({types})
          OR priority NOT BETWEEN 0 AND 5 ORDER BY seq"
     );
-    let mut statement = tx.prepare(&sql).doing("find damaged records")?;
+    let mut statement = tx.prepare_cached(&sql).doing("find damaged records")?;
     let rows = statement.query_map([], |row| row.get(0)).doing("find damaged records")?;
-    rows.collect::<rusqlite::Result<_>>().doing("find damaged records")
+    rows.collect::<engine::Result<_>>().doing("find damaged records")
 }
 
 /// Inserts an atom unchanged, with labels.
@@ -236,10 +235,10 @@ pub(crate) fn set_status(
     now: Timestamp,
 ) -> Result<()> {
     tx.prepare_cached(
-        "UPDATE atoms SET status = ?2, close_reason = ?3, closed_at = CASE WHEN ?4 THEN ?5 END,
-            defer_until = ?6, retry_at = ?7, retry_from = iif(?7 IS NULL, NULL, ?5),
+        "UPDATE atoms SET status = ?2, close_reason = ?3, closed_at = CASE WHEN ?4 = 1 THEN ?5 END,
+            defer_until = ?6, retry_at = ?7, retry_from = CASE WHEN ?7 IS NOT NULL THEN ?5 END,
             status_by_run = ?8,
-            fresh_since = CASE WHEN ?9 THEN ?5 ELSE fresh_since END, updated_at = ?5,
+            fresh_since = CASE WHEN ?9 = 1 THEN ?5 ELSE fresh_since END, updated_at = ?5,
             assignee = coalesce(?10, assignee) WHERE id = ?1",
     )
     .and_then(|mut s| {
@@ -272,9 +271,9 @@ pub(crate) fn overwrite(
         "UPDATE atoms SET title = ?2, description = ?3, acceptance = ?4, status = ?5,
             issue_type = ?6, priority = ?7, assignee = ?8, parent_id = ?9, defer_until = ?10,
             close_reason = ?11, updated_at = ?12, closed_at = ?13, metadata = ?14,
-            status_by_run = CASE WHEN ?15 THEN NULL ELSE status_by_run END,
-            retry_at = CASE WHEN ?15 THEN NULL ELSE retry_at END,
-            retry_from = CASE WHEN ?15 THEN NULL ELSE retry_from END,
+            status_by_run = CASE WHEN ?15 = 1 THEN NULL ELSE status_by_run END,
+            retry_at = CASE WHEN ?15 = 1 THEN NULL ELSE retry_at END,
+            retry_from = CASE WHEN ?15 = 1 THEN NULL ELSE retry_from END,
             fresh_since = coalesce(?16, fresh_since), run_options = ?17 WHERE id = ?1",
     )
     .and_then(|mut s| {
@@ -330,19 +329,19 @@ pub(crate) fn parent_of(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
 /// Returns the ids of all abstract atoms. An abstract atom is over only when all descendants are.
 pub(crate) fn abstract_ids(tx: &Tx<'_>) -> Result<HashSet<String>> {
     let mut statement = tx
-        .prepare("SELECT id FROM atoms WHERE issue_type IN ('epic','formula')")
+        .prepare_cached("SELECT id FROM atoms WHERE issue_type IN ('epic','formula')")
         .doing("find epics")?;
     let rows = statement.query_map([], |row| row.get(0)).doing("find epics")?;
-    rows.collect::<rusqlite::Result<_>>().doing("find epics")
+    rows.collect::<engine::Result<_>>().doing("find epics")
 }
 
 /// Id and parent of every atom.
 pub(crate) fn all_parents(tx: &Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
     let mut statement =
-        tx.prepare("SELECT id, parent_id FROM atoms ORDER BY seq").doing("read parents")?;
+        tx.prepare_cached("SELECT id, parent_id FROM atoms ORDER BY seq").doing("read parents")?;
     let rows =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).doing("read parents")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read parents")
+    rows.collect::<engine::Result<_>>().doing("read parents")
 }
 
 /// Returns the descendants that are not over, oldest first. Below an atom that was given up, all
@@ -359,7 +358,7 @@ pub(crate) fn open_below(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
         .doing("read the descendants of an atom")?;
     let rows =
         statement.query_map([id], |row| row.get(0)).doing("read the descendants of an atom")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read the descendants of an atom")
+    rows.collect::<engine::Result<_>>().doing("read the descendants of an atom")
 }
 
 pub(crate) fn touch(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
@@ -390,5 +389,5 @@ pub(crate) fn child_ids(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
         .prepare_cached("SELECT id FROM atoms WHERE parent_id = ?1 ORDER BY seq")
         .doing("read children")?;
     let rows = statement.query_map([id], |row| row.get(0)).doing("read children")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read children")
+    rows.collect::<engine::Result<_>>().doing("read children")
 }

@@ -1,9 +1,8 @@
 //! The rows of the board. Each query reads an index that holds no more than its part, and stops at
 //! a bound: the cost does not grow with the project.
 
-use rusqlite::{OptionalExtension as _, Row, named_params, params};
-
 use super::Tx;
+use super::engine::{self, OptionalExtension as _, Row, named_params, params};
 use super::ready::{Parents, READY};
 use crate::Result;
 use crate::error::Doing;
@@ -21,7 +20,7 @@ const ATOM: &str = "a.id, a.title, a.status, a.issue_type, a.priority, a.assigne
      (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL), \
      (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id)";
 
-fn atom_from_row(row: &Row<'_>) -> rusqlite::Result<AtomRow> {
+fn atom_from_row(row: &Row<'_>) -> engine::Result<AtomRow> {
     let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
     let labels: Option<String> = row.get(11)?;
     Ok(AtomRow {
@@ -82,7 +81,7 @@ pub(crate) fn list_waiting(tx: &Tx<'_>, part: Waits, most: i64) -> Result<Vec<(A
     let rows = statement
         .query_map([most], |row| Ok((atom_from_row(row)?, row.get(12)?)))
         .doing("read what waits")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read what waits")
+    rows.collect::<engine::Result<_>>().doing("read what waits")
 }
 
 /// Counts the atoms of a part, no further than `most`.
@@ -109,7 +108,7 @@ pub(crate) fn live_atoms(tx: &Tx<'_>, most: i64) -> Result<Vec<AtomRow>> {
     );
     let mut statement = tx.prepare_cached(&sql).doing("read the board")?;
     let rows = statement.query_map([most], atom_from_row).doing("read the board")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read the board")
+    rows.collect::<engine::Result<_>>().doing("read the board")
 }
 
 /// The last attempt at an atom.
@@ -122,7 +121,7 @@ pub(crate) fn last_run(tx: &Tx<'_>, atom: &str) -> Result<Option<LastRun>> {
     .and_then(|mut s| {
         s.query_row([atom], |row| {
             let outcome: Option<String> = row.get(5)?;
-            let list = |at: usize| -> rusqlite::Result<Vec<String>> {
+            let list = |at: usize| -> engine::Result<Vec<String>> {
                 let text: Option<String> = row.get(at)?;
                 Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
             };
@@ -187,7 +186,7 @@ pub(crate) fn list_children(tx: &Tx<'_>, atom: &str, most: i64) -> Result<Vec<Be
 
 fn list_behind(tx: &Tx<'_>, ids: &str, atom: &str, most: i64) -> Result<Vec<Behind>> {
     let sql = format!(
-        "SELECT a.id, iif(a.issue_type IN ('epic','formula'), NULL, a.priority)
+        "SELECT a.id, CASE WHEN a.issue_type NOT IN ('epic','formula') THEN a.priority END
          FROM ({ids}) found CROSS JOIN atoms a ON a.id = {}
          WHERE a.status NOT IN ('closed','wont_do','discard')",
         if ids.contains("target_id") { "found.target_id" } else { "found.id" }
@@ -200,7 +199,7 @@ fn list_behind(tx: &Tx<'_>, ids: &str, atom: &str, most: i64) -> Result<Vec<Behi
             Ok(Behind { id: row.get(0)?, priority })
         })
         .doing("find what waits for a decision")?;
-    rows.collect::<rusqlite::Result<_>>().doing("find what waits for a decision")
+    rows.collect::<engine::Result<_>>().doing("find what waits for a decision")
 }
 
 /// The cost of all attempts at an atom.
@@ -225,10 +224,10 @@ pub(crate) fn list_running(tx: &Tx<'_>, most: i64) -> Result<Vec<RunRow>> {
         )
         .doing("read the runs at work")?;
     let rows = statement.query_map([most], run_from_row).doing("read the runs at work")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read the runs at work")
+    rows.collect::<engine::Result<_>>().doing("read the runs at work")
 }
 
-fn run_from_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+fn run_from_row(row: &Row<'_>) -> engine::Result<RunRow> {
     Ok(RunRow {
         id: row.get(0)?,
         atom_id: row.get(1)?,
@@ -296,14 +295,14 @@ pub(crate) fn walk_queue(tx: &Tx<'_>, now: Timestamp, most: i64) -> Result<Queue
         if is_ready && !parents.hold_children(parent.as_deref())? {
             queue.ready.push(id);
         } else {
-            queue.held.push((place_from_row(row, 3).doing("read the queue")?, id));
+            queue.held.push((place_from_row(&row, 3).doing("read the queue")?, id));
         }
     }
     queue.is_cut = seen == most;
     Ok(queue)
 }
 
-fn place_from_row(row: &Row<'_>, at: usize) -> rusqlite::Result<Place> {
+fn place_from_row(row: &Row<'_>, at: usize) -> engine::Result<Place> {
     Ok((row.get(at)?, row.get(at + 1)?, row.get(at + 2)?))
 }
 
@@ -321,5 +320,5 @@ pub(crate) fn list_blocked_by(tx: &Tx<'_>, most: i64) -> Result<Vec<(Place, Stri
     let rows = statement
         .query_map([most], |row| Ok((place_from_row(row, 0)?, row.get(3)?)))
         .doing("read what is blocked")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read what is blocked")
+    rows.collect::<engine::Result<_>>().doing("read what is blocked")
 }

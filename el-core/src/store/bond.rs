@@ -1,6 +1,5 @@
-use rusqlite::{Row, params};
-
 use super::Tx;
+use super::engine::{self, Row, params};
 use crate::error::Doing;
 use crate::model::{Bond, BondKind, Timestamp};
 use crate::{Error, Result};
@@ -15,8 +14,9 @@ pub(crate) fn add(
 ) -> Result<bool> {
     let added = tx
         .prepare_cached(
-            "INSERT OR IGNORE INTO bonds (target_id, source_id, kind, created_at)
-             VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO bonds (target_id, source_id, kind, created_at)
+             VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO NOTHING",
         )
         .and_then(|mut s| s.execute(params![target, source, kind.as_str(), now.as_micros()]))
         .doing("add a bond")?;
@@ -112,16 +112,16 @@ pub(crate) fn waiting_for_family(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>>
 fn query_ids(tx: &Tx<'_>, sql: &str, atom: &str) -> Result<Vec<String>> {
     let mut statement = tx.prepare_cached(sql).doing("follow bonds")?;
     let rows = statement.query_map([atom], |row| row.get(0)).doing("follow bonds")?;
-    rows.collect::<rusqlite::Result<_>>().doing("follow bonds")
+    rows.collect::<engine::Result<_>>().doing("follow bonds")
 }
 
-fn query_bonds(tx: &Tx<'_>, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Bond>> {
+fn query_bonds(tx: &Tx<'_>, sql: &str, params: &[&dyn engine::ToSql]) -> Result<Vec<Bond>> {
     let mut statement = tx.prepare_cached(sql).doing("read bonds")?;
     let rows = statement.query_map(params, from_row).doing("read bonds")?;
-    rows.collect::<rusqlite::Result<Vec<_>>>().doing("read bonds")?.into_iter().collect()
+    rows.collect::<engine::Result<Vec<_>>>().doing("read bonds")?.into_iter().collect()
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Bond>> {
+fn from_row(row: &Row<'_>) -> engine::Result<Result<Bond>> {
     let kind: String = row.get(2)?;
     let Ok(kind) = kind.parse() else {
         return Ok(Err(Error::Corrupt {
@@ -142,7 +142,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Bond>> {
 /// can cause a wrong count.
 pub(crate) fn find_miscounted(tx: &Tx<'_>) -> Result<Vec<String>> {
     let mut statement = tx
-        .prepare(
+        .prepare_cached(
             "SELECT a.id FROM atoms a WHERE a.blocked_by <> (
                SELECT count(*) FROM bonds b JOIN atoms s ON s.id = b.source_id
                WHERE b.target_id = a.id AND b.kind = 'blocks'
@@ -150,7 +150,7 @@ pub(crate) fn find_miscounted(tx: &Tx<'_>) -> Result<Vec<String>> {
         )
         .doing("check the counts of blockers")?;
     let rows = statement.query_map([], |row| row.get(0)).doing("check the counts of blockers")?;
-    rows.collect::<rusqlite::Result<_>>().doing("check the counts of blockers")
+    rows.collect::<engine::Result<_>>().doing("check the counts of blockers")
 }
 
 /// Counts the live `blocks` bonds of every atom anew.

@@ -1,6 +1,5 @@
-use rusqlite::{OptionalExtension, params};
-
 use super::Tx;
+use super::engine::{self, OptionalExtension as _, params};
 use crate::Result;
 use crate::error::Doing;
 
@@ -16,7 +15,7 @@ pub(crate) struct RunBudget {
 pub(crate) fn add_spent(tx: &Tx<'_>, day: i64, micros: i64) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO spend (day, cost_micros) VALUES (?1, ?2) ON CONFLICT (day) DO UPDATE
-         SET cost_micros = cost_micros + ?2",
+         SET cost_micros = spend.cost_micros + ?2",
     )
     .and_then(|mut s| s.execute(params![day, micros]))
     .doing("count the costs")?;
@@ -64,7 +63,7 @@ pub(crate) fn parent_ids(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
         )
         .doing("read parents")?;
     let rows = statement.query_map([atom], |row| row.get(0)).doing("read parents")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read parents")
+    rows.collect::<engine::Result<_>>().doing("read parents")
 }
 
 /// Returns the cost of all runs of an atom and of all descendants.

@@ -1,6 +1,5 @@
-use rusqlite::params;
-
 use super::Tx;
+use super::engine::{self, params};
 use crate::error::Doing;
 use crate::model::{Comment, Timestamp};
 use crate::{Ctx, Result, model};
@@ -35,8 +34,9 @@ pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, content: &str) -> R
 pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
     let added = tx
         .prepare_cached(
-            "INSERT OR IGNORE INTO comments (id, atom_id, author, content, run_id, created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO comments (id, atom_id, author, content, run_id, created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT DO NOTHING",
         )
         .and_then(|mut s| {
             s.execute(params![
@@ -94,7 +94,7 @@ pub(crate) fn list_of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Comment>> {
     )
 }
 
-fn query_comments(tx: &Tx<'_>, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Comment>> {
+fn query_comments(tx: &Tx<'_>, sql: &str, params: &[&dyn engine::ToSql]) -> Result<Vec<Comment>> {
     let mut statement = tx.prepare_cached(sql).doing("read comments")?;
     let rows = statement
         .query_map(params, |row| {
@@ -109,5 +109,5 @@ fn query_comments(tx: &Tx<'_>, sql: &str, params: &[&dyn rusqlite::ToSql]) -> Re
             })
         })
         .doing("read comments")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read comments")
+    rows.collect::<engine::Result<_>>().doing("read comments")
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use rusqlite::params;
+use super::engine::params;
 use serde_json::json;
 
 use crate::model::{Priority, Timestamp};

@@ -1,7 +1,6 @@
 //! Epics in which nothing is left to be done.
 
-use rusqlite::OptionalExtension as _;
-
+use super::engine::OptionalExtension as _;
 use super::{Tx, atom};
 use crate::Result;
 use crate::error::Doing;

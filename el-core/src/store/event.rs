@@ -1,8 +1,7 @@
 use std::collections::HashSet;
 
-use rusqlite::{OptionalExtension as _, Row, params};
-
 use super::Tx;
+use super::engine::{self, OptionalExtension as _, Row, params};
 use crate::error::Doing;
 use crate::model::{Event, EventKind, Timestamp};
 use crate::{Ctx, Error, Result};
@@ -81,7 +80,7 @@ pub(crate) fn visit_each(
     let mut statement = tx.prepare_cached(&sql).doing("read events")?;
     let mut rows = statement.query(params![atom, after, limit]).doing("read events")?;
     while let Some(row) = rows.next().doing("read events")? {
-        visit(from_row(row).doing("read events")??)?;
+        visit(from_row(&row).doing("read events")??)?;
     }
     Ok(())
 }
@@ -100,7 +99,7 @@ pub(crate) fn each_of_person(
         .doing("read a person's events")?;
     let mut rows = statement.query([actor]).doing("read a person's events")?;
     while let Some(row) = rows.next().doing("read a person's events")? {
-        if !visit(from_row(row).doing("read a person's events")??)? {
+        if !visit(from_row(&row).doing("read a person's events")??)? {
             break;
         }
     }
@@ -140,8 +139,10 @@ fn was_step_of(tx: &Tx<'_>, event: &Event, steps: &HashSet<i64>) -> Result<bool>
     }
     let first: i64 = tx
         .prepare_cached(
-            "SELECT coalesce(max(seq), 0) + 1 FROM events
-             WHERE seq < ?1 AND (at <> ?2 OR actor <> ?3)",
+            // A server's numbers have gaps.
+            "SELECT min(seq) FROM events WHERE seq <= ?1 AND seq > (
+               SELECT coalesce(max(seq), 0) FROM events
+               WHERE seq < ?1 AND (at <> ?2 OR actor <> ?3))",
         )
         .and_then(|mut s| {
             s.query_row(params![event.seq, event.at.as_micros(), event.actor], |row| row.get(0))
@@ -197,10 +198,10 @@ pub(crate) fn was_nudged(tx: &Tx<'_>, atom: &str, run: &str, by: &str) -> Result
     .doing("tell if a run was reminded")
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Result<Event>> {
+fn from_row(row: &Row<'_>) -> engine::Result<Result<Event>> {
     let kind: String = row.get(3)?;
     let data: String = row.get(6)?;
-    let event = |kind: EventKind| -> rusqlite::Result<Event> {
+    let event = |kind: EventKind| -> engine::Result<Event> {
         Ok(Event {
             seq: row.get(0)?,
             at: Timestamp::from_micros(row.get(1)?),

@@ -2,11 +2,9 @@
 
 use std::collections::HashSet;
 
-use rusqlite::Row;
-use rusqlite::types::Value;
-
 use super::Tx;
 use super::atom;
+use super::engine::{self, Row, Value};
 use super::ready::{self, Parents};
 use crate::Result;
 use crate::error::Doing;
@@ -214,10 +212,10 @@ impl Query {
         }
     }
 
-    fn bound_params(&self) -> Vec<(&str, &dyn rusqlite::ToSql)> {
+    fn bound_params(&self) -> Vec<(&str, &dyn engine::ToSql)> {
         self.values
             .iter()
-            .map(|(name, value)| (name.as_str(), value as &dyn rusqlite::ToSql))
+            .map(|(name, value)| (name.as_str(), value as &dyn engine::ToSql))
             .collect()
     }
 
@@ -243,7 +241,7 @@ impl Query {
                     continue;
                 }
             }
-            if !visit(row)? {
+            if !visit(&row)? {
                 break;
             }
         }
@@ -314,7 +312,7 @@ impl Query {
         let mut statement = tx.prepare_cached(&sql).doing("list atoms")?;
         let mut rows = statement.query(&*self.bound_params()).doing("list atoms")?;
         while let Some(row) = rows.next().doing("list atoms")? {
-            each(atom::from_row(row).doing("list atoms")??)?;
+            each(atom::from_row(&row).doing("list atoms")??)?;
         }
         Ok(())
     }
@@ -371,7 +369,7 @@ impl Query {
         }
         let page = match self.ready_at {
             Some(_) => String::new(),
-            None => format!(" LIMIT {} OFFSET {offset}", limit.unwrap_or(-1)),
+            None => format!(" LIMIT {} OFFSET {offset}", limit.unwrap_or(i64::MAX)),
         };
         let sql = if order == ready::QUEUE_ORDER {
             let select = self.select_sql(&format!("{}, a.seq AS seq", atom::COLUMNS));

@@ -1,13 +1,15 @@
-use rusqlite::params;
-
 use super::Tx;
+use super::engine::params;
 use crate::Result;
 use crate::error::Doing;
 
 pub(crate) fn add(tx: &Tx<'_>, atom: &str, label: &str) -> Result<()> {
-    tx.prepare_cached("INSERT OR IGNORE INTO labels (atom_id, label) VALUES (?1, ?2)")
-        .and_then(|mut s| s.execute(params![atom, label]))
-        .doing("add a label")?;
+    tx.prepare_cached(
+        "INSERT INTO labels (atom_id, label) VALUES (?1, ?2)
+             ON CONFLICT DO NOTHING",
+    )
+    .and_then(|mut s| s.execute(params![atom, label]))
+    .doing("add a label")?;
     Ok(())
 }
 

@@ -1,6 +1,5 @@
-use rusqlite::{OptionalExtension, params};
-
 use super::Tx;
+use super::engine::{self, OptionalExtension as _, params};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::Timestamp;
@@ -14,7 +13,7 @@ pub(crate) struct Task {
     pub(crate) told: Option<String>,
 }
 
-fn from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Task> {
+fn from_row(row: &engine::Row<'_>) -> engine::Result<Task> {
     Ok(Task { task_id: row.get(0)?, atom_id: row.get(1)?, told: row.get(2)? })
 }
 
@@ -44,7 +43,7 @@ pub(crate) fn list_tasks(tx: &Tx<'_>, since: Timestamp) -> Result<Vec<Task>> {
         )
         .doing("read tasks")?;
     let rows = statement.query_map([since.as_micros()], from_row).doing("read tasks")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read tasks")
+    rows.collect::<engine::Result<_>>().doing("read tasks")
 }
 
 pub(crate) fn add_task(tx: &Tx<'_>, task_id: &str, atom: &str) -> Result<()> {
@@ -73,7 +72,8 @@ pub(crate) fn mark_seen(
 ) -> Result<bool> {
     let changed = tx
         .prepare_cached(
-            "INSERT OR IGNORE INTO mailbox_seen (file, hash, nth, at) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO mailbox_seen (file, hash, nth, at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO NOTHING",
         )
         .and_then(|mut s| s.execute(params![file, hash, nth, now.as_micros()]))
         .doing("mark a message as seen")?;

@@ -1,6 +1,5 @@
-use rusqlite::{OptionalExtension, Row, params};
-
 use super::Tx;
+use super::engine::{self, OptionalExtension as _, Row, params};
 use crate::error::Doing;
 use crate::model::{Channel, InboxMessage, Message, Timestamp};
 use crate::{Result, model};
@@ -21,7 +20,7 @@ const COLUMNS: &str = "m.seq, m.id, m.channel, m.author, m.content, m.atom_id, m
      m.created_at, \
      (SELECT group_concat(n.reader, ' ') FROM mentions n WHERE n.message = m.seq)";
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
+fn from_row(row: &Row<'_>) -> engine::Result<Message> {
     let mut mentions: Vec<String> = row
         .get::<_, Option<String>>(8)?
         .map(|all| all.split(' ').map(str::to_owned).collect())
@@ -43,13 +42,22 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Message> {
 
 pub(crate) fn insert(tx: &Tx<'_>, new: NewRow<'_>, now: Timestamp) -> Result<Message> {
     let id = model::fresh_uuid();
-    tx.execute(
-        "INSERT INTO messages (id, channel, author, content, atom_id, run_id, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![id, new.channel, new.author, new.content, new.atom_id, new.run_id, now.as_micros()],
-    )
-    .doing("post a message")?;
-    let seq = tx.last_insert_rowid();
+    let seq = tx
+        .query_row(
+            "INSERT INTO messages (id, channel, author, content, atom_id, run_id, created_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING seq",
+            params![
+                id,
+                new.channel,
+                new.author,
+                new.content,
+                new.atom_id,
+                new.run_id,
+                now.as_micros()
+            ],
+            |row| row.get(0),
+        )
+        .doing("post a message")?;
     for reader in &new.mentions {
         tx.execute("INSERT INTO mentions (reader, message) VALUES (?1, ?2)", params![reader, seq])
             .doing("fill an inbox")?;
@@ -89,9 +97,9 @@ pub(crate) fn of_channel(
         ))
         .doing("read messages")?;
     let rows = statement
-        .query_map(params![channel, after, limit.unwrap_or(-1)], from_row)
+        .query_map(params![channel, after, limit.unwrap_or(i64::MAX)], from_row)
         .doing("read messages")?;
-    let mut found: Vec<Message> = rows.collect::<rusqlite::Result<_>>().doing("read messages")?;
+    let mut found: Vec<Message> = rows.collect::<engine::Result<_>>().doing("read messages")?;
     found.reverse();
     Ok((found, total))
 }
@@ -120,7 +128,7 @@ pub(crate) fn list_channels(tx: &Tx<'_>, reader: &str) -> Result<Vec<Channel>> {
             })
         })
         .doing("read channels")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read channels")
+    rows.collect::<engine::Result<_>>().doing("read channels")
 }
 
 /// Returns the reader's messages after message number `after`, newest first, with the total count.
@@ -132,7 +140,7 @@ pub(crate) fn list_inbox(
     limit: Option<i64>,
 ) -> Result<(Vec<InboxMessage>, i64)> {
     let from = "FROM mentions i JOIN messages m ON m.seq = i.message
-                WHERE i.reader = ?1 AND i.message > ?2 AND (NOT ?3 OR i.read_at IS NULL)";
+                WHERE i.reader = ?1 AND i.message > ?2 AND (?3 = 0 OR i.read_at IS NULL)";
     let total = tx
         .query_row(&format!("SELECT count(*) {from}"), params![reader, after, unread_only], |row| {
             row.get(0)
@@ -144,7 +152,7 @@ pub(crate) fn list_inbox(
         ))
         .doing("read an inbox")?;
     let rows = statement
-        .query_map(params![reader, after, unread_only, limit.unwrap_or(-1)], |row| {
+        .query_map(params![reader, after, unread_only, limit.unwrap_or(i64::MAX)], |row| {
             let read_at: Option<i64> = row.get(9)?;
             Ok(InboxMessage {
                 message: from_row(row)?,
@@ -152,7 +160,7 @@ pub(crate) fn list_inbox(
             })
         })
         .doing("read an inbox")?;
-    Ok((rows.collect::<rusqlite::Result<_>>().doing("read an inbox")?, total))
+    Ok((rows.collect::<engine::Result<_>>().doing("read an inbox")?, total))
 }
 
 /// Marks a message as read by a reader. Returns true if the message was unread.

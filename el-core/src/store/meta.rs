@@ -1,6 +1,5 @@
-use rusqlite::OptionalExtension;
-
 use super::Tx;
+use super::engine::OptionalExtension as _;
 use crate::Result;
 use crate::error::Doing;
 

@@ -67,12 +67,13 @@ pub(super) fn create_schema(
         return Err(Error::NotADatabase { path: path.to_owned(), why });
     }
     apply_missing(&tx, 0)?;
+    let tx = Tx::Sqlite(tx);
     fill(&tx)?;
     tx.commit().doing("commit the schema")?;
     Ok(true)
 }
 
-fn apply_missing(tx: &Tx<'_>, found: i64) -> Result<()> {
+fn apply_missing(tx: &Connection, found: i64) -> Result<()> {
     for step in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         tx.execute_batch(step).doing("migrate the database")?;
     }

@@ -16,6 +16,7 @@ mod busy;
 pub(crate) mod comment;
 #[cfg(test)]
 mod cost_tests;
+mod engine;
 pub(crate) mod epic;
 pub(crate) mod event;
 pub(crate) mod filter;
@@ -31,6 +32,8 @@ pub(crate) mod ready;
 pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod search;
+#[cfg(feature = "postgres")]
+mod server;
 pub(crate) mod stats;
 pub(crate) mod worker;
 
@@ -38,14 +41,12 @@ pub use backup::{
     CopyFacts, copy_database, ensure_own_schema, files_of, inspect_copy, inspect_database,
     list_changes, replace_contents, seal_database,
 };
+/// Functions that read take a transaction too, so that a verb reads and writes at one moment.
+pub(crate) use engine::Tx;
 pub use git_ignore::{exclude_from_git, keep_out_of_git};
 pub use migrate::{SCHEMA_VERSION, before_migration};
 pub(crate) use open::ensure_unchanged;
 pub use open::{Durability, Store};
-
-/// A transaction. Functions that read take a transaction too, so that a verb reads and writes at
-/// one moment.
-pub(crate) type Tx<'a> = rusqlite::Transaction<'a>;
 
 /// The version of the SQLite that is built in.
 pub fn sqlite_version() -> &'static str {

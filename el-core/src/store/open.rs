@@ -3,8 +3,9 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags};
 
+use super::engine::Database;
 use super::{Tx, atom, busy, keep_out_of_git, meta, migrate};
 use crate::error::Doing;
 use crate::model::Timestamp;
@@ -24,12 +25,12 @@ pub enum Durability {
 /// A connection to the database of a project.
 #[derive(Debug)]
 pub struct Store {
-    conn: Connection,
-    path: PathBuf,
-    /// The file that was opened: device and inode.
-    file: (u64, u64),
+    pub(super) database: Database,
+    pub(super) path: PathBuf,
+    /// The file that was opened: device and inode. A server has none.
+    pub(super) file: Option<(u64, u64)>,
     /// The atom that the next change relies on, as its caller saw it.
-    expected: Option<(String, Timestamp)>,
+    pub(super) expected: Option<(String, Timestamp)>,
 }
 
 /// The largest write-ahead log, in bytes, that stays at the end of a process. The first process to
@@ -39,12 +40,13 @@ const LOG_KEPT: u64 = 512 * 1024;
 
 impl Drop for Store {
     fn drop(&mut self) {
+        let Some(conn) = self.database.sqlite() else { return };
         let mut log = self.path.clone().into_os_string();
         log.push("-wal");
         if std::fs::metadata(log).is_ok_and(|log| log.len() > LOG_KEPT) {
             // The last process to close the database then moves the log into the database.
             // Otherwise the next process does.
-            let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+            let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
         }
     }
 }
@@ -75,7 +77,7 @@ impl Store {
         if found != migrate::SCHEMA_VERSION {
             migrate::migrate(&mut conn, path, found)?;
         }
-        Ok(Store { conn, path: path.to_owned(), file, expected: None })
+        Ok(Store::of_file(conn, path, file))
     }
 
     /// Creates the database of a project in one transaction; ids of atoms begin with `<prefix>-`.
@@ -110,10 +112,15 @@ impl Store {
         if !is_new {
             return Err(exists());
         }
-        Ok(Store { conn, path: path.to_owned(), file, expected: None })
+        Ok(Store::of_file(conn, path, file))
     }
 
-    /// Where the database is.
+    fn of_file(conn: Connection, path: &Path, file: (u64, u64)) -> Store {
+        let database = Database::Sqlite(conn);
+        Store { database, path: path.to_owned(), file: Some(file), expected: None }
+    }
+
+    /// Where the database is. Of a server's project: where its database would be.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -125,10 +132,7 @@ impl Store {
     ///
     /// If SQLite fails.
     pub fn data_version(&self) -> Result<i64> {
-        self.conn
-            .prepare_cached("PRAGMA data_version")
-            .and_then(|mut s| s.query_row([], |row| row.get(0)))
-            .doing("find changes")
+        self.database.data_version().doing("find changes")
     }
 
     /// Moves the write-ahead log into the database, as far as no reader is in the way. For the idle
@@ -138,8 +142,8 @@ impl Store {
     ///
     /// If SQLite fails.
     pub fn checkpoint(&self) -> Result<()> {
-        self.conn
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+        let Some(conn) = self.database.sqlite() else { return Ok(()) };
+        conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
             .doing("checkpoint the database")
     }
 
@@ -170,8 +174,10 @@ impl Store {
 
     /// The rows of a check, without that all is well.
     fn pragma_lines(&self, sql: &str) -> Result<Vec<String>> {
+        // A server checks its own files.
+        let Some(conn) = self.database.sqlite() else { return Ok(Vec::new()) };
         let collect = || -> rusqlite::Result<Vec<String>> {
-            let mut statement = self.conn.prepare(sql)?;
+            let mut statement = conn.prepare(sql)?;
             let columns = statement.column_count();
             let rows = statement.query_map([], |row| {
                 let cells: Vec<String> = (0..columns)
@@ -201,9 +207,11 @@ impl Store {
             counted.fetch_add(1, Ordering::Relaxed);
             false
         };
-        self.conn.progress_handler(1, Some(each)).expect("the connection is open");
+        let conn = self.database.sqlite_mut();
+        conn.progress_handler(1, Some(each)).expect("the connection is open");
         work(self);
-        self.conn.progress_handler(0, None::<fn() -> bool>).expect("the connection is open");
+        let conn = self.database.sqlite_mut();
+        conn.progress_handler(0, None::<fn() -> bool>).expect("the connection is open");
         count.load(Ordering::Relaxed)
     }
 
@@ -214,8 +222,9 @@ impl Store {
     ///
     /// If the database is not where it was opened, or is another one.
     pub fn ensure_in_place(&self) -> Result<()> {
+        let Some(opened) = self.file else { return Ok(()) };
         match file_at(&self.path) {
-            Some(file) if file == self.file => Ok(()),
+            Some(file) if file == opened => Ok(()),
             Some(_) => Err(Error::conflict(
                 "replaced",
                 format!(
@@ -239,10 +248,7 @@ impl Store {
             // A folder that cannot be written is told by what fails for it.
             let _ = keep_out_of_git(state);
         }
-        let tx = self
-            .conn
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .doing("begin a change")?;
+        let tx = self.database.begin_write().doing("begin a change")?;
         if let Some((id, seen)) = self.expected.take() {
             ensure_unchanged(&tx, &id, seen)?;
         }
@@ -253,10 +259,7 @@ impl Store {
 
     /// Does the work as [`Store::write`] would, then rolls the work back.
     pub(crate) fn rehearse<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        let tx = self
-            .conn
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .doing("begin a rehearsal")?;
+        let tx = self.database.begin_write().doing("begin a rehearsal")?;
         let done = work(&tx)?;
         tx.rollback().doing("end a rehearsal")?;
         Ok(done)
@@ -269,12 +272,12 @@ impl Store {
     ///
     /// If SQLite refuses the settings.
     pub(crate) fn prepare_bulk(&self) -> Result<()> {
-        self.conn.pragma_update(None, "cache_size", -BULK_CACHE_KIB).doing("enlarge the cache")
+        let Some(conn) = self.database.sqlite() else { return Ok(()) };
+        conn.pragma_update(None, "cache_size", -BULK_CACHE_KIB).doing("enlarge the cache")
     }
 
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        let tx = Transaction::new_unchecked(&self.conn, TransactionBehavior::Deferred)
-            .doing("begin to read the database")?;
+        let tx = self.database.begin_read().doing("begin to read the database")?;
         work(&tx)
     }
 }

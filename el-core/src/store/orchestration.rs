@@ -1,7 +1,7 @@
 //! The rows of an orchestration: settings, questions with answers, the model's names of tasks, and
 //! checks.
 
-use rusqlite::{OptionalExtension, Row, params};
+use super::engine::{self, OptionalExtension as _, Row, params};
 use serde_json::Value;
 
 use super::Tx;
@@ -112,7 +112,7 @@ pub(crate) fn list_epics(tx: &Tx<'_>) -> Result<Vec<String>> {
     let sql = "SELECT epic_id FROM orchestrations ORDER BY started_at DESC, epic_id";
     let mut statement = tx.prepare_cached(sql).doing("read orchestrations")?;
     let rows = statement.query_map([], |row| row.get(0)).doing("read orchestrations")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read orchestrations")
+    rows.collect::<engine::Result<_>>().doing("read orchestrations")
 }
 
 /// Inserts an orchestration, or changes the settings.
@@ -169,7 +169,7 @@ pub(crate) fn set_ended(tx: &Tx<'_>, epic: &str, at: Option<Timestamp>) -> Resul
 const COLUMNS: &str =
     "epic_id, name, atom_id, state, data, fault, answered_by, run_id, answered_at, is_filed";
 
-fn read_asked(row: &Row<'_>) -> rusqlite::Result<Asked> {
+fn read_asked(row: &Row<'_>) -> engine::Result<Asked> {
     let state: String = row.get(3)?;
     Ok(Asked {
         epic_id: row.get(0)?,
@@ -193,7 +193,7 @@ pub(crate) fn list_questions(tx: &Tx<'_>, epic: &str) -> Result<Vec<Asked>> {
     let sql = format!("SELECT {COLUMNS} FROM questions WHERE epic_id = ?1 ORDER BY name");
     let mut statement = tx.prepare_cached(&sql).doing("read questions")?;
     let rows = statement.query_map([epic], read_asked).doing("read questions")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read questions")
+    rows.collect::<engine::Result<_>>().doing("read questions")
 }
 
 /// The question that an atom asks.
@@ -274,7 +274,7 @@ pub(crate) fn list_faults(
             Ok((Timestamp::from_micros(row.get(0)?), row.get(1)?, row.get(2)?))
         })
         .doing("read the faults of answers")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read the faults of answers")
+    rows.collect::<engine::Result<_>>().doing("read the faults of answers")
 }
 
 /// Records that every task of the list has had an atom.
@@ -303,7 +303,7 @@ pub(crate) fn list_planned(tx: &Tx<'_>, epic: &str) -> Result<Vec<Planned>> {
             Ok(Planned { list: row.get(0)?, task_id: row.get(1)?, atom_id: row.get(2)? })
         })
         .doing("read planned tasks")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read planned tasks")
+    rows.collect::<engine::Result<_>>().doing("read planned tasks")
 }
 
 /// Returns the epic and the planned task of an atom.
@@ -326,8 +326,9 @@ pub(crate) fn planned_as(tx: &Tx<'_>, atom: &str) -> Result<Option<(String, Plan
 /// Records the end of a check. An existing record stands.
 pub(crate) fn put_check(tx: &Tx<'_>, epic: &str, check: &WholeCheck) -> Result<()> {
     tx.execute(
-        "INSERT OR IGNORE INTO whole_checks (epic_id, round, passed, output, at)
-         VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO whole_checks (epic_id, round, passed, output, at)
+         VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT DO NOTHING",
         params![
             epic,
             i64::try_from(check.round).unwrap_or(i64::MAX),
@@ -355,7 +356,7 @@ pub(crate) fn list_checks(tx: &Tx<'_>, epic: &str) -> Result<Vec<WholeCheck>> {
             })
         })
         .doing("read checks")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read checks")
+    rows.collect::<engine::Result<_>>().doing("read checks")
 }
 
 /// Returns true if an atom is an orchestrated epic, a task of a plan, or a question.

@@ -12,8 +12,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::OptionalExtension as _;
-
+use super::engine::{OptionalExtension as _, params};
 use super::{Tx, atom};
 use crate::Result;
 use crate::error::Doing;
@@ -36,10 +35,10 @@ macro_rules! has_live_blocker {
                     WHERE d.status NOT IN ('closed','wont_do','discard'))
                 WHEN 'conditional_blocks' THEN NOT (s.status = 'wont_do' OR (s.status = 'closed'
                 AND (
-                  lower(trim(coalesce(s.close_reason, ''))) GLOB 'fail*'
-                  OR lower(trim(coalesce(s.close_reason, ''))) GLOB 'error*'
-                  OR lower(trim(coalesce(s.close_reason, ''))) GLOB 'abort*')))
-                ELSE 0 END)"
+                  lower(trim(coalesce(s.close_reason, ''))) LIKE 'fail%'
+                  OR lower(trim(coalesce(s.close_reason, ''))) LIKE 'error%'
+                  OR lower(trim(coalesce(s.close_reason, ''))) LIKE 'abort%')))
+                ELSE FALSE END)"
         )
     };
 }
@@ -102,7 +101,7 @@ pub(crate) const READY: &str = concat!(
 const HOLDS_CHILDREN: &str = concat!(
     "SELECT p.status IN ('blocked','wont_do','discard')
        OR (p.status = 'deferred' AND (p.defer_until IS NULL OR p.defer_until > ?2))
-       OR p.blocked_by > 0 OR (?3 AND ",
+       OR p.blocked_by > 0 OR (?3 = 1 AND ",
     is_resting_plan!("p.id"),
     ") OR ",
     has_live_blocker!("p.id"),
@@ -152,8 +151,11 @@ impl<'t> Parents<'t> {
                 .tx
                 .prepare_cached(HOLDS_CHILDREN)
                 .and_then(|mut s| {
-                    let params = (&id, self.now.as_micros(), !self.driven.contains(&id));
-                    s.query_row(params, |row| Ok((row.get(0)?, row.get(1)?))).optional()
+                    let holds = !self.driven.contains(&id);
+                    s.query_row(params![id, self.now.as_micros(), holds], |row| {
+                        Ok((row.get(0)?, row.get(1)?))
+                    })
+                    .optional()
                 })
                 .doing("read a parent")?;
             // For a damaged database whose parents go round in a circle.

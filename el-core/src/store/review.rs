@@ -1,4 +1,4 @@
-use rusqlite::{OptionalExtension, Row, params};
+use super::engine::{self, OptionalExtension as _, Row, params};
 use serde_json::Value;
 
 use super::Tx;
@@ -9,7 +9,7 @@ use crate::{Ctx, Result, model};
 const COLUMNS: &str = "w.id, w.atom_id, w.run_id, w.author, w.report, w.created_at, w.verdict, \
     w.decided_by, w.reason, w.decided_at";
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Review> {
+fn from_row(row: &Row<'_>) -> engine::Result<Review> {
     let report: String = row.get(4)?;
     Ok(Review {
         record_type: Review::RECORD_TYPE,
@@ -96,5 +96,5 @@ pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<Review>> {
         ))
         .doing("read reviews")?;
     let rows = statement.query_map([atom], from_row).doing("read reviews")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read reviews")
+    rows.collect::<engine::Result<_>>().doing("read reviews")
 }

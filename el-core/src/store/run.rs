@@ -1,8 +1,7 @@
 use std::collections::HashMap;
 
-use rusqlite::{OptionalExtension, params};
-
 use super::Tx;
+use super::engine::{self, OptionalExtension as _, params};
 use crate::error::Doing;
 use crate::model::{
     Attempt, ExitRecord, Outcome, Progress, RUN_PREFIX, Run, Stamp, Timestamp, Verify,
@@ -42,17 +41,17 @@ pub(crate) fn insert(tx: &Tx<'_>, run: &Run) -> Result<()> {
     Ok(())
 }
 
-fn query_one(tx: &Tx<'_>, condition: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Option<Run>> {
+fn query_one(tx: &Tx<'_>, condition: &str, params: &[&dyn engine::ToSql]) -> Result<Option<Run>> {
     tx.prepare_cached(&format!("SELECT {COLUMNS} FROM runs r WHERE {condition}"))
         .and_then(|mut s| s.query_row(params, from_row).optional())
         .doing("read a run")
 }
 
-fn query_many(tx: &Tx<'_>, tail: &str, params: &[&dyn rusqlite::ToSql]) -> Result<Vec<Run>> {
+fn query_many(tx: &Tx<'_>, tail: &str, params: &[&dyn engine::ToSql]) -> Result<Vec<Run>> {
     let mut statement =
         tx.prepare_cached(&format!("SELECT {COLUMNS} FROM runs r {tail}")).doing("read runs")?;
     let rows = statement.query_map(params, from_row).doing("read runs")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read runs")
+    rows.collect::<engine::Result<_>>().doing("read runs")
 }
 
 pub(crate) fn find(tx: &Tx<'_>, id: &str) -> Result<Option<Run>> {
@@ -104,7 +103,7 @@ type RunQuery<'a> = (Option<&'a str>, bool, Option<Outcome>);
 /// index.
 fn condition_sql((atom, live_only, outcome): RunQuery<'_>) -> String {
     let of_atom = if atom.is_some() { "r.atom_id = ?1" } else { "?1 IS NULL" };
-    let live = if live_only { "?2 AND r.outcome IS NULL" } else { "NOT ?2" };
+    let live = if live_only { "?2 = 1 AND r.outcome IS NULL" } else { "?2 = 0" };
     let ended = if outcome.is_some() { "r.outcome = ?3" } else { "?3 IS NULL" };
     // The planner would read all runs in their order instead.
     let index = if live_only { "INDEXED BY runs_live " } else { "" };
@@ -134,10 +133,10 @@ pub(crate) fn visit_each(
     let outcome = which.2.map(Outcome::as_str);
     let mut statement = tx.prepare_cached(&sql).doing("read runs")?;
     let mut rows = statement
-        .query(params![which.0, which.1, outcome, limit.unwrap_or(-1)])
+        .query(params![which.0, which.1, outcome, limit.unwrap_or(i64::MAX)])
         .doing("read runs")?;
     while let Some(row) = rows.next().doing("read runs")? {
-        visit(from_row(row).doing("read runs")?)?;
+        visit(from_row(&row).doing("read runs")?)?;
     }
     Ok(())
 }
@@ -171,7 +170,7 @@ pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
         )
         .doing("find a run")?;
     let rows = statement.query_map([&from], |row| row.get(0)).doing("find a run")?;
-    let mut found: Vec<String> = rows.collect::<rusqlite::Result<_>>().doing("find a run")?;
+    let mut found: Vec<String> = rows.collect::<engine::Result<_>>().doing("find a run")?;
     match found.len() {
         0 => Err(Error::not_found("run", text)),
         1 => Ok(found.remove(0)),
@@ -198,8 +197,7 @@ pub(crate) fn outcomes_since(
     let rows = statement
         .query_map(params![atom, fresh_since.as_micros()], |row| row.get::<_, String>(0))
         .doing("read earlier attempts")?;
-    let words: Vec<String> =
-        rows.collect::<rusqlite::Result<_>>().doing("read earlier attempts")?;
+    let words: Vec<String> = rows.collect::<engine::Result<_>>().doing("read earlier attempts")?;
     Ok(words.iter().map(|word| word.parse().unwrap_or(Outcome::Failed)).collect())
 }
 
@@ -224,7 +222,7 @@ pub(crate) fn attempts_since(
             })
         })
         .doing("read earlier attempts")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read earlier attempts")
+    rows.collect::<engine::Result<_>>().doing("read earlier attempts")
 }
 
 /// The fence at the head of every write. A caller in an agent session passes only if the session's
@@ -304,7 +302,7 @@ pub(crate) fn set_column(
     tx: &Tx<'_>,
     id: &str,
     column: &'static str,
-    value: &dyn rusqlite::ToSql,
+    value: &dyn engine::ToSql,
 ) -> Result<()> {
     tx.execute(&format!("UPDATE runs SET {column} = ?2 WHERE id = ?1"), params![id, value])
         .doing("change a run")?;
@@ -353,7 +351,7 @@ pub(crate) fn record_end(
 ) -> Result<()> {
     tx.execute(
         "UPDATE runs SET outcome = ?2, detail = ?3, ended_at = ?4, exit_code = ?5, exit_signal = ?6,
-         resumes = max(resumes, ?7), denied = ?8, sandbox_notes = ?9,
+         resumes = CASE WHEN resumes < ?7 THEN ?7 ELSE resumes END, denied = ?8, sandbox_notes = ?9,
          action = NULL
          WHERE id = ?1 AND outcome IS NULL",
         params![

@@ -1,3 +1,4 @@
+use super::engine::{self, ToSql};
 use super::{Tx, atom};
 use crate::Result;
 use crate::error::Doing;
@@ -13,23 +14,26 @@ pub(crate) fn search_atoms(
     limit: Option<i64>,
 ) -> Result<(Vec<Atom>, i64)> {
     let signs = with_signs(text);
-    if quote_words(text).is_none() || !signs.is_empty() {
-        return find_signs(tx, text, &signs, include_over, limit);
-    }
-    let Some(query) = quote_words(text) else { return Ok((Vec::new(), 0)) };
+    let query = match index_query(tx, text) {
+        Some(query) if signs.is_empty() => query,
+        _ => return find_signs(tx, text, &signs, include_over, limit),
+    };
     let over =
         if include_over { "" } else { " AND a.status NOT IN ('closed','wont_do','discard')" };
     // A single pass ranks and counts; only the rows of the page are read.
-    let sql = format!(
+    let from = tx.text(
         "SELECT search.rowid, bm25(search, 4.0, 1.0, 1.0) FROM search
-         CROSS JOIN atoms a ON a.seq = search.rowid WHERE search MATCH ?1{over}"
+         CROSS JOIN atoms a ON a.seq = search.rowid WHERE search MATCH ?1",
+        "SELECT a.seq, -ts_rank('{0.25, 0.25, 0.25, 1}', a.search, q)
+         FROM to_tsquery('simple', without_accents(?1)) q JOIN atoms a ON a.search @@ q WHERE TRUE",
     );
+    let sql = format!("{from}{over}");
     let mut statement = tx.prepare_cached(&sql).doing("search the database")?;
     let rows = statement
         .query_map([&query], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, f64>(1)?)))
         .doing("search the database")?;
     let mut found: Vec<(i64, f64)> =
-        rows.collect::<rusqlite::Result<_>>().doing("search the database")?;
+        rows.collect::<engine::Result<_>>().doing("search the database")?;
     let total = i64::try_from(found.len()).unwrap_or(i64::MAX);
     let best_first = |a: &(i64, f64), b: &(i64, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
     let wanted = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
@@ -67,26 +71,31 @@ fn find_signs(
             )
         })
         .collect();
-    if let Some(query) = quote_words(text) {
+    if let Some(query) = index_query(tx, text) {
         values.push(query);
         let at = values.len();
-        conditions.push(format!("a.seq IN (SELECT rowid FROM search WHERE search MATCH ?{at})"));
+        conditions.push(if tx.is_sqlite() {
+            format!("a.seq IN (SELECT rowid FROM search WHERE search MATCH ?{at})")
+        } else {
+            format!("a.search @@ to_tsquery('simple', without_accents(?{at}))")
+        });
     }
     if !include_over {
         conditions.push("a.status NOT IN ('closed','wont_do','discard')".to_owned());
     }
     let from = format!("FROM atoms a WHERE {}", conditions.join(" AND "));
-    let params = || rusqlite::params_from_iter(&values);
+    let values: Vec<&dyn ToSql> = values.iter().map(|value| value as &dyn ToSql).collect();
+    let params = || &*values;
     let total = tx
         .query_row(&format!("SELECT count(*) {from}"), params(), |row| row.get(0))
         .doing("search the database")?;
-    let most = limit.unwrap_or(-1);
+    let most = limit.unwrap_or(i64::MAX);
     let sql =
         format!("SELECT {} {from} ORDER BY a.updated_at DESC, a.seq LIMIT {most}", atom::COLUMNS);
-    let mut statement = tx.prepare(&sql).doing("search the database")?;
+    let mut statement = tx.prepare_cached(&sql).doing("search the database")?;
     let rows = statement.query_map(params(), atom::from_row).doing("search the database")?;
     let atoms = rows
-        .collect::<rusqlite::Result<Vec<_>>>()
+        .collect::<engine::Result<Vec<_>>>()
         .doing("search the database")?
         .into_iter()
         .collect::<Result<_>>()?;
@@ -106,13 +115,14 @@ fn with_signs(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns true if the index agrees with the atoms.
+/// Returns true if the index agrees with the atoms. A server's index is a column that it computes.
 pub(crate) fn is_sound(tx: &Tx<'_>) -> Result<bool> {
+    if !tx.is_sqlite() {
+        return Ok(true);
+    }
     match tx.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)", []) {
         Ok(_) => Ok(true),
-        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) => {
-            Ok(false)
-        }
+        Err(error) if error.is_damage() => Ok(false),
         Err(error) => Err(error).doing("check the search index"),
     }
 }
@@ -124,6 +134,9 @@ const GATHERED_IN_BULK: u32 = 16 << 20;
 
 /// Does work that changes many texts: the index is written in few large pieces.
 pub(crate) fn in_bulk<T>(tx: &Tx<'_>, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    if !tx.is_sqlite() {
+        return work();
+    }
     let set = |bytes: u32| {
         tx.execute("INSERT INTO search (search, rank) VALUES ('hashsize', ?1)", [bytes])
             .doing("prepare the search index")
@@ -136,17 +149,30 @@ pub(crate) fn in_bulk<T>(tx: &Tx<'_>, work: impl FnOnce() -> Result<T>) -> Resul
 
 /// Makes the index anew from the atoms.
 pub(crate) fn rebuild_index(tx: &Tx<'_>) -> Result<()> {
-    tx.execute("INSERT INTO search (search) VALUES ('rebuild')", [])
-        .doing("rebuild the search index")?;
+    tx.execute(
+        tx.text("INSERT INTO search (search) VALUES ('rebuild')", "REINDEX INDEX atoms_search"),
+        [],
+    )
+    .doing("rebuild the search index")?;
     Ok(())
 }
 
+/// The query for the index, in its language; `None` if the text has no words.
+fn index_query(tx: &Tx<'_>, text: &str) -> Option<String> {
+    if tx.is_sqlite() {
+        quote_words(text)
+    } else {
+        let words: Vec<&str> = words_of(text).collect();
+        (!words.is_empty()).then(|| format!("{}:*", words.join(" & ")))
+    }
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
 fn quote_words(text: &str) -> Option<String> {
-    let words: Vec<String> = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(|word| format!("\"{word}\""))
-        .collect();
+    let words: Vec<String> = words_of(text).map(|word| format!("\"{word}\"")).collect();
     if words.is_empty() { None } else { Some(format!("{}*", words.join(" "))) }
 }
 

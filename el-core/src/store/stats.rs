@@ -1,6 +1,7 @@
 //! The project in numbers.
 
 use super::Tx;
+use super::engine;
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{Cost, Counts, RunStats};
@@ -39,7 +40,7 @@ pub(crate) fn count_runs(tx: &Tx<'_>) -> Result<RunStats> {
         "SELECT count(*), count(*) FILTER (WHERE outcome IS NULL), coalesce(sum(turns), 0),
            coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
            coalesce(sum(cost_micros), 0), coalesce(sum(estimated_micros), 0),
-           coalesce(sum(ended_at - started_at), 0) / 1000000
+           CAST(coalesce(sum(ended_at - started_at), 0) AS BIGINT) / 1000000
          FROM runs",
         [],
         |row| {
@@ -59,9 +60,9 @@ pub(crate) fn count_runs(tx: &Tx<'_>) -> Result<RunStats> {
 }
 
 fn query_counts(tx: &Tx<'_>, sql: &str) -> Result<Counts> {
-    let mut statement = tx.prepare(sql).doing("count records")?;
+    let mut statement = tx.prepare_cached(sql).doing("count records")?;
     let rows = statement
         .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))
         .doing("count records")?;
-    rows.collect::<rusqlite::Result<_>>().doing("count records")
+    rows.collect::<engine::Result<_>>().doing("count records")
 }

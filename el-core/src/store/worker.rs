@@ -1,6 +1,5 @@
-use rusqlite::{Row, params};
-
 use super::Tx;
+use super::engine::{self, Row, params};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{Stamp, Takes, Timestamp, Worker};
@@ -51,7 +50,7 @@ pub(crate) fn request_stop(tx: &Tx<'_>) -> Result<usize> {
 
 /// Returns true if a worker was asked to stop. An unknown worker was not.
 pub(crate) fn is_stopping(tx: &Tx<'_>, id: &str) -> Result<bool> {
-    tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM workers WHERE id = ?1 AND stop_requested)")
+    tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM workers WHERE id = ?1 AND stop_requested = 1)")
         .and_then(|mut s| s.query_row([id], |row| row.get(0)))
         .doing("tell if a worker should stop")
 }
@@ -65,10 +64,10 @@ pub(crate) fn list_workers(tx: &Tx<'_>) -> Result<Vec<Worker>> {
         )
         .doing("read workers")?;
     let rows = statement.query_map([], from_row).doing("read workers")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read workers")
+    rows.collect::<engine::Result<_>>().doing("read workers")
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Worker> {
+fn from_row(row: &Row<'_>) -> engine::Result<Worker> {
     let agent: String = row.get(4)?;
     let mut agents: Vec<String> =
         serde_json::from_str(&row.get::<_, String>(9)?).unwrap_or_default();

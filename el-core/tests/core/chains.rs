@@ -65,7 +65,7 @@ fn an_epic_that_blocks_what_is_in_it_is_refused() {
 
 #[test]
 fn the_check_finds_an_epic_that_blocks_what_is_in_it() {
-    let mut p = Project::new();
+    let mut p = Project::in_file();
     let (outer, child) = (epic(&mut p, "outer"), p.create("child"));
     add(&mut p, &outer, &child, BondKind::ParentChild).unwrap();
     raw(&p)
@@ -111,7 +111,7 @@ fn seconds(work: impl FnOnce()) -> u64 {
 
 #[test]
 fn a_chain_of_five_thousand_parents_is_read_in_linear_time() {
-    let p = Project::new();
+    let p = Project::in_file();
     chain(&p, 5_000, false);
     let last = "el-c4999";
     let took = seconds(|| {
@@ -127,7 +127,7 @@ fn a_chain_of_five_thousand_parents_is_read_in_linear_time() {
 
 #[test]
 fn a_chain_of_twenty_thousand_bonds_is_checked_in_linear_time() {
-    let mut p = Project::new();
+    let mut p = Project::in_file();
     chain(&p, 20_000, true);
     let took = seconds(|| {
         assert_eq!(ops::dep_check(&p.store).unwrap(), []);

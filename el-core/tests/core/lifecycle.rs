@@ -296,7 +296,7 @@ fn a_worker_that_was_asked_to_stop_gets_nothing_more() {
 
 #[test]
 fn an_atom_that_is_gone_ends_its_run_as_deleted() {
-    let mut p = Project::new();
+    let mut p = Project::in_file();
     let id = p.create("one");
     let claimed = p.claim().unwrap();
     let raw = rusqlite::Connection::open(p.dir.path().join("el.db")).unwrap();

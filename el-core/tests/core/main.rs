@@ -6,6 +6,7 @@ mod artifacts;
 mod board;
 mod chains;
 mod delegation;
+mod engines;
 mod exchange;
 mod layers;
 mod lifecycle;

@@ -7,7 +7,7 @@ use crate::support::Project;
 
 #[test]
 fn a_newer_database_is_refused_and_left_alone() {
-    let p = Project::new();
+    let p = Project::in_file();
     let path = p.dir.path().join("el.db");
     drop(p.store);
     let raw = rusqlite::Connection::open(&path).unwrap();
@@ -101,7 +101,7 @@ fn another_programs_database_is_not_taken_over() {
 
 #[test]
 fn creating_twice_is_refused_and_changes_nothing() {
-    let mut p = Project::new();
+    let mut p = Project::in_file();
     let id = p.create("one");
     let error =
         Store::create(&p.dir.path().join("el.db"), "other", Timestamp::from_micros(0)).unwrap_err();

@@ -1,3 +1,4 @@
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use el_core::model::{self, EndKind, ExitRecord, Timestamp};
@@ -7,11 +8,58 @@ use el_core::ops::{
 use el_core::rules::retry::RetryPolicy;
 use el_core::{Ctx, Durability, SessionCredentials, Store};
 
-/// A project in a temporary folder, with a clock of its own.
+/// A project in a temporary folder, with a clock of its own. On the engine that the tests run on:
+/// with `EL_TEST_POSTGRES`, which `scripts/with-postgres` sets, the server there, and SQLite
+/// otherwise.
 pub(crate) struct Project {
     pub(crate) store: Store,
     pub(crate) now: Timestamp,
     pub(crate) dir: tempfile::TempDir,
+    place: Place,
+}
+
+/// Where a project's database is.
+#[derive(Clone)]
+pub(crate) enum Place {
+    File(PathBuf),
+    #[cfg(feature = "postgres")]
+    Server {
+        url: String,
+        local: PathBuf,
+    },
+}
+
+impl Place {
+    /// A place for a new project: a file, or a schema of its own on the server.
+    fn new(dir: &Path) -> Place {
+        let local = dir.join("el.db");
+        match std::env::var("EL_TEST_POSTGRES") {
+            Err(_) => Place::File(local),
+            #[cfg(feature = "postgres")]
+            Ok(url) => {
+                let schema = model::fresh_uuid().replace('-', "_");
+                Place::Server { url: format!("{url}&options=-csearch_path%3Dt_{schema}"), local }
+            }
+            #[cfg(not(feature = "postgres"))]
+            Ok(_) => panic!("EL_TEST_POSTGRES is set, and the feature postgres is off"),
+        }
+    }
+
+    fn create(&self, now: Timestamp) -> Store {
+        match self {
+            Place::File(path) => Store::create(path, "el", now).unwrap(),
+            #[cfg(feature = "postgres")]
+            Place::Server { url, local } => Store::create_on_server(url, local, "el", now).unwrap(),
+        }
+    }
+
+    pub(crate) fn open(&self) -> Store {
+        match self {
+            Place::File(path) => Store::open(path, Durability::Normal).unwrap(),
+            #[cfg(feature = "postgres")]
+            Place::Server { url, local } => Store::open_server(url, local).unwrap(),
+        }
+    }
 }
 
 pub(crate) const LEASE: Duration = Duration::from_secs(60);
@@ -19,14 +67,29 @@ pub(crate) const LEASE: Duration = Duration::from_secs(60);
 impl Project {
     pub(crate) fn new() -> Project {
         let dir = tempfile::tempdir().unwrap();
+        let place = Place::new(dir.path());
+        Project::at(dir, place)
+    }
+
+    /// A project on SQLite: for a test that writes into the file itself.
+    pub(crate) fn in_file() -> Project {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::File(dir.path().join("el.db"));
+        Project::at(dir, place)
+    }
+
+    fn at(dir: tempfile::TempDir, place: Place) -> Project {
         let now = Timestamp::parse("2026-11-28T09:00:00Z").unwrap();
-        let store = Store::create(&dir.path().join("el.db"), "el", now).unwrap();
-        Project { store, now, dir }
+        Project { store: place.create(now), now, dir, place }
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        self.place.clone()
     }
 
     /// Another connection to the same database.
     pub(crate) fn reopen(&self) -> Store {
-        Store::open(&self.dir.path().join("el.db"), Durability::Normal).unwrap()
+        self.place.open()
     }
 
     pub(crate) fn person(&self) -> Ctx<'static> {

@@ -305,13 +305,13 @@ fn a_page_says_how_many_there_are() {
 #[test]
 fn thirty_threads_writing_at_once_lose_nothing() {
     let p = Project::new();
-    let path = p.dir.path().join("el.db");
+    let place = p.place();
     let threads: Vec<_> = (0..30)
         .map(|n| {
-            let path = path.clone();
+            let place = place.clone();
             let now = p.now;
             std::thread::spawn(move || {
-                let mut store = el_core::Store::open(&path, el_core::Durability::Normal).unwrap();
+                let mut store = place.open();
                 let actor = format!("agent {n}");
                 let ctx = el_core::Ctx { now, actor: &actor, session: None };
                 for m in 0..10 {

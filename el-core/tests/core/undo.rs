@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::support::Project;
 
 /// The contents of a project without the times of its changes.
-fn contents(project: &Project) -> Vec<String> {
+pub(crate) fn contents(project: &Project) -> Vec<String> {
     let all = AtomFilter { include_over: true, ..AtomFilter::default() };
     let page = ops::list(&project.store, &all, Sort::Oldest, None, 0, project.now).unwrap().items;
     let mut found: Vec<String> = page
@@ -32,7 +32,7 @@ fn contents(project: &Project) -> Vec<String> {
 }
 
 /// One call of a verb by a person. Refused calls change nothing.
-fn act(project: &mut Project, verb: u8, a: usize, b: usize, n: u8) {
+pub(crate) fn act(project: &mut Project, verb: u8, a: usize, b: usize, n: u8) {
     project.wait(Duration::from_secs(1));
     let ctx = Ctx { actor: "eve", ..project.person() };
     let all = AtomFilter { include_over: true, ..AtomFilter::default() };

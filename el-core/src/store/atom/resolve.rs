@@ -1,9 +1,8 @@
 //! Ids of atoms: from a text to an id, and new short parts.
 
-use rusqlite::{OptionalExtension, params};
-
 use crate::error::Doing;
 use crate::model;
+use crate::store::engine::{self, OptionalExtension as _, params};
 use crate::store::{Tx, alias, meta};
 use crate::{Error, Result};
 
@@ -64,7 +63,7 @@ fn resolve_short(tx: &Tx<'_>, wanted: &str, lower: &str) -> Result<String> {
         .query_map(params![short, limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .doing("find an id")?;
     let mut candidates: Vec<(String, String, String)> =
-        rows.collect::<rusqlite::Result<_>>().doing("find an id")?;
+        rows.collect::<engine::Result<_>>().doing("find an id")?;
     match candidates.len() {
         0 => Err(Error::not_found("atom", wanted)),
         1 => Ok(candidates.remove(0).0),

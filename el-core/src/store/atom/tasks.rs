@@ -5,6 +5,7 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::Atom;
 use crate::store::Tx;
+use crate::store::engine;
 
 /// Returns the delegated tasks, newest first, optionally only those of an assignee.
 pub(crate) fn list_delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<Atom>> {
@@ -14,7 +15,7 @@ pub(crate) fn list_delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<
     );
     let mut statement = tx.prepare_cached(&sql).doing("read tasks")?;
     let rows = statement.query_map([assignee], from_row).doing("read tasks")?;
-    rows.collect::<rusqlite::Result<Vec<_>>>().doing("read tasks")?.into_iter().collect()
+    rows.collect::<engine::Result<Vec<_>>>().doing("read tasks")?.into_iter().collect()
 }
 
 /// Returns the assignees of all delegated tasks that are not over.
@@ -27,5 +28,5 @@ pub(crate) fn assignees_of_tasks(tx: &Tx<'_>) -> Result<Vec<String>> {
         )
         .doing("read the agents of tasks")?;
     let rows = statement.query_map([], |row| row.get(0)).doing("read the agents of tasks")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read the agents of tasks")
+    rows.collect::<engine::Result<_>>().doing("read the agents of tasks")
 }

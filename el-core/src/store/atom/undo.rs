@@ -1,4 +1,4 @@
-use rusqlite::params;
+use crate::store::engine::params;
 use serde_json::Value;
 
 use super::Tx;
@@ -19,7 +19,7 @@ pub(crate) fn restore_status(
         "UPDATE atoms SET status = ?2, close_reason = ?3, closed_at = ?4, defer_until = ?5,
             retry_at = ?6, retry_from = ?7, fresh_since = coalesce(?8, fresh_since),
             status_by_run = NULL, updated_at = ?9,
-            assignee = iif(?10, ?11, assignee) WHERE id = ?1",
+            assignee = CASE WHEN ?10 = 1 THEN ?11 ELSE assignee END WHERE id = ?1",
     )
     .and_then(|mut s| {
         s.execute(params![

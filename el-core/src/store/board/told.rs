@@ -1,12 +1,11 @@
 //! What events and plans tell: failed landings, resting plans, and what was done lately.
 
-use rusqlite::OptionalExtension as _;
-
 use super::{ATOM, atom_from_row, last_run};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{DoneRow, Timestamp};
 use crate::store::Tx;
+use crate::store::engine::{self, OptionalExtension as _};
 use crate::store::ready::is_resting_plan;
 
 /// A branch that could not be landed.
@@ -46,7 +45,7 @@ pub(crate) fn list_not_landed(tx: &Tx<'_>, most: i64) -> Result<Vec<NotLanded>> 
             })
         })
         .doing("read failed landings")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read failed landings")
+    rows.collect::<engine::Result<_>>().doing("read failed landings")
 }
 
 /// The plans that have begun and not ended, and that nobody drives: the epic, the beginning, and
@@ -71,7 +70,7 @@ pub(crate) fn list_resting(
             Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?), row.get(2)?))
         })
         .doing("read resting plans")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read resting plans")
+    rows.collect::<engine::Result<_>>().doing("read resting plans")
 }
 
 /// The atoms that became closed or won't-do lately, newest first: the id, the time, and the run
@@ -88,7 +87,7 @@ pub(crate) fn list_done(tx: &Tx<'_>, events: i64) -> Result<Vec<(String, Timesta
     let rows = statement
         .query_map([events], |row| Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?))))
         .doing("read what was done")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read what was done")
+    rows.collect::<engine::Result<_>>().doing("read what was done")
 }
 
 /// The row of an atom that is closed or won't-do.

@@ -1,6 +1,5 @@
-use rusqlite::params;
-
 use super::NOW;
+use crate::store::engine::params;
 use crate::{Store, ops};
 
 pub(super) fn show_board(store: &Store) -> ops::Board {

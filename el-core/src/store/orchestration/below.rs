@@ -2,19 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::Row;
-
 use crate::Result;
 use crate::error::Doing;
 use crate::model::BondKind;
 use crate::store::Tx;
+use crate::store::engine::{self, Row};
 
 /// Reads rows about the descendants of an epic. `rest` is the SQL after the table `down` of ids.
 fn of_below<T>(
     tx: &Tx<'_>,
     epic: &str,
     rest: &str,
-    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    read: impl FnMut(&Row<'_>) -> engine::Result<T>,
 ) -> Result<Vec<T>> {
     let down = "SELECT id FROM atoms WHERE parent_id = ?1 UNION SELECT c.id FROM atoms c
                 JOIN down ON c.parent_id = down.id";
@@ -22,7 +21,7 @@ fn of_below<T>(
     let mut statement =
         tx.prepare_cached(&format!("WITH RECURSIVE down (id) AS ({down}) {rest}")).doing(doing)?;
     let rows = statement.query_map([epic], read).doing(doing)?;
-    rows.collect::<rusqlite::Result<_>>().doing(doing)
+    rows.collect::<engine::Result<_>>().doing(doing)
 }
 
 /// Returns the descendants of an epic, in the order of filing.

@@ -1,8 +1,7 @@
 //! A row of the table of runs, as a [`Run`].
 
-use rusqlite::Row;
-
 use crate::model::{Cost, Outcome, Progress, Run, Stamp, Timestamp};
+use crate::store::engine::{self, Row};
 
 /// The columns that [`from_row`] reads, of a table that the query calls `r`.
 pub(super) const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executor, r.token, \
@@ -15,8 +14,8 @@ pub(super) const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executo
      (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') \
      AS artifact_count";
 
-pub(crate) fn from_row(row: &Row<'_>) -> rusqlite::Result<Run> {
-    let time = |at: usize| -> rusqlite::Result<Option<Timestamp>> {
+pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Run> {
+    let time = |at: usize| -> engine::Result<Option<Timestamp>> {
         Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros))
     };
     let word = |at: usize| row.get::<_, Option<String>>(at);

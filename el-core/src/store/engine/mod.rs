@@ -1,0 +1,392 @@
+//! The database behind the statements: SQLite, and under the feature `postgres` a server.
+//!
+//! The API is that part of rusqlite's which the store uses, under the same names, and the values
+//! are rusqlite's. Without a second engine each enum has one case, and the calls are rusqlite's own.
+//!
+//! A statement is one text for both engines: SQLite's, in the subset that `postgres/dialect.rs`
+//! turns into PostgreSQL's. Where no text can serve both, [`Tx::text`] picks one of two.
+
+use rusqlite::TransactionBehavior;
+use rusqlite::types::{FromSql, FromSqlError, ValueRef};
+
+#[cfg(feature = "postgres")]
+mod dialect;
+#[cfg(feature = "postgres")]
+mod numeric;
+mod params;
+#[cfg(feature = "postgres")]
+mod postgres;
+
+pub(crate) use params::{ColumnAt, Params};
+#[cfg(feature = "postgres")]
+pub(crate) use postgres::Server;
+pub(crate) use rusqlite::types::Value;
+pub(crate) use rusqlite::{ToSql, named_params, params};
+
+/// The fault of an engine.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// Of SQLite; and on every engine, that there is no row, or that a value is of another type.
+    Sqlite(rusqlite::Error),
+    #[cfg(feature = "postgres")]
+    Postgres(Box<::postgres::Error>),
+}
+
+impl Error {
+    /// Returns true if the engine found contents that it did not write.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self {
+            Error::Sqlite(error) => {
+                error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt)
+            }
+            #[cfg(feature = "postgres")]
+            Error::Postgres(_) => false,
+        }
+    }
+}
+
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Error {
+        Error::Sqlite(error)
+    }
+}
+
+impl From<FromSqlError> for Error {
+    fn from(error: FromSqlError) -> Error {
+        Error::Sqlite(error.into())
+    }
+}
+
+impl<T> crate::error::Doing<T> for Result<T> {
+    fn doing(self, step: &'static str) -> crate::Result<T> {
+        self.map_err(|error| match error {
+            Error::Sqlite(source) => crate::Error::sqlite(step, source),
+            #[cfg(feature = "postgres")]
+            Error::Postgres(source) => server_fault(step, &source),
+        })
+    }
+}
+
+/// Tells a row that is not there from a fault.
+pub(crate) trait OptionalExtension<T> {
+    fn optional(self) -> Result<Option<T>>;
+}
+
+impl<T> OptionalExtension<T> for Result<T> {
+    fn optional(self) -> Result<Option<T>> {
+        match self {
+            Ok(value) => Ok(Some(value)),
+            Err(Error::Sqlite(rusqlite::Error::QueryReturnedNoRows)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) enum Database {
+    Sqlite(rusqlite::Connection),
+    #[cfg(feature = "postgres")]
+    Postgres(Server),
+}
+
+impl Database {
+    /// Begins a transaction that reads one moment.
+    pub(crate) fn begin_read(&self) -> Result<Tx<'_>> {
+        match self {
+            Database::Sqlite(conn) => {
+                let deferred = TransactionBehavior::Deferred;
+                Ok(Tx::Sqlite(rusqlite::Transaction::new_unchecked(conn, deferred)?))
+            }
+            #[cfg(feature = "postgres")]
+            Database::Postgres(server) => Ok(Tx::Postgres(server.begin_read()?)),
+        }
+    }
+
+    /// Begins a transaction that writes. No other writes in the project until it ends.
+    pub(crate) fn begin_write(&mut self) -> Result<Tx<'_>> {
+        match self {
+            Database::Sqlite(conn) => {
+                Ok(Tx::Sqlite(conn.transaction_with_behavior(TransactionBehavior::Immediate)?))
+            }
+            #[cfg(feature = "postgres")]
+            Database::Postgres(server) => Ok(Tx::Postgres(server.begin_write()?)),
+        }
+    }
+
+    /// A number that changes whenever another connection commits.
+    pub(crate) fn data_version(&self) -> Result<i64> {
+        match self {
+            Database::Sqlite(conn) => {
+                let mut statement = conn.prepare_cached("PRAGMA data_version")?;
+                Ok(statement.query_row([], |row| row.get(0))?)
+            }
+            #[cfg(feature = "postgres")]
+            Database::Postgres(server) => server.data_version(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn sqlite_mut(&mut self) -> &mut rusqlite::Connection {
+        match self {
+            Database::Sqlite(conn) => conn,
+            #[cfg(feature = "postgres")]
+            Database::Postgres(_) => panic!("only SQLite counts its steps"),
+        }
+    }
+
+    /// The connection, if it is SQLite's: for what no server has.
+    pub(crate) fn sqlite(&self) -> Option<&rusqlite::Connection> {
+        match self {
+            Database::Sqlite(conn) => Some(conn),
+            #[cfg(feature = "postgres")]
+            Database::Postgres(_) => None,
+        }
+    }
+}
+
+/// A transaction. It is rolled back unless it is committed.
+#[derive(Debug)]
+pub(crate) enum Tx<'c> {
+    Sqlite(rusqlite::Transaction<'c>),
+    #[cfg(feature = "postgres")]
+    Postgres(postgres::Transaction<'c>),
+}
+
+impl Tx<'_> {
+    /// A statement; its text is parsed once a connection.
+    pub(crate) fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
+        match self {
+            Tx::Sqlite(tx) => Ok(Statement::Sqlite(tx.prepare_cached(sql)?)),
+            #[cfg(feature = "postgres")]
+            Tx::Postgres(tx) => Ok(Statement::Postgres { tx, sql: sql.to_owned() }),
+        }
+    }
+
+    /// Executes a statement of which nothing is kept. Returns the number of rows that it changed.
+    pub(crate) fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
+        match self {
+            Tx::Sqlite(tx) => Ok(tx.execute(sql, params)?),
+            #[cfg(feature = "postgres")]
+            Tx::Postgres(tx) => tx.execute(sql, &params),
+        }
+    }
+
+    /// Reads one row by a statement of which nothing is kept.
+    pub(crate) fn query_row<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        match self {
+            Tx::Sqlite(tx) => {
+                let mut statement = tx.prepare(sql)?;
+                let mut rows = Rows::Sqlite(statement.query(params)?);
+                read(&rows.expect_one()?)
+            }
+            #[cfg(feature = "postgres")]
+            Tx::Postgres(tx) => read(&Rows::of_server(tx.query(sql, &params)?).expect_one()?),
+        }
+    }
+
+    /// Executes statements that take no values.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn execute_batch(&self, sql: &str) -> Result<()> {
+        match self {
+            Tx::Sqlite(tx) => Ok(tx.execute_batch(sql)?),
+            Tx::Postgres(tx) => tx.execute_batch(sql),
+        }
+    }
+
+    pub(crate) fn commit(self) -> Result<()> {
+        match self {
+            Tx::Sqlite(tx) => Ok(tx.commit()?),
+            #[cfg(feature = "postgres")]
+            Tx::Postgres(tx) => tx.commit(),
+        }
+    }
+
+    pub(crate) fn rollback(self) -> Result<()> {
+        match self {
+            Tx::Sqlite(tx) => Ok(tx.rollback()?),
+            #[cfg(feature = "postgres")]
+            Tx::Postgres(tx) => tx.rollback(),
+        }
+    }
+
+    /// Picks the text of a statement where none serves both engines.
+    pub(crate) fn text<'a>(&self, sqlite: &'a str, postgres: &'a str) -> &'a str {
+        if self.is_sqlite() { sqlite } else { postgres }
+    }
+
+    pub(crate) fn is_sqlite(&self) -> bool {
+        matches!(self, Tx::Sqlite(_))
+    }
+}
+
+pub(crate) enum Statement<'t> {
+    Sqlite(rusqlite::CachedStatement<'t>),
+    #[cfg(feature = "postgres")]
+    Postgres {
+        tx: &'t postgres::Transaction<'t>,
+        sql: String,
+    },
+}
+
+impl Statement<'_> {
+    pub(crate) fn execute(&mut self, params: impl Params) -> Result<usize> {
+        match self {
+            Statement::Sqlite(statement) => Ok(statement.execute(params)?),
+            #[cfg(feature = "postgres")]
+            Statement::Postgres { tx, sql } => tx.execute(sql, &params),
+        }
+    }
+
+    pub(crate) fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
+        match self {
+            Statement::Sqlite(statement) => Ok(Rows::Sqlite(statement.query(params)?)),
+            #[cfg(feature = "postgres")]
+            Statement::Postgres { tx, sql } => Ok(Rows::of_server(tx.query(sql, &params)?)),
+        }
+    }
+
+    pub(crate) fn query_row<T>(
+        &mut self,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        read(&self.query(params)?.expect_one()?)
+    }
+
+    pub(crate) fn query_map<T, F: FnMut(&Row<'_>) -> Result<T>>(
+        &mut self,
+        params: impl Params,
+        read: F,
+    ) -> Result<MappedRows<'_, F>> {
+        Ok(MappedRows { rows: self.query(params)?, read })
+    }
+
+    pub(crate) fn exists(&mut self, params: impl Params) -> Result<bool> {
+        Ok(self.query(params)?.next()?.is_some())
+    }
+}
+
+pub(crate) enum Rows<'s> {
+    Sqlite(rusqlite::Rows<'s>),
+    #[cfg(feature = "postgres")]
+    Postgres {
+        rows: std::vec::IntoIter<postgres::Record>,
+        current: Option<postgres::Record>,
+    },
+}
+
+impl Rows<'_> {
+    #[cfg(feature = "postgres")]
+    fn of_server(rows: std::vec::IntoIter<postgres::Record>) -> Rows<'static> {
+        Rows::Postgres { rows, current: None }
+    }
+
+    pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>> {
+        match self {
+            Rows::Sqlite(rows) => Ok(rows.next()?.map(Row::Sqlite)),
+            #[cfg(feature = "postgres")]
+            Rows::Postgres { rows, current } => {
+                *current = rows.next();
+                Ok(current.as_ref().map(Row::Postgres))
+            }
+        }
+    }
+
+    fn expect_one(&mut self) -> Result<Row<'_>> {
+        self.next()?.ok_or(Error::Sqlite(rusqlite::Error::QueryReturnedNoRows))
+    }
+}
+
+/// The rows of a query, each as `read` makes it.
+pub(crate) struct MappedRows<'s, F> {
+    rows: Rows<'s>,
+    read: F,
+}
+
+impl<T, F: FnMut(&Row<'_>) -> Result<T>> Iterator for MappedRows<'_, F> {
+    type Item = Result<T>;
+
+    fn next(&mut self) -> Option<Result<T>> {
+        match self.rows.next() {
+            Ok(row) => row.map(|row| (self.read)(&row)),
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+pub(crate) enum Row<'r> {
+    Sqlite(&'r rusqlite::Row<'r>),
+    #[cfg(feature = "postgres")]
+    Postgres(&'r postgres::Record),
+}
+
+impl Row<'_> {
+    /// The value of a column, by place or by name.
+    pub(crate) fn get<I: ColumnAt, T: FromSql>(&self, column: I) -> Result<T> {
+        match self {
+            Row::Sqlite(row) => Ok(row.get(column)?),
+            #[cfg(feature = "postgres")]
+            Row::Postgres(_) => Ok(T::column_result(self.get_ref(column)?)?),
+        }
+    }
+
+    /// The same, without a copy.
+    pub(crate) fn get_ref<I: ColumnAt>(&self, column: I) -> Result<ValueRef<'_>> {
+        match self {
+            Row::Sqlite(row) => Ok(row.get_ref(column)?),
+            #[cfg(feature = "postgres")]
+            Row::Postgres(record) => {
+                let at = column.place_among(&record.columns);
+                let value = at.and_then(|at| record.values.get(at));
+                Ok(value.ok_or(rusqlite::Error::QueryReturnedNoRows)?.into())
+            }
+        }
+    }
+}
+
+/// Says what is wrong with a server, or on the way to it.
+#[cfg(feature = "postgres")]
+pub(crate) fn server_fault(step: &'static str, error: &::postgres::Error) -> crate::Error {
+    use ::postgres::error::SqlState;
+
+    use crate::error::{BUSY_DEADLINE, ServerFault};
+    let Some(told) = error.as_db_error() else {
+        let mut why = error.to_string();
+        let mut source = std::error::Error::source(error);
+        while let Some(cause) = source {
+            why = format!("{why}: {cause}");
+            source = cause.source();
+        }
+        return crate::Error::Server { doing: step, fault: ServerFault::Unreachable, why };
+    };
+    let code = told.code();
+    let is_of = |codes: &[&SqlState]| codes.contains(&code);
+    let fault = match code.code().get(..2) {
+        _ if is_of(&[
+            &SqlState::LOCK_NOT_AVAILABLE,
+            &SqlState::QUERY_CANCELED,
+            &SqlState::T_R_DEADLOCK_DETECTED,
+        ]) =>
+        {
+            return crate::Error::Busy { waited_s: BUSY_DEADLINE.as_secs() };
+        }
+        _ if is_of(&[&SqlState::READ_ONLY_SQL_TRANSACTION]) => ServerFault::ReadOnly,
+        _ if is_of(&[&SqlState::INSUFFICIENT_PRIVILEGE]) => ServerFault::NoGrant,
+        _ if is_of(&[&SqlState::DISK_FULL]) => ServerFault::Full,
+        _ if is_of(&[&SqlState::UNDEFINED_TABLE, &SqlState::UNDEFINED_FUNCTION]) => {
+            ServerFault::NotMigrated
+        }
+        Some("28" | "3D") => ServerFault::Refused,
+        Some("08" | "57") => ServerFault::Unreachable,
+        _ => ServerFault::Failed,
+    };
+    crate::Error::Server { doing: step, fault, why: told.message().to_owned() }
+}

@@ -1,0 +1,243 @@
+//! PostgreSQL behind the store's statements: one connection, its transactions and its values.
+//!
+//! Statements are sent with their values and the values' types in one message, unnamed and
+//! unprepared (`query_typed`), so that a pooler may hand each transaction to another backend.
+
+use std::cell::{Cell, RefCell};
+use std::error::Error as StdError;
+use std::rc::Rc;
+
+use postgres::types::private::BytesMut;
+use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use rusqlite::types::Value;
+
+use super::dialect::{Bound, translate};
+use super::numeric::whole_part;
+use super::{Error, Params, Result};
+
+/// How long a transaction waits for a lock, and a statement for its end.
+const LIMITS: &str = "SET LOCAL lock_timeout = '30s'; SET LOCAL statement_timeout = '60s'";
+
+/// The lock that makes one writer at a time of all that may write a project, as SQLite has it: no
+/// two `dep add` make a circle, no `dep add` passes a `close`, no claim passes an epic's budget.
+/// It is held to the end of the transaction.
+const PROJECT_LOCK: &str =
+    "SELECT pg_advisory_xact_lock(hashtextextended(current_schema(), 7090000001))";
+
+/// A connection to a server.
+pub(crate) struct Server {
+    client: RefCell<postgres::Client>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Server")
+    }
+}
+
+impl Server {
+    pub(crate) fn new(client: postgres::Client) -> Server {
+        Server { client: RefCell::new(client) }
+    }
+
+    /// Begins a transaction that sees what is committed at this moment, and no later change.
+    pub(crate) fn begin_read(&self) -> Result<Transaction<'_>> {
+        self.begin("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", None)
+    }
+
+    /// Begins a transaction that writes, once no other writes in the project.
+    pub(crate) fn begin_write(&self) -> Result<Transaction<'_>> {
+        self.begin("BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE", Some(PROJECT_LOCK))
+    }
+
+    /// Begins a transaction that writes what no other transaction depends on.
+    pub(crate) fn begin_unlocked(&self) -> Result<Transaction<'_>> {
+        self.begin("BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE", None)
+    }
+
+    fn begin(&self, begin: &str, lock: Option<&str>) -> Result<Transaction<'_>> {
+        // The transaction is there before the first failure, so that its end is certain.
+        let transaction = Transaction { server: self, is_open: Cell::new(true) };
+        let lock = lock.unwrap_or_default();
+        self.client.borrow_mut().batch_execute(&format!("{begin}; {LIMITS}; {lock}"))?;
+        Ok(transaction)
+    }
+
+    /// A number that changes whenever a transaction begins to write or ends, in any database of the
+    /// server.
+    pub(crate) fn data_version(&self) -> Result<i64> {
+        let sql = "SELECT hashtextextended(pg_current_snapshot()::text, 0)";
+        let row = self.client.borrow_mut().query_typed_one(sql, &[])?;
+        Ok(row.try_get(0)?)
+    }
+}
+
+pub(crate) struct Transaction<'c> {
+    server: &'c Server,
+    is_open: Cell<bool>,
+}
+
+impl std::fmt::Debug for Transaction<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Transaction")
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if self.is_open.get() {
+            // A connection that is gone has no transaction either.
+            let _ = self.end("ROLLBACK");
+        }
+    }
+}
+
+impl Transaction<'_> {
+    pub(crate) fn execute(&self, sql: &str, params: &impl Params) -> Result<usize> {
+        let (sql, values) = bind(sql, params);
+        let count = self.server.client.borrow_mut().execute_typed(&sql, &typed(&values))?;
+        Ok(usize::try_from(count).unwrap_or(usize::MAX))
+    }
+
+    /// All rows of a query: another statement may begin while they are read.
+    pub(crate) fn query(
+        &self,
+        sql: &str,
+        params: &impl Params,
+    ) -> Result<std::vec::IntoIter<Record>> {
+        let (sql, values) = bind(sql, params);
+        let rows = self.server.client.borrow_mut().query_typed(&sql, &typed(&values))?;
+        let columns: Rc<[Box<str>]> = rows.first().map_or_else(
+            || Rc::from([]),
+            |row| row.columns().iter().map(|column| Box::from(column.name())).collect(),
+        );
+        let record = |row: postgres::Row| -> Result<Record> {
+            let cells = (0..row.len()).map(|at| Ok(row.try_get::<_, FromServer>(at)?.0));
+            Ok(Record { values: cells.collect::<Result<_>>()?, columns: Rc::clone(&columns) })
+        };
+        Ok(rows.into_iter().map(record).collect::<Result<Vec<_>>>()?.into_iter())
+    }
+
+    /// Executes statements that take no values.
+    pub(crate) fn execute_batch(&self, sql: &str) -> Result<()> {
+        Ok(self.server.client.borrow_mut().batch_execute(sql)?)
+    }
+
+    pub(crate) fn commit(self) -> Result<()> {
+        self.end("COMMIT")
+    }
+
+    pub(crate) fn rollback(self) -> Result<()> {
+        self.end("ROLLBACK")
+    }
+
+    fn end(&self, how: &str) -> Result<()> {
+        self.is_open.set(false);
+        Ok(self.server.client.borrow_mut().batch_execute(how)?)
+    }
+}
+
+/// A row that was read.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(super) values: Vec<Value>,
+    pub(super) columns: Rc<[Box<str>]>,
+}
+
+fn bind(sql: &str, params: &impl Params) -> (String, Vec<Wire>) {
+    let mut values = Vec::new();
+    let mut names = Vec::new();
+    params.each(&mut |name, value| {
+        names.push(name.map(str::to_owned));
+        values.push(Wire(value));
+    });
+    let bound: Vec<Bound<'_>> = names
+        .iter()
+        .zip(&values)
+        .map(|(name, value)| Bound {
+            name: name.as_deref(),
+            is_null: matches!(value.0, Value::Null),
+            is_text: matches!(value.0, Value::Text(_)),
+        })
+        .collect();
+    (translate(sql, &bound), values)
+}
+
+fn typed(values: &[Wire]) -> Vec<(&(dyn ToSql + Sync), Type)> {
+    values.iter().map(|value| (value as &(dyn ToSql + Sync), value.type_of())).collect()
+}
+
+/// A value on its way to the server.
+#[derive(Debug)]
+struct Wire(Value);
+
+impl Wire {
+    /// A null is in the text of the statement, so its type does not matter.
+    fn type_of(&self) -> Type {
+        match self.0 {
+            Value::Integer(_) => Type::INT8,
+            Value::Real(_) => Type::FLOAT8,
+            Value::Blob(_) => Type::BYTEA,
+            Value::Null | Value::Text(_) => Type::TEXT,
+        }
+    }
+}
+
+impl ToSql for Wire {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> std::result::Result<IsNull, Box<dyn StdError + Sync + Send>> {
+        match &self.0 {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Integer(number) => number.to_sql(ty, out),
+            Value::Real(number) => number.to_sql(ty, out),
+            Value::Text(text) => text.to_sql(ty, out),
+            Value::Blob(bytes) => bytes.to_sql(ty, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+/// A value as it came, among those that SQLite knows.
+struct FromServer(Value);
+
+impl<'a> FromSql<'a> for FromServer {
+    fn from_sql(
+        ty: &Type,
+        raw: &'a [u8],
+    ) -> std::result::Result<Self, Box<dyn StdError + Sync + Send>> {
+        Ok(FromServer(match *ty {
+            Type::BOOL => Value::Integer(i64::from(bool::from_sql(ty, raw)?)),
+            Type::INT2 => Value::Integer(i64::from(i16::from_sql(ty, raw)?)),
+            Type::INT4 => Value::Integer(i64::from(i32::from_sql(ty, raw)?)),
+            Type::INT8 => Value::Integer(i64::from_sql(ty, raw)?),
+            Type::FLOAT4 => Value::Real(f64::from(f32::from_sql(ty, raw)?)),
+            Type::FLOAT8 => Value::Real(f64::from_sql(ty, raw)?),
+            // A sum of numbers.
+            Type::NUMERIC => Value::Integer(whole_part(raw).ok_or("a number is too large")?),
+            Type::BYTEA => Value::Blob(raw.to_owned()),
+            _ => Value::Text(std::str::from_utf8(raw)?.to_owned()),
+        }))
+    }
+
+    fn from_sql_null(_: &Type) -> std::result::Result<Self, Box<dyn StdError + Sync + Send>> {
+        Ok(FromServer(Value::Null))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+impl From<postgres::Error> for Error {
+    fn from(error: postgres::Error) -> Error {
+        Error::Postgres(Box::new(error))
+    }
+}

@@ -54,8 +54,12 @@ const UPPER: Upper = Upper {
 };
 
 fn main() -> ExitCode {
-    search_path::keep_absolute_folders();
     let argv: Vec<_> = std::env::args_os().collect();
+    if argv.get(1).is_some_and(|word| word == sandbox::ENTER) {
+        // The program has its environment as it was given.
+        return sandbox::enter(&argv[2..]);
+    }
+    search_path::keep_absolute_folders();
     if args::asks_for_version(&argv) {
         // It is the same in a session, and needs no grammar.
         let printer = Printer::new(Format::Human, ColorWhen::Never, false);
@@ -65,9 +69,6 @@ fn main() -> ExitCode {
             printer.write_bytes(version.as_bytes()).map(|()| Exit::Done),
         )
         .into();
-    }
-    if argv.get(1).is_some_and(|word| word == sandbox::ENTER) {
-        return sandbox::enter(&argv[2..]);
     }
     match session::place(&argv) {
         Place::Outside => {

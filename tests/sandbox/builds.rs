@@ -61,6 +61,21 @@ fn a_python_project_makes_its_environment_and_tests() {
     );
 }
 
+/// A first build makes the caches of its tool, of which only the programs are there.
+#[test]
+fn the_caches_of_a_first_build_are_there_and_stay() {
+    let Some(env) = TestEnv::with_sandbox("") else { return };
+    std::fs::create_dir_all(env.home().join(".cargo/bin")).unwrap();
+    let said = env.attack(
+        "mkdir -p ~/.cargo/registry/cache/x ~/.cargo/git/db && echo made
+         mkdir ~/.cargo/other; touch ~/.cargo/config.toml",
+    );
+    assert!(said.contains("made\n"), "{said}");
+    let cargo = env.home().join(".cargo");
+    assert!(cargo.join("registry/cache/x").is_dir() && cargo.join("git/db").is_dir(), "{said}");
+    assert!(!cargo.join("other").exists() && !cargo.join("config.toml").exists(), "{said}");
+}
+
 /// What is found on PATH stays as it is, also below a folder that is opened.
 #[test]
 fn programs_in_an_opened_folder_stay() {

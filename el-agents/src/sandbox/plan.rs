@@ -8,8 +8,24 @@ use super::mounts::{Access, Mounts};
 use super::secrets::OF_RUN;
 use crate::git::{BranchPrefixes, PREFIXES_FILE};
 
-/// A home with more entries than this is shown as it is, read-only.
-const HOME_ENTRIES: usize = 400;
+/// A home with more entries than this is shown as it is, read-only: each costs a mount, and mounts
+/// cost bubblewrap time by the square of their number.
+const HOME_ENTRIES: usize = 150;
+/// Entries of git's folder that no linked worktree needs; each would cost a mount.
+const OF_MAIN_CHECKOUT: [&str; 12] = [
+    "COMMIT_EDITMSG",
+    "MERGE_MSG",
+    "SQUASH_MSG",
+    "TAG_EDITMSG",
+    "FETCH_HEAD",
+    "ORIG_HEAD",
+    "AUTO_MERGE",
+    "index",
+    "description",
+    "branches",
+    "logs",
+    PREFIXES_FILE,
+];
 
 /// The folders of a program that runs in a sandbox. All are absolute, with links resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -188,13 +204,12 @@ fn open_git(
     let pinned: Vec<String> = if checkout.is_linked() {
         // Git makes lock files beside these; they are the run's own, as is what else is made there.
         show_entries(mounts, common, usize::MAX, files);
-        // What git stashes is the run's own, and so is the log of its branch.
-        for folder in ["refs", "logs", "logs/refs"].map(|name| common.join(name)) {
-            if files.is_folder(&folder) {
-                show_entries(mounts, &folder, usize::MAX, files);
-                mounts.forget(&folder.join("stash"));
-            }
+        for name in OF_MAIN_CHECKOUT {
+            mounts.forget(&common.join(name));
         }
+        // What git stashes is the run's own, and so are the logs of branches.
+        show_entries(mounts, &common.join("refs"), usize::MAX, files);
+        mounts.forget(&common.join("refs/stash"));
         mounts.set(checkout.top.join(".git"), Access::Read);
         mounts.set(&checkout.own, Access::Write);
         for name in ["commondir", "gitdir", "config.worktree"] {
@@ -205,10 +220,6 @@ fn open_git(
         }
         if let Some((folder, own)) = branches {
             mounts.set(folder, Access::Other(own.clone()));
-            let logs = folder.strip_prefix(common).map(|name| common.join("logs").join(name));
-            if let Some(logs) = logs.ok().filter(|logs| files.is_folder(logs)) {
-                mounts.set(logs, Access::Private);
-            }
         }
         mounts.set(common.join("objects"), Access::Write);
         ["objects/pack", "objects/info"].map(str::to_owned).into()

@@ -218,3 +218,44 @@ fn a_persons_trust_is_not_the_agents_to_write() {
         assert!(env.robot(&["trust", "--show"])["is_trusted"].as_bool().unwrap(), "{said}");
     });
 }
+
+/// Files are links and files by turns while `el` looks at them and when the run ends.
+#[test]
+fn a_race_for_its_files_reaches_nothing_outside() {
+    for isolate in ["worktree", "none"] {
+        let Some(env) = TestEnv::with_sandbox(&format!("isolate = \"{isolate}\"\n")) else {
+            return;
+        };
+        std::fs::write(env.home().join("mine"), "mine").unwrap();
+        let summaries = env.project(".eluent").canonicalize().unwrap().join("summaries");
+        env.agent_script(&format!(
+            "echo work > work.txt; git add work.txt; git commit -q -m work
+             own=$(git rev-parse --git-dir); common=$(git rev-parse --git-common-dir)
+             branch=$common/refs/heads/el/$EL_ATOM; tip=$(git rev-parse HEAD)
+             swap() {{ ln -sfn {mine} \"$1\"; echo \"$2\" > \"$1.x\"; mv -f \"$1.x\" \"$1\"; }}
+             (while :; do
+               swap $branch $tip; swap $branch.lock x; rm -f $branch.lock
+               swap $own/HEAD \"ref: refs/heads/el/$EL_ATOM\"; swap $own/HEAD.lock x
+               rm -f $own/HEAD.lock; swap {summaries}/$EL_ATOM.md '## Status'
+               swap work.txt work; swap .eluent x; swap .git x
+             done) > /dev/null 2>&1 &
+             for i in $(seq 20); do
+               el show $EL_ATOM > /dev/null
+               el close $EL_ATOM --reason done > /dev/null 2>&1 && break
+             done",
+            mine = env.home().join("mine").display(),
+            summaries = summaries.display(),
+        ));
+        let main = env.git(&["rev-parse", "main"]);
+        let before = env.outside_state();
+        let id = env.create("attack", &[]);
+        env.work(&["--drain"]);
+        let run = env.last_run(&id);
+        let said = env.read_run_file(&run, "transcript.jsonl");
+        env.assert_unchanged(&before, &said);
+        env.assert_settled(&run);
+        assert_eq!(env.git(&["rev-parse", "main"]), main, "{said}");
+        let results = env.read_run_file(&run, "RESULTS.json");
+        assert!(!results.contains("\"mine\""), "{results}");
+    }
+}

@@ -2,8 +2,8 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
-use el_core::exchange::{self, BadLine, Batch, Note, NoteKind, Tracker};
-use el_core::ops::{self, Imported};
+use el_core::exchange::{self, BadLine, Batch, Tracker};
+use el_core::ops::{self, ImportOptions, Imported};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,9 +13,12 @@ use crate::backups::Reason;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::input;
-use crate::output::page::Page;
 use crate::output::progress::Progress;
-use crate::output::{count, sanitize, style};
+
+mod report;
+
+use report::LISTED;
+pub(super) use report::print_imported;
 
 /// Import a file of another tracker
 #[derive(Debug, clap::Args)]
@@ -65,8 +68,6 @@ pub(super) struct Report<'a> {
 
 /// The bytes that are read between two progress updates.
 const CHUNK: u64 = 1 << 20;
-/// So many bad lines are listed for people; robots get all.
-const LISTED: usize = 20;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     // Asked for first: without a tracker there is no use in reading.
@@ -120,7 +121,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             &mut app.open_for_writing()?,
             &app.ctx(),
             batch,
-            args.dry_run,
+            &ImportOptions::with_dry_run(args.dry_run),
             &mut |done, total| progress.show_counts(done, total),
         )?
     };
@@ -131,7 +132,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         imported: &imported,
         bad: &bad,
     };
-    app.printer.emit(&report, |page| print_report(page, &report))?;
+    app.printer.emit(&report, |page| {
+        print_imported(page, &imported, tracker, tracker.as_str(), args.dry_run, &bad);
+    })?;
     Ok(Exit::Done)
 }
 
@@ -240,69 +243,4 @@ fn bad_lines(file: &str, bad: &[BadLine]) -> CommandError {
         ),
         false => "--skip-bad imports the rest".to_owned(),
     })
-}
-
-fn print_report(page: &mut Page, report: &Report<'_>) {
-    if page.is_quiet() {
-        return;
-    }
-    let done = report.imported;
-    let total = done.created + done.updated + done.unchanged;
-    let verb = if report.dry_run { "Would import" } else { "Imported" };
-    let verb = page.paint(style::GOOD, verb);
-    let mut facts = vec![format!(
-        "{} new, {} changed, {} unchanged",
-        done.created, done.updated, done.unchanged
-    )];
-    let counted = [
-        (done.bonds_added, "bond", ""),
-        (done.bonds_removed, "bond", " removed"),
-        (done.comments_added, "comment", ""),
-        (done.comments_edited, "comment", " edited"),
-        (report.bad.len(), "bad line", " left out"),
-    ];
-    let told = counted
-        .iter()
-        .filter(|(many, ..)| *many > 0)
-        .map(|(many, what, how)| count::with_noun(*many, what) + how);
-    facts.extend(told);
-    let noun = if total == 1 { "atom" } else { "atoms" };
-    page.push_line(format!(
-        "{verb} {total} {noun} from {}: {}",
-        report.format.as_str(),
-        facts.join(" · ")
-    ));
-    if !report.bad.is_empty() {
-        page.push_blank();
-        page.push_heading("Lines that could not be read");
-        for bad in report.bad.iter().take(LISTED) {
-            page.push_line(format!("  line {}: {}", bad.line, sanitize::one_line(&bad.message)));
-        }
-        if report.bad.len() > LISTED {
-            page.push_line(format!("  and {} more", report.bad.len() - LISTED));
-        }
-    }
-    let kept = if report.format == Tracker::El { "metadata.kept" } else { "metadata.source" };
-    let kept = format!("Kept under {kept}, having no place of its own");
-    let parts = [
-        (NoteKind::Approximated, "Became the nearest that there is here"),
-        (NoteKind::Kept, kept.as_str()),
-        (NoteKind::LeftOut, "Left out"),
-        (NoteKind::Conflict, "Changed on both sides"),
-        (NoteKind::Remark, "To know"),
-    ];
-    for (kind, heading) in parts {
-        let notes: Vec<&Note> = done.notes.iter().filter(|note| note.kind == kind).collect();
-        if notes.is_empty() {
-            continue;
-        }
-        page.push_blank();
-        page.push_heading(heading);
-        for note in notes {
-            let more = if note.count > note.places.len() { ", …" } else { "" };
-            let places = format!("{} × · {}{more}", note.count, note.places.join(", "));
-            let places = page.paint(style::DIM, &sanitize::one_line(&places));
-            page.push_line(format!("  {}  {places}", sanitize::one_line(&note.what)));
-        }
-    }
 }

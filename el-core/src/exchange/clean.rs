@@ -54,6 +54,11 @@ pub(super) fn label(text: &str) -> Option<Clean> {
     (!value.is_empty()).then_some(Clean { value, is_changed })
 }
 
+/// The label that another tracker's label becomes here.
+pub fn own_label(text: &str) -> Option<String> {
+    label(text).map(|clean| clean.value)
+}
+
 /// A long text: NUL becomes the replacement character. Too long is an error in words.
 pub(super) fn clean_text(text: &str, most: usize) -> Result<Clean, String> {
     let value = if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text.to_owned() };

@@ -9,10 +9,15 @@ use super::record_index::{RecordIndex, RecordParts};
 use super::{NoteKind, Tracker};
 use crate::model::{BondKind, IssueType, Name, Priority, Status};
 
+/// The fields of an issue that name other issues. Older versions of `gh` know none of them.
+const RELATIONS: [&str; 4] = ["parent", "subIssues", "blockedBy", "blocking"];
+
 pub(super) fn read_issues(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     let mut batch = Batch::new(Tracker::Github);
     let mut seen = RecordIndex::default();
+    let mut has_relations = false;
     each_object(bytes, &mut batch, progress, |batch, line, object| {
+        has_relations |= RELATIONS.iter().any(|key| object.contains_key(*key));
         let number = object.get("number").and_then(Value::as_i64).ok_or("it has no number")?;
         if object.contains_key("pull_request") {
             let what = "a pull request is no issue";
@@ -25,6 +30,7 @@ pub(super) fn read_issues(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
     });
     set_parents(&mut batch, &seen);
     seen.drop_replaced(&mut batch);
+    batch.lacks_relations = !has_relations;
     batch
 }
 

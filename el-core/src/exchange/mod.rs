@@ -26,6 +26,7 @@ mod record;
 mod record_index;
 mod tables;
 
+pub use clean::own_label;
 pub use detect::detect_tracker;
 pub use graph::{Edge, Vertex, render_dot, render_mermaid};
 pub use jsonl::{FORMAT_VERSION, write_jsonl};

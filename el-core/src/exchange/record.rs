@@ -119,6 +119,8 @@ pub struct Batch {
     pub comments: Vec<RecordComment>,
     pub notes: Notes,
     pub bad: Vec<BadLine>,
+    /// No record tells of parents and bonds, or that there are none: nobody asked for these.
+    pub lacks_relations: bool,
 }
 
 impl Batch {
@@ -131,6 +133,7 @@ impl Batch {
             comments: Vec::new(),
             notes: Notes::default(),
             bad: Vec::new(),
+            lacks_relations: false,
         }
     }
 

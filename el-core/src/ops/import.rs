@@ -20,9 +20,13 @@ mod edges;
 mod fields;
 mod identify;
 mod ids;
+mod options;
+mod push;
 mod steps;
 
 use identify::{Found, Lookup, identify_records};
+pub use options::{ImportOptions, Theirs};
+pub use push::{PushField, plan_push};
 use steps::Steps;
 
 /// The result of an import, or of a dry run.
@@ -56,10 +60,11 @@ struct Planned {
     bonds: Vec<edges::Ends>,
     /// The file has all of the metadata: keys absent from the file are removed.
     owns_metadata: bool,
+    /// The parent is as earlier imports told it, and as it is here.
+    keeps_parent: bool,
 }
 
-/// Imports a batch. With `dry_run` nothing stays written; the answer is the same. `progress`
-/// receives the number of steps done and the total.
+/// Imports a batch. `progress` receives the number of steps done and the total.
 ///
 /// # Errors
 ///
@@ -68,31 +73,37 @@ pub fn import(
     store: &mut Store,
     ctx: &Ctx<'_>,
     batch: Batch,
-    dry_run: bool,
+    options: &ImportOptions,
     progress: &mut Progress<'_>,
 ) -> Result<Imported> {
-    let work = |tx: &Tx<'_>| search::in_bulk(tx, || run_in(tx, ctx, batch, progress));
+    let work = |tx: &Tx<'_>| search::in_bulk(tx, || run_in(tx, ctx, batch, options, progress));
     store.prepare_bulk()?;
-    if dry_run { store.rehearse(work) } else { store.write(work) }
+    if options.dry_run { store.rehearse(work) } else { store.write(work) }
 }
 
 fn run_in(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
     batch: Batch,
+    options: &ImportOptions,
     progress: &mut Progress<'_>,
 ) -> Result<Imported> {
     let session = run::fence(tx, ctx)?;
     let prefix = meta::get(tx, meta::PREFIX)?
         .ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
-    let Batch { tracker, source, records, bonds, comments, mut notes, .. } = batch;
+    let Batch { tracker, source, records, bonds, comments, mut notes, lacks_relations, .. } = batch;
     let mut steps = Steps::new(3 * records.len() + bonds.len() + comments.len(), progress);
     let mut planned =
         identify_records(tx, &prefix, tracker, &source, records, &mut notes, &mut steps)?;
     let known: HashMap<String, usize> =
         planned.iter().enumerate().map(|(at, p)| (p.record.id.clone(), at)).collect();
     let lookup = Lookup { tx, source: &source, known: &known };
-    let changes = edges::plan_edges(&lookup, &mut planned, bonds, &mut notes)?;
+    let changes = if lacks_relations {
+        edges::keep_edges(&mut planned);
+        edges::Changes::default()
+    } else {
+        edges::plan_edges(&lookup, &mut planned, bonds, &mut notes)?
+    };
     let mut done = Imported {
         source: source.clone(),
         created: 0,
@@ -112,7 +123,9 @@ fn run_in(
                 create_atom(tx, ctx, session.as_ref(), &source, plan)?;
                 false
             }
-            Some(before) => update_atom(tx, ctx, session.as_ref(), before, plan, &mut notes)?,
+            Some(before) => {
+                update_atom(tx, ctx, session.as_ref(), before, plan, options, &mut notes)?
+            }
         };
     }
     // A parent may stand after its children.
@@ -129,7 +142,7 @@ fn run_in(
     }
     for plan in &planned {
         steps.begin_step();
-        remember_import(tx, &source, plan)?;
+        remember_import(tx, &source, plan, options)?;
     }
     edges::write_edges(tx, ctx, &changes, &mut done, &mut steps)?;
     for (at, owner) in changes.changed_records() {
@@ -146,7 +159,9 @@ fn run_in(
         }
         at.into_iter().for_each(|at| touched[at] = true);
     }
-    note_missing(tx, &source, &known, &mut notes)?;
+    if !options.is_partial {
+        note_missing(tx, &source, &known, options, &mut notes)?;
+    }
     for (plan, touched) in planned.iter().zip(touched) {
         match (&plan.before, touched) {
             (None, _) => done.created += 1,
@@ -172,10 +187,13 @@ fn note_missing(
     tx: &Tx<'_>,
     source: &str,
     known: &HashMap<String, usize>,
+    options: &ImportOptions,
     notes: &mut Notes,
 ) -> Result<()> {
+    let is_expected =
+        |alias: &str| options.scope.as_deref().is_none_or(|scope| alias.starts_with(scope));
     for (alias, atom_id) in alias::imported_names(tx, source)? {
-        if !known.contains_key(&alias) {
+        if !known.contains_key(&alias) && is_expected(&alias) {
             let what = "an issue of an earlier import is not in this file; its atom stays";
             notes.add(NoteKind::Remark, what, &format!("{alias} ({atom_id})"));
         }
@@ -236,9 +254,10 @@ fn update_atom(
     session: Option<&Run>,
     before: &Atom,
     plan: &Planned,
+    options: &ImportOptions,
     notes: &mut Notes,
 ) -> Result<bool> {
-    let after = fields::merge_fields(before, plan, notes);
+    let after = fields::merge_fields(before, plan, options, notes);
     if after == *before {
         return Ok(false);
     }
@@ -322,11 +341,16 @@ fn bond_event(
 }
 
 /// Records the imported state and the names of the atom.
-fn remember_import(tx: &Tx<'_>, source: &str, plan: &Planned) -> Result<()> {
+fn remember_import(
+    tx: &Tx<'_>,
+    source: &str,
+    plan: &Planned,
+    options: &ImportOptions,
+) -> Result<()> {
     let told: Vec<_> = plan.bonds.iter().map(edges::Ends::as_words).collect();
     let imported = alias::Imported {
         atom_id: plan.atom_id.clone(),
-        fields: Some(fields::hash_fields(plan)),
+        fields: Some(fields::hash_fields(plan, options)),
         bonds: (!told.is_empty()).then(|| json!(told).to_string()),
     };
     if plan.last.as_ref() != Some(&imported) {

@@ -56,6 +56,7 @@ mod stats;
 mod stop_gate;
 mod submit;
 mod supervise;
+mod sync;
 mod tasks;
 mod uncommitted;
 mod undo;
@@ -95,7 +96,7 @@ pub use explain::{Explanation, explain};
 pub use export::export;
 pub use finished_epics::{finished_epics, set_epic_autoclose};
 pub use history::{history, history_each, history_id, list_events};
-pub use import::{Imported, import};
+pub use import::{ImportOptions, Imported, PushField, Theirs, import, plan_push};
 pub use inbox::{InboxFilter, inbox, last_message, mark_read};
 pub use list::{READY_COUNTED, Streamed, list, list_each, ready};
 pub use mailbox::{
@@ -131,6 +132,7 @@ pub use submit::{Submitted, submit};
 pub use supervise::{
     Beat, RunSignal, extend_lease, record_nudge, register_supervisor, set_agent_pid, watch_run,
 };
+pub use sync::{SyncState, note_sync, sync_state};
 pub use tasks::{Task, TaskFilter, get_task, list_tasks, task_position};
 pub use uncommitted::remind_of_uncommitted;
 pub use undo::{Step, StepChange, undo, undo_steps};

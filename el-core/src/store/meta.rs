@@ -22,6 +22,9 @@ pub(crate) const EMPTY_RUNS: &str = "empty_runs";
 /// Why a worker holds back ready atoms: the time in microseconds, a blank, and the reason.
 pub(crate) const HELD_BACK: &str = "held_back";
 
+/// The prefix of the key of a sync: up to when changes arrived, in microseconds.
+pub(crate) const SYNC: &str = "sync:";
+
 pub(crate) fn get(tx: &Tx<'_>, key: &str) -> Result<Option<String>> {
     tx.prepare_cached("SELECT value FROM meta WHERE key = ?1")
         .and_then(|mut s| s.query_row([key], |row| row.get(0)).optional())

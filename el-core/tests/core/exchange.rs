@@ -10,6 +10,7 @@ use crate::support::Project;
 mod back_and_forth;
 mod readers;
 mod sessions;
+mod sync;
 
 const EVERYTHING: AtomFilter = AtomFilter {
     statuses: Vec::new(),
@@ -50,7 +51,13 @@ impl Project {
         let batch = exchange::read_records(text.as_bytes(), tracker, "plan.md", &mut |_, _| {});
         assert_eq!(batch.bad, [], "{text}");
         let ctx = self.person();
-        ops::import(&mut self.store, &ctx, batch, dry_run, &mut |_, _| {})
+        ops::import(
+            &mut self.store,
+            &ctx,
+            batch,
+            &ops::ImportOptions::with_dry_run(dry_run),
+            &mut |_, _| {},
+        )
     }
 
     pub(crate) fn import(&mut self, text: &str, tracker: Tracker) -> Imported {
@@ -282,7 +289,12 @@ fn ids_of_another_project_are_not_mistaken_for_those_that_were_imported_before()
     let mut batch = exchange::read_records(other.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
     batch.source = "bd:other".to_owned();
     let ctx = p.person();
-    assert_eq!(ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap().created, 3);
+    assert_eq!(
+        ops::import(&mut p.store, &ctx, batch, &ops::ImportOptions::default(), &mut |_, _| {})
+            .unwrap()
+            .created,
+        3
+    );
     assert!(matches!(ops::resolve_id(&p.store, "bd-1.1").unwrap_err(), Error::Ambiguous { .. }));
 }
 
@@ -311,7 +323,10 @@ fn a_file_of_thousands_of_atoms_and_bonds_is_checked_as_a_whole() {
         [(1, 3_001), (513, 3_001), (1_025, 3_001), (1_537, 3_001), (2_049, 3_001), (2_561, 3_001)]
     );
     let told =
-        ops::import(&mut p.store, &ctx, batch, false, &mut |at, of| steps.push((at, of))).unwrap();
+        ops::import(&mut p.store, &ctx, batch, &ops::ImportOptions::default(), &mut |at, of| {
+            steps.push((at, of))
+        })
+        .unwrap();
     assert_eq!((told.created, told.bonds_added), (3_000, 3 * 3_000 - 6));
     let total = 3 * 3_000 + 3 * 3_000 - 6;
     assert_eq!((steps.first(), steps.last()), (Some(&(0, total)), Some(&(total, total))));

@@ -43,6 +43,15 @@ impl Changes {
     }
 }
 
+/// Leaves parents and bonds as they are, and as earlier imports told them.
+pub(super) fn keep_edges(planned: &mut [Planned]) {
+    for plan in planned {
+        plan.bonds = last_told(plan);
+        plan.keeps_parent = true;
+        plan.parent = plan.before.as_ref().and_then(|before| before.parent_id.clone());
+    }
+}
+
 /// Resolves the ends of every bond and parent, and leaves out impossible edges.
 pub(super) fn plan_edges(
     lookup: &Lookup<'_>,

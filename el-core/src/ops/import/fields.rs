@@ -38,9 +38,38 @@ const FIELDS: [Field; 11] = [
     Field::RunOptions,
 ];
 
-/// The hashes of a record's fields, eight characters each.
-pub(super) fn hash_fields(plan: &Planned) -> String {
-    FIELDS.iter().map(|field| hash_text(&value_in_file(plan, *field))).collect()
+/// The hashes of a record's fields, eight characters each. A field that could not be taken yet
+/// keeps its old hash, so that a later import takes it.
+pub(super) fn hash_fields(plan: &Planned, options: &ImportOptions) -> String {
+    let hash = |(at, field): (usize, &Field)| {
+        let waits = plan.before.as_ref().is_some_and(|before| {
+            must_wait(before, plan, *field) || is_held(plan, *field, options)
+        });
+        last_hash(plan, at)
+            .filter(|_| waits || (plan.keeps_parent && *field == Field::Parent))
+            .map_or_else(|| hash_text(&value_in_file(plan, *field)), str::to_owned)
+    };
+    FIELDS.iter().enumerate().map(hash).collect()
+}
+
+/// The hash of a field at the last import.
+fn last_hash(plan: &Planned, at: usize) -> Option<&str> {
+    plan.last.as_ref()?.fields.as_deref()?.get(at * 8..at * 8 + 8)
+}
+
+/// An issue that is over there, and at work here: what is done here goes on to its end.
+fn must_wait(before: &Atom, plan: &Planned, field: Field) -> bool {
+    field == Field::Standing
+        && !plan.owns_metadata
+        && before.status == model::Status::InProgress
+        && plan.record.status.is_over()
+}
+
+/// A text that somebody whom nobody here trusts reworded after it was accepted.
+fn is_held(plan: &Planned, field: Field, options: &ImportOptions) -> bool {
+    matches!(field, Field::Title | Field::Description)
+        && options.held_texts.contains(&plan.record.id)
+        && !options.takes_all_of(&plan.atom_id)
 }
 
 fn hash_text(text: &str) -> String {
@@ -174,25 +203,68 @@ pub(super) fn is_taken(
     }
 }
 
+/// The fields that can be written back and differ.
+pub(super) fn pushed_fields(plan: &Planned) -> Vec<PushField> {
+    let Some(before) = &plan.before else { return Vec::new() };
+    let writable = [Field::Title, Field::Description, Field::Labels];
+    FIELDS
+        .iter()
+        .enumerate()
+        .filter(|(_, field)| writable.contains(field))
+        .map(|(at, field)| {
+            let theirs = value_in_file(plan, *field);
+            PushField {
+                field: field_name(*field),
+                ours: value_here(before, plan, *field),
+                may_write: last_hash(plan, at) == Some(&hash_text(&theirs)),
+                theirs,
+            }
+        })
+        .filter(|field| field.ours != field.theirs)
+        .collect()
+}
+
 /// Returns the atom after the import.
-pub(super) fn merge_fields(before: &Atom, plan: &Planned, notes: &mut Notes) -> Atom {
+pub(super) fn merge_fields(
+    before: &Atom,
+    plan: &Planned,
+    options: &ImportOptions,
+    notes: &mut Notes,
+) -> Atom {
     let record = &plan.record;
     let mut after = before.clone();
     let file_is_newer = record.updated_at.is_none_or(|at| at > before.updated_at);
-    let last = plan.last.as_ref().and_then(|last| last.fields.as_deref());
     for (at, field) in FIELDS.iter().enumerate() {
-        let last = last.and_then(|last| last.get(at * 8..at * 8 + 8));
+        if plan.keeps_parent && *field == Field::Parent {
+            continue;
+        }
         let (theirs, ours) = (value_in_file(plan, *field), value_here(before, plan, *field));
-        let (take, both) = is_taken(last, &ours, &theirs, file_is_newer);
-        if both {
+        let (take, both) = is_taken(last_hash(plan, at), &ours, &theirs, file_is_newer);
+        // Closed here and there, each for a reason of its own.
+        let agrees =
+            *field == Field::Standing && record.status == before.status && before.status.is_over();
+        let is_wanted = ours != theirs
+            && (options.takes_all_of(&before.id)
+                || (both && !agrees && options.theirs == Theirs::Conflicts));
+        let place = || format!("line {} ({})", record.line, before.id);
+        if must_wait(before, plan, *field) && ours != theirs {
+            let what = "closed there while an agent is at work here; the work goes on to its end";
+            notes.add(NoteKind::Remark, what, &place());
+        } else if take && is_held(plan, *field, options) {
+            let what = format!(
+                "{} was reworded by somebody who is no member; it stays, and --theirs with the \
+                 atom takes it",
+                field_name(*field)
+            );
+            notes.add(NoteKind::Conflict, what, &place());
+        } else if take || is_wanted {
+            set_field(&mut after, plan, *field);
+        } else if both && !agrees {
             let what = format!(
                 "{} changed here and in the file; the value here stands",
                 field_name(*field)
             );
-            notes.add(NoteKind::Conflict, what, &format!("line {} ({})", record.line, before.id));
-        }
-        if take {
-            set_field(&mut after, plan, *field);
+            notes.add(NoteKind::Conflict, what, &place());
         }
     }
     after

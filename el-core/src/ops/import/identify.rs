@@ -100,6 +100,7 @@ pub(super) fn identify_records(
             parent: None,
             bonds: Vec::new(),
             owns_metadata: tracker == Tracker::El,
+            keeps_parent: false,
         });
     }
     Ok(planned)

@@ -165,10 +165,9 @@ proptest! {
             let batch = exchange::read_records(text.as_bytes(), tracker, "", &mut |_, _| {});
             prop_assert!(batch.bad.is_empty(), "{:?}", batch.bad);
             let ctx = p.person();
-            prop_assert_eq!(
-                ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap().created,
-                1
-            );
+            let options = ops::ImportOptions::default();
+            let told = ops::import(&mut p.store, &ctx, batch, &options, &mut |_, _| {}).unwrap();
+            prop_assert_eq!(told.created, 1);
         }
     }
 }

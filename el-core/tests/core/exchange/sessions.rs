@@ -15,7 +15,9 @@ fn an_import_in_a_session_is_fenced() {
     p.settle(&claimed.run.id, 1);
     let ctx = el_core::Ctx { session: Some(&credentials), ..p.person() };
     let batch = exchange::read_records(BD.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
-    let error = ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {}).unwrap_err();
+    let error =
+        ops::import(&mut p.store, &ctx, batch, &ops::ImportOptions::default(), &mut |_, _| {})
+            .unwrap_err();
     assert!(matches!(error, Error::StaleRun { .. }), "{error}");
 }
 
@@ -29,7 +31,7 @@ fn an_import_in_a_session_adds_in_its_own_name_and_changes_nothing() {
     let ctx = el_core::Ctx { session: Some(&credentials), actor: "claude", ..p.person() };
     let mut import = |text: &str| {
         let batch = exchange::read_records(text.as_bytes(), Tracker::Bd, "", &mut |_, _| {});
-        ops::import(&mut p.store, &ctx, batch, false, &mut |_, _| {})
+        ops::import(&mut p.store, &ctx, batch, &ops::ImportOptions::default(), &mut |_, _| {})
     };
     assert_eq!(import(BD).unwrap().updated, 0);
     for (from, to) in [

@@ -16,6 +16,7 @@ mod pruning;
 mod repositories;
 mod runs;
 mod side_by_side;
+mod upstream;
 mod variables;
 
 use crate::support::TestEnv;

@@ -29,6 +29,7 @@ mod step_over;
 #[cfg(test)]
 mod test_shop;
 mod untracked;
+mod upstream;
 mod worktree;
 
 pub use self::advance::{

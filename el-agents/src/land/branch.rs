@@ -85,7 +85,7 @@ pub fn atom_branches(
         settings,
         worktrees: repository.worktrees()?,
         folder: folder.unwrap_or_else(|_| settings.worktrees.clone()),
-        target: target.map_or(Ok(None), |name| repository.branch_tip(name))?,
+        target: target.map_or(Ok(None), |name| repository.known_tip(name))?,
         live: ops::live_runs(store)?.into_iter().map(|run| run.atom_id).collect(),
     };
     let mut found = Vec::new();

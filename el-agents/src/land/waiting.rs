@@ -26,6 +26,8 @@ pub fn branches_to_land(
     target: &str,
 ) -> Result<Vec<(String, Timestamp)>, LandError> {
     let until = Instant::now() + PATIENCE;
+    let known = repository.known_tip(target)?;
+    let target = known.as_deref().unwrap_or(target);
     let lacking = format!("--no-merged={target}");
     let form = "--format=%(refname:lstrip=2) %(objectname)";
     let words = ["for-each-ref", form, &lacking, "refs/heads"];

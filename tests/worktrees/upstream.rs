@@ -1,0 +1,74 @@
+//! Where a team merges pull requests, work is in the fetched branch of the remote first.
+
+use super::landing::{fates, finished};
+use crate::support::TestEnv;
+
+/// A project whose `main` has an upstream in a bare repository beside it.
+fn with_remote(track: &str) -> TestEnv {
+    let env = TestEnv::with_repository("");
+    env.git(&["init", "-q", "--bare", "--initial-branch=main", "../remote.git"]);
+    env.git(&["remote", "add", "origin", "../remote.git"]);
+    env.git(&["push", "-q", track, "origin", "main"]);
+    env.git(&["fetch", "-q", "origin"]);
+    env
+}
+
+/// Squashes a branch at the remote, as its pull request would, and fetches that.
+fn squash_there(env: &TestEnv, id: &str) {
+    env.git(&["clone", "-q", "../remote.git", "../other"]);
+    env.git(&["-C", "../other", "fetch", "-q", "../project", &format!("el/{id}")]);
+    env.git(&["-C", "../other", "merge", "-q", "--squash", "FETCH_HEAD"]);
+    env.git(&["-C", "../other", "commit", "-q", "-m", "squashed (#1)"]);
+    env.git(&["-C", "../other", "push", "-q", "origin", "main"]);
+    env.git(&["fetch", "-q", "origin"]);
+}
+
+/// An atom whose branch has two commits in the same lines.
+fn two_commits(env: &TestEnv) -> String {
+    let id = finished(env, "base.txt", "one");
+    let tree = env.path("tmp").join(&id);
+    std::fs::write(tree.join("base.txt"), "two\n").unwrap();
+    env.git(&["-C", tree.to_str().unwrap(), "commit", "-q", "-a", "-m", "two"]);
+    id
+}
+
+fn has_landed(env: &TestEnv) -> bool {
+    env.robot(&["worktrees"])["items"][0]["landed"].as_bool().unwrap()
+}
+
+#[test]
+fn what_was_merged_there_and_fetched_has_landed() {
+    let env = with_remote("--set-upstream");
+    let id = two_commits(&env);
+    assert!(!has_landed(&env));
+    squash_there(&env, &id);
+    let main = env.git(&["rev-parse", "main"]);
+    assert!(has_landed(&env));
+    assert_eq!(env.robot(&["land", "--all"])["count"], 0);
+    assert_eq!(env.robot(&["ready"])["count"], 0, "no conflict is filed");
+    assert_eq!(fates(&env, 0, &[&id]), [(id.clone(), "already".to_owned())]);
+    assert_eq!(env.git(&["rev-parse", "main"]), main, "the branch here is a person's to move");
+    let needs = env.robot(&["status"])["needs"].to_string();
+    assert!(!needs.contains(&id), "{needs}");
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
+}
+
+#[test]
+fn a_remote_that_nobody_set_as_upstream_counts_for_nothing() {
+    let env = with_remote("--porcelain");
+    let id = two_commits(&env);
+    squash_there(&env, &id);
+    assert!(!has_landed(&env));
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 0);
+}
+
+#[test]
+fn what_the_branch_here_has_of_its_own_is_looked_at_first() {
+    let env = with_remote("--set-upstream");
+    let id = two_commits(&env);
+    squash_there(&env, &id);
+    env.git(&["commit", "-q", "--allow-empty", "-m", "of its own"]);
+    assert!(!has_landed(&env), "a pull would merge, and a person does that");
+    env.git(&["merge", "-q", "--no-edit", "origin/main"]);
+    assert!(has_landed(&env));
+}

@@ -158,6 +158,20 @@ fn a_project_in_motion_is_shown_as_it_is() {
     for id in [&recipes, &kettle] {
         env.wait_for_status(id, "in_progress");
     }
+    // The same on a terminal, in the same order, with the changes to review beside it.
+    let screen = env.screen(132, 20, "el top");
+    screen.wait_for("Which port?");
+    let shown = screen.wait_for(&blocked);
+    let place = |id: &str| shown.find(id).unwrap_or_else(|| panic!("{id}:\n{shown}"));
+    assert!(place(&question) < place(&reviewed) && place(&reviewed) < place(&blocked), "{shown}");
+    screen.press("j");
+    screen.press("d");
+    screen.wait_for("+echo Tea is ready");
+    screen.wait_for("j k scroll");
+    fs::write(env.project("terminal"), screen.coloured()).unwrap();
+    screen.press("q");
+    screen.press("q");
+    screen.wait_for("[exit 0]");
     let (_server, link) = serve(&env, "0");
     let person = start_person(&env, "look.mjs", &browser, &link);
     let seen = person.wait(Duration::from_secs(120)).ok().json();

@@ -1,9 +1,12 @@
 // Looks at a project in motion: each page shows what there is, and the pictures of the README are
 // taken.
 
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { drive } from "./page.mjs";
 
-await drive(async ({ page, seen, link, origin, check, inView, picture }) => {
+await drive(async ({ page, seen, link, project, origin, check, inView, picture, terminal }) => {
+  await terminal(readFileSync(join(project, "terminal"), "utf8"));
   await page.goto(link);
   const needs = page.locator(".rows.needs > li");
   await needs.nth(2).waitFor();

@@ -8,6 +8,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { pageOf } from "./terminal.mjs";
 
 const [packages, executablePath, link, project, pictures] = process.argv.slice(2);
 const SOON = 40_000;
@@ -68,7 +69,16 @@ export async function drive(run) {
     if (pictures) await page.screenshot({ path: join(pictures, `board-${name}.png`) });
   }
 
-  const tools = { page, seen, link, project, origin, check, inView, picture };
+  /** A picture of what a terminal shows. */
+  async function terminal(captured) {
+    if (!pictures) return;
+    const screen = await context.newPage();
+    await screen.setContent(pageOf(captured));
+    await screen.locator("pre").screenshot({ path: join(pictures, "board-terminal.png") });
+    await screen.close();
+  }
+
+  const tools = { page, seen, link, project, origin, check, inView, picture, terminal };
   try {
     await run(tools);
   } catch (error) {

@@ -297,3 +297,21 @@ fn hand_over(env: &TestEnv, id: &str) {
     std::fs::write(&file, report.to_string()).unwrap();
     env.el(&["submit", id, "--report", file.to_str().unwrap()]).ok();
 }
+
+#[test]
+fn in_a_worktree_the_changes_of_all_attempts_are_shown() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\nreview = true\n");
+    let id = env.script_atom(&[
+        &write_report("Made it", &[]),
+        "sh test -f one.txt || { echo one > one.txt && git add . && git commit -q -m one; }",
+        "el submit $EL_ATOM --report report.json",
+    ]);
+    env.work(&["--once"]);
+    let diff = |env: &TestEnv| env.robot(&["review"])["items"][0]["diff"].clone();
+    let first = diff(&env);
+    let want = json!({"path": "one.txt", "added": 1, "removed": 0});
+    assert_eq!(first["files"][0], want);
+    env.el(&["reject", &id, "--reason", "Look again"]).ok();
+    env.work(&["--once"]);
+    assert_eq!(diff(&env), first, "the second attempt changed nothing, and the branch has it all");
+}

@@ -10,7 +10,7 @@ use el_core::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::git::{Git, GitError};
+use crate::git::{Git, GitError, OwnWorktree};
 
 /// The time limit for all calls of git together.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -42,6 +42,18 @@ pub struct FileStat {
     pub removed: Option<u64>,
 }
 
+/// Where the changes of an atom begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiffStart<'a> {
+    /// At the last commit.
+    Uncommitted,
+    /// At the last commit before this moment.
+    Moment(Timestamp),
+    /// In the worktree of this atom, where its branch began, whichever attempt made the commits.
+    /// Elsewhere at the moment.
+    Branch(&'a str, Timestamp),
+}
+
 /// Why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoDiff {
@@ -53,24 +65,27 @@ pub enum NoDiff {
     NoGit,
 }
 
-/// Counts the changes in a working folder since a moment: later commits, uncommitted changes, and
-/// untracked files. `paths`, relative to the folder, limits the files; empty means all.
+/// Counts the changes in a working folder: later commits, uncommitted changes, and untracked files.
+/// `paths`, relative to the folder, limits the files; empty means all.
 ///
 /// # Errors
 /// If git cannot tell.
 pub fn diff_stat(
     folder: &Path,
-    since: Option<Timestamp>,
+    start: DiffStart<'_>,
     paths: &[String],
 ) -> Result<DiffStat, NoDiff> {
     let git = Git::at(folder).with_deadline(Instant::now() + LIMIT);
     git.ask(&["rev-parse", "--is-inside-work-tree"])?;
-    let base = match since {
-        Some(since) => git
-            .ask(&["rev-list", "-1", &format!("--before=@{}", since.as_secs()), "HEAD"])
+    let before = |moment: Timestamp| {
+        git.ask(&["rev-list", "-1", &format!("--before=@{}", moment.as_secs()), "HEAD"])
             .ok()
-            .filter(|id| !id.is_empty()),
-        None => git.ask(&["rev-parse", "--verify", "--quiet", "HEAD"]).ok(),
+            .filter(|id| !id.is_empty())
+    };
+    let base = match start {
+        DiffStart::Uncommitted => git.ask(&["rev-parse", "--verify", "--quiet", "HEAD"]).ok(),
+        DiffStart::Moment(moment) => before(moment),
+        DiffStart::Branch(atom, moment) => branch_start(&git, atom)?.or_else(|| before(moment)),
     };
     let base = match base {
         Some(base) => base,
@@ -111,6 +126,14 @@ pub fn diff_stat(
     }
     stat.files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(stat)
+}
+
+/// The commit at which the branch of this atom began, if the folder is in its worktree.
+fn branch_start(git: &Git, atom: &str) -> Result<Option<String>, GitError> {
+    if OwnWorktree::find(git.folder(), atom)?.is_none() {
+        return Ok(None);
+    }
+    git.ask_optional(&["rev-parse", "--verify", "--quiet", &format!("refs/el/base/{atom}")])
 }
 
 impl DiffStat {
@@ -186,10 +209,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path();
         let write = |name: &str, text: &str| std::fs::write(path.join(name), text).unwrap();
-        assert_eq!(diff_stat(path, None, &[]), Err(NoDiff::NoRepository));
+        assert_eq!(diff_stat(path, DiffStart::Uncommitted, &[]), Err(NoDiff::NoRepository));
         git(path, &["init", "-q"], "");
         write("new", "1\n2");
-        assert_eq!(diff_stat(path, None, &[]).unwrap().added, 2, "a repository without a commit");
+        assert_eq!(
+            diff_stat(path, DiffStart::Uncommitted, &[]).unwrap().added,
+            2,
+            "a repository without a commit"
+        );
         write("old", "a\nb\n");
         git(path, &["add", "."], "");
         git(path, &["commit", "-qm", "before"], "2026-01-01T00:00:00Z");
@@ -201,7 +228,7 @@ mod tests {
         write("odd \t[name]", "z\n");
         write("binary", "\0");
         let since = Timestamp::parse("2026-01-01T12:00:00Z").unwrap();
-        let stat = diff_stat(path, Some(since), &[]).unwrap();
+        let stat = diff_stat(path, DiffStart::Moment(since), &[]).unwrap();
         let told: Vec<_> =
             stat.files.iter().map(|f| (f.path.as_str(), f.added, f.removed)).collect();
         let want = [
@@ -214,13 +241,13 @@ mod tests {
         assert_eq!((stat.added, stat.removed, stat.truncated), (3, 2, false));
         let named = diff_stat(
             path,
-            Some(since),
+            DiffStart::Moment(since),
             &["old".to_owned(), "odd \t[name]".to_owned(), "nowhere".to_owned()],
         )
         .unwrap();
         assert_eq!(named.files.len(), 2);
         assert_eq!(
-            diff_stat(path, None, &["old".to_owned()]).unwrap().files,
+            diff_stat(path, DiffStart::Uncommitted, &["old".to_owned()]).unwrap().files,
             [],
             "without a moment, what is not committed"
         );

@@ -33,8 +33,8 @@ mod upstream;
 mod worktree;
 
 pub use self::advance::{
-    AdvanceResult, LandedBranch, advance_branch, find_obstacle, note_landed, recover_move,
-    unpublished_submodules,
+    AdvanceResult, LandedBranch, advance_branch, find_files_in_the_way, find_obstacle, note_landed,
+    recover_move, unpublished_submodules,
 };
 pub(crate) use self::branch_names::{BranchPrefixes, KEEP_FILE, PREFIXES_FILE};
 pub use self::branch_names::{DEFAULT_PREFIX, ensure_branch_prefix};

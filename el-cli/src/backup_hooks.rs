@@ -67,6 +67,11 @@ pub(crate) fn before_migration(database: &Path) {
     }
 }
 
+/// Returns true if there is a backup of the tracker that would be here.
+pub(crate) fn has_backup(app: &App) -> bool {
+    Backups::locate(app).is_ok_and(|backups| backups.newest().is_some())
+}
+
 /// Adds the newest backup to the error of a tracker that is lost.
 pub(crate) fn offer(error: CommandError, app: &App) -> CommandError {
     const LOST: [&str; 3] = ["no_database", "not_a_database", "damaged"];

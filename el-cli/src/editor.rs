@@ -1,7 +1,7 @@
 //! A text that a person changes in an editor.
 
 use std::fs::{self, DirBuilder};
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -91,16 +91,24 @@ impl Draft {
     }
 }
 
+/// The editor where nobody named one.
+const FALLBACK: &str = "vi";
+
 /// Starts the editor, as git does: by a shell, so that `code --wait` is a program and its argument.
 fn run(app: &App, path: &Path) -> Result<()> {
     let editor = choose();
+    let hint = "EDITOR, VISUAL or git config core.editor names the editor";
+    // Nobody chose this one, and it would wait for keys that nobody can press.
+    if editor == FALLBACK && !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        let message = "there is no terminal for an editor, and none is named".to_owned();
+        return Err(CommandError::config_error("EDITOR", message).with_hint(hint));
+    }
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(format!("{editor} \"$@\"")).arg(&editor).arg(path);
     if app.printer.is_robot() {
         // Stdout is for the answer alone.
         shell.stdout(stderr());
     }
-    let hint = "EDITOR, VISUAL or git config core.editor names the editor";
     let ended = shell.status().map_err(|source| {
         CommandError::config_error("EDITOR", format!("cannot start the editor '{editor}'"))
             .with_source(source)
@@ -132,5 +140,5 @@ fn choose() -> String {
     let named = || variables.iter().filter_map(|name| std::env::var(name).ok());
     git::editor(&folder)
         .or_else(|| named().find(|editor| !editor.trim().is_empty()))
-        .unwrap_or_else(|| "vi".to_owned())
+        .unwrap_or_else(|| FALLBACK.to_owned())
 }

@@ -85,6 +85,17 @@ fn a_cloned_configuration_starts_nothing_of_its_own() {
 }
 
 #[test]
+fn an_agent_whose_program_nobody_has_trusted_does_not_run_as_another() {
+    let env = cloned("[agents.ed]\nexecutor = \"command\"\ncommand = [\"true\"]\n");
+    let id = env.script_atom(&["close done"]);
+    let ran = env.el(&["work", "--once", "--agent", "ed"]).fails_with(6);
+    assert!(ran.stderr.contains("agents.ed.") && ran.stderr.contains("el trust"), "{ran:#?}");
+    assert_eq!(env.outcomes(&id), [""; 0], "nothing ran under its name");
+    env.el(&["work", "--once"]).ok();
+    assert_eq!(env.status(&id), "closed", "other agents are not affected");
+}
+
+#[test]
 fn everybody_who_could_wonder_is_told() {
     let env = cloned(HOSTILE);
     assert_eq!(inert(&env), INERT);

@@ -227,6 +227,27 @@ fn uncommitted_work_of_the_user_is_never_touched() {
 }
 
 #[test]
+fn a_file_in_the_way_stays_and_holds_back_its_branch_alone() {
+    let env = TestEnv::with_repository("");
+    let [blocked, free] = ["new.txt", "other.txt"].map(|file| finished(&env, file, "theirs"));
+    for mine in ["theirs", "theirs\n", "mine\n", ""] {
+        std::fs::write(env.project("new.txt"), mine).unwrap();
+        let (files, head) = (env.user_files(), env.git(&["rev-parse", "main"]));
+        let dry = env.el(&["land", &blocked, "--dry-run"]);
+        assert!(dry.stdout.contains("new.txt"), "a rehearsal names the file: {dry:#?}");
+        let ran = env.el(&["land", &blocked]).fails_with(4);
+        assert!(ran.stdout.contains("new.txt") && ran.stdout.contains("commit them"), "{ran:#?}");
+        assert_eq!((env.user_files(), env.git(&["rev-parse", "main"])), (files, head));
+    }
+    assert_eq!(
+        fates(&env, 4, &["--all"]),
+        [(blocked.clone(), "held".to_owned()), (free, "landed".to_owned())]
+    );
+    std::fs::remove_file(env.project("new.txt")).unwrap();
+    assert_eq!(fates(&env, 0, &[&blocked]), [(blocked, "landed".to_owned())]);
+}
+
+#[test]
 fn a_branch_that_its_owner_is_rebasing_is_not_moved() {
     let env = TestEnv::with_repository("");
     let id = finished(&env, "new.txt", "theirs");

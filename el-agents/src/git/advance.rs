@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::call::{failed_call, retry_while_locked};
 use super::error::HalfMoved;
-use super::files::{Difference, Rollback};
+use super::files::{Difference, Rollback, first_names};
 use super::repository::{Repository, Worktree, status_lines};
 use super::{Git, GitError};
 
@@ -100,6 +100,31 @@ fn operation_under_way(git: &Git) -> Result<Option<(&'static str, &'static str)>
         .into_iter()
         .find(|(name, ..)| own.join(name).exists())
         .map(|(_, what, end)| (what, end)))
+}
+
+/// Returns the reason why the checkout of the target cannot take the files of a branch, which moves
+/// it from `old` to `new`: files that no commit has are in the way.
+///
+/// # Errors
+/// If git fails.
+pub fn find_files_in_the_way(
+    repository: &Repository,
+    target: &str,
+    old: &str,
+    new: &str,
+) -> Result<Option<String>, GitError> {
+    let Some(tree) = repository.checkout_of(target)?.filter(|tree| !tree.is_missing) else {
+        return Ok(None);
+    };
+    let files = Difference::between(&Git::at(&tree.path), old, new)?.files_in_the_way();
+    Ok((!files.is_empty()).then(|| {
+        format!(
+            "{} has files that no commit has and that this branch brings too: {}; commit them or \
+             move them away",
+            tree.path.display(),
+            first_names(&files)
+        )
+    }))
 }
 
 /// Moves the target branch from `old` to `new`, with the files of its checkout. `own`: as for
@@ -303,14 +328,6 @@ fn remove_note(note: &Path) -> Result<(), GitError> {
         }
         _ => Ok(()),
     }
-}
-
-/// The first few.
-fn first_names(paths: &[PathBuf]) -> String {
-    let first: Vec<String> = paths.iter().take(5).map(|path| path.display().to_string()).collect();
-    let more =
-        if paths.len() > 5 { format!(" and {} more", paths.len() - 5) } else { String::new() };
-    format!("{}{more}", first.join(", "))
 }
 
 /// Records landed branches for [`Repository::has_landed`]. Without the record, a landed branch is

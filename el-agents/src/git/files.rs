@@ -31,6 +31,12 @@ struct Changed {
     was_submodule: bool,
 }
 
+impl Changed {
+    fn folded_path(&self) -> String {
+        self.path.to_string_lossy().to_lowercase()
+    }
+}
+
 /// The state of a file on the disk.
 #[derive(Debug, PartialEq, Eq)]
 enum OnDisk {
@@ -76,6 +82,21 @@ impl Difference {
         changed.filter_map(|file| Some((file.path.as_path(), file.new.as_deref()?)))
     }
 
+    /// Lists the files on the disk where the new commit adds one. No commit has them, so nothing
+    /// could put them back.
+    pub(super) fn files_in_the_way(&self) -> Vec<PathBuf> {
+        let top = self.git.folder();
+        let is_there =
+            |path: &Path| fs::symlink_metadata(top.join(path)).is_ok_and(|found| !found.is_dir());
+        // On a disk that ignores case, the old name of a renamed file answers too.
+        let removed: HashSet<String> =
+            self.files.iter().filter(|file| file.new.is_none()).map(Changed::folded_path).collect();
+        let added = self.files.iter().filter(|file| file.old.is_none() && !file.is_submodule);
+        let in_the_way =
+            added.filter(|file| is_there(&file.path) && !removed.contains(&file.folded_path()));
+        in_the_way.map(|file| file.path.clone()).collect()
+    }
+
     /// Returns the reason why the files must not be moved although git would move them.
     pub(super) fn describe_obstacle(&self) -> Result<Option<String>, GitError> {
         // A file in the place of a submodule would delete the repository with all its commits.
@@ -95,6 +116,14 @@ impl Difference {
             return Ok(Some(format!(
                 "files that no commit has would be overwritten: {}",
                 lost.join(", ")
+            )));
+        }
+        // Git refuses these too, but rolling back could not tell them from files that git wrote.
+        let in_the_way = self.files_in_the_way();
+        if !in_the_way.is_empty() {
+            return Ok(Some(format!(
+                "files that no commit has are in the way: {}",
+                first_names(&in_the_way)
             )));
         }
         // Git itself refuses these, but calls them changes, which `git status` does not show.
@@ -300,6 +329,14 @@ fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<OnDisk>, GitError> {
             })
         })
         .collect())
+}
+
+/// Names the first few.
+pub(super) fn first_names(paths: &[PathBuf]) -> String {
+    let first: Vec<String> = paths.iter().take(5).map(|path| path.display().to_string()).collect();
+    let more =
+        if paths.len() > 5 { format!(" and {} more", paths.len() - 5) } else { String::new() };
+    format!("{}{more}", first.join(", "))
 }
 
 /// Takes a file away, and the folders that are empty then, as git does.

@@ -6,13 +6,13 @@ use el_core::model::Status;
 use el_core::ops::{self, LandingRecord};
 
 use super::chain::{ChainBuilder, Conflict, Link};
-use super::check::CheckRunner;
+use super::check::{CheckProgress, CheckRunner};
 use super::commit_check::CommitCheck;
 use super::plan::{find_first_failure, to_land};
 use super::{LandContext, LandError, LandItem, LandOutcome, LandSettings, conflict_atom};
 use crate::git::{
-    AdvanceResult, LandedBranch, Repository, ScratchCheckout, advance_branch, find_obstacle,
-    note_landed, recover_move, unpublished_submodules,
+    AdvanceResult, LandedBranch, Repository, ScratchCheckout, advance_branch,
+    find_files_in_the_way, find_obstacle, note_landed, recover_move, unpublished_submodules,
 };
 
 /// Carries out a plan in rounds. A round joins the branches, checks the result, leaves out the
@@ -26,6 +26,7 @@ pub fn carry_out(
     context: &LandContext<'_>,
     onto: &str,
     items: &mut [LandItem],
+    progress: CheckProgress<'_>,
 ) -> Result<(), LandError> {
     recover_move(repository, onto)?;
     let todo = to_land(items);
@@ -40,7 +41,7 @@ pub fn carry_out(
     let head = repository.branch_tip(onto)?.unwrap_or_default();
     let runner = CheckRunner::new(context, format!("{}:land", context.tracker_name()))?;
     let scratch = ScratchCheckout::new(repository, &context.scratch_folder("landing", "")?, &head)?;
-    let check = CommitCheck::new(context, repository, runner);
+    let check = CommitCheck::new(context, repository, runner, progress);
     let mut lander = Lander { store, repository, context, onto, scratch: &scratch, check, items };
     let ended = lander.run_rounds(head, todo);
     record_outcomes(lander.store, context, onto, lander.items);
@@ -103,7 +104,10 @@ pub fn predict_conflicts(
     for at in todo {
         let tip = items[at].tip.clone().unwrap_or_default();
         match repository.merge_in_memory(&top, &tip)? {
-            Ok(commit) => top = commit,
+            Ok(commit) => match find_files_in_the_way(repository, onto, &top, &commit)? {
+                Some(why) => hold_items(items, &[at], &why),
+                None => top = commit,
+            },
             Err(files) => conflicts.push((at, tip, files)),
         }
     }
@@ -148,6 +152,10 @@ impl Lander<'_> {
         let mut is_second_try = false;
         loop {
             let (chain, conflicts) = self.join_branches(&head, &todo)?;
+            if self.hold_in_the_way(&head, &chain)? {
+                todo.retain(|at| self.items[*at].outcome == LandOutcome::ToLand);
+                continue;
+            }
             let culprit = self.find_culprit(&head, &chain)?;
             let good = &chain[..culprit.as_ref().map_or(chain.len(), |culprit| culprit.link)];
             self.ensure_uninterrupted()?;
@@ -223,6 +231,24 @@ impl Lander<'_> {
             Ok(passed)
         })?;
         Ok(Some(Culprit { link: found - 1, output }))
+    }
+
+    /// Holds the branches whose files the checkout cannot take; returns true if there are any.
+    fn hold_in_the_way(&mut self, head: &str, chain: &[Link]) -> Result<bool, LandError> {
+        let in_the_way =
+            |old: &str, new: &str| find_files_in_the_way(self.repository, self.onto, old, new);
+        let Some(last) = chain.last() else { return Ok(false) };
+        if in_the_way(head, &last.commit)?.is_none() {
+            return Ok(false);
+        }
+        let mut before = head;
+        for link in chain {
+            if let Some(why) = in_the_way(before, &link.commit)? {
+                hold_items(self.items, &[link.item], &why);
+            }
+            before = &link.commit;
+        }
+        Ok(true)
     }
 
     /// Marks the branches that changed since the plan was made; returns true if any did.

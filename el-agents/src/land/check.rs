@@ -71,6 +71,9 @@ pub fn run_guard(once: &str) {
     }
 }
 
+/// Hears of a running check from time to time: what runs, for which commit, and since when.
+pub type CheckProgress<'a> = &'a dyn Fn(&str, &str, Duration);
+
 /// The guard process of a check. A check runs even if the guard cannot be started.
 struct Guard(Option<Child>);
 

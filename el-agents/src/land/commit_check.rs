@@ -3,16 +3,16 @@
 
 use std::collections::HashMap;
 
-use super::check::{CheckCommand, CheckEnd, CheckRunner};
+use super::check::{CheckCommand, CheckEnd, CheckProgress, CheckRunner};
 use super::{LandContext, LandError, project_folder};
 use crate::git::{GitError, Repository, ScratchCheckout, copy_untracked};
 
 /// Checks commits in a scratch checkout.
-#[derive(Debug)]
 pub(super) struct CommitCheck<'a> {
     context: &'a LandContext<'a>,
     repository: &'a Repository,
     pub(super) runner: CheckRunner<'a>,
+    progress: CheckProgress<'a>,
     /// By commit: the end of the check's output, or `None` for a commit that passed.
     known: HashMap<String, Option<String>>,
 }
@@ -22,8 +22,9 @@ impl<'a> CommitCheck<'a> {
         context: &'a LandContext<'a>,
         repository: &'a Repository,
         runner: CheckRunner<'a>,
+        progress: CheckProgress<'a>,
     ) -> CommitCheck<'a> {
-        CommitCheck { context, repository, runner, known: HashMap::new() }
+        CommitCheck { context, repository, runner, progress, known: HashMap::new() }
     }
 
     /// Returns the end of the check's output if the commit fails; `None` if the commit passes.
@@ -68,7 +69,8 @@ impl<'a> CommitCheck<'a> {
             .into_iter()
             .filter(|command| !command.words.is_empty())
         {
-            match self.runner.run_command(&command, &folder, &mut |_| {})? {
+            let mut progress = |elapsed| (self.progress)(command.name, commit, elapsed);
+            match self.runner.run_command(&command, &folder, &mut progress)? {
                 CheckEnd::Passed(_) => {}
                 CheckEnd::Failed(said) => return Ok(Some(said)),
                 CheckEnd::Interrupted => return Err(LandError::Interrupted),

@@ -109,18 +109,24 @@ impl Reader {
             let text = one_line(&String::from_utf8_lossy(&line), MESSAGE_MAX);
             if !text.is_empty() {
                 shown.push_str(&format!("! {text}\n"));
-                self.last_error = Some(text);
+                self.remember_error(text);
             }
         }
         shown
     }
 
+    /// Keeps a line of stderr as the reason for the end. A hint follows an error and is none.
+    fn remember_error(&mut self, text: String) {
+        let is_hint = self.last_error.is_some() && text.starts_with("hint:");
+        if !text.is_empty() && !is_hint {
+            self.last_error = Some(text);
+        }
+    }
+
     /// Ends both streams. Returns the text of an unfinished last line for the pane.
     pub(crate) fn finish(&mut self) -> String {
         if let Some(Line::Whole(rest)) = self.errors.finish() {
-            self.last_error = Some(one_line(&String::from_utf8_lossy(&rest), MESSAGE_MAX))
-                .filter(|text| !text.is_empty())
-                .or(self.last_error.take());
+            self.remember_error(one_line(&String::from_utf8_lossy(&rest), MESSAGE_MAX));
         }
         match self.lines.finish() {
             Some(line) => self.read_line(line),

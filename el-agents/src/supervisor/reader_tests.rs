@@ -141,7 +141,7 @@ fn what_an_earlier_call_was_denied_is_still_told() {
 #[test]
 fn without_a_result_the_last_line_of_stderr_says_why() {
     let mut reader = Reader::new(true);
-    reader.take_error(b"warning: x\nError: Session ID is already in use.\n");
+    reader.take_error(b"warning: x\nError: Session ID is already in use.\nhint: use another\n");
     let mut record = ExitRecord::new("run-1", EndKind::Exited, Timestamp::from_micros(0));
     reader.fill_exit_record(&mut record, Duration::ZERO);
     assert_eq!(record.message.as_deref(), Some("Error: Session ID is already in use."));

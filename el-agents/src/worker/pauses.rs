@@ -71,7 +71,10 @@ impl State<'_> {
         if outcome == Outcome::Lost || outcome.is_external() {
             return Ok(());
         }
-        let did_nothing = if run.executor == "command" { took <= QUICK } else { is_empty(run) };
+        let did_nothing = match run.executor.as_str() {
+            "command" => took <= QUICK && !has_changed_files(run),
+            _ => is_empty(run),
+        };
         ops::count_empty_run(&mut self.store, clock::now(), outcome.is_failure() && did_nothing)
     }
 
@@ -101,6 +104,11 @@ impl State<'_> {
         let first = holding.next()?;
         (leaves(first) && holding.all(leaves)).then(|| first.clone())
     }
+}
+
+/// Returns true if files changed while the run was on, by its summary or the fallback.
+fn has_changed_files(run: &Run) -> bool {
+    run.summary.as_ref().is_some_and(|summary| !summary.deliverables.is_empty())
 }
 
 /// Returns true if a run did nothing: no tokens, and at most a single turn, which the client counts

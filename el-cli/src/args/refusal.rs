@@ -7,9 +7,12 @@ use crate::error::CommandError;
 /// Converts a parser error.
 pub(super) fn from_parser_error(error: &clap::Error) -> CommandError {
     let usage = usage_line(error);
-    // `el land [OPTIONS] [ATOM]...`: the command's own words come first.
-    let name = usage.split(['[', '<']).next().map(str::trim).filter(|name| !name.is_empty());
-    let name = name.unwrap_or("el").to_owned();
+    // `el reject --reason <TEXT> <ATOM>...`: the command's own words come first.
+    let words = usage.split_whitespace().take_while(|word| !word.starts_with(['[', '<', '-']));
+    let mut name = words.collect::<Vec<_>>().join(" ");
+    if name.is_empty() {
+        name.push_str("el");
+    }
     let is_value = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue);
     let mut refusal = match is_value {
         true => CommandError::invalid_value(&wrong_field(error), summarize_error(error)),

@@ -11,7 +11,8 @@ use crate::complete;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::page::Page;
-use crate::output::{sanitize, style};
+use crate::output::progress::Progress;
+use crate::output::{sanitize, style, time};
 
 /// Land the finished work of agents: merge their branches in turn, and check before any is kept
 #[derive(Debug, clap::Args)]
@@ -146,7 +147,19 @@ fn land_branches(args: &Args, app: &App) -> Result<(String, Vec<LandItem>)> {
             actor: app.actor(),
             session: app.session(),
         };
-        land::carry_out(&mut app.open_for_writing()?, &repository, &context, &onto, &mut items)?;
+        let progress = Progress::new(&app.printer, "checking");
+        let mut store = app.open_for_writing()?;
+        land::carry_out(
+            &mut store,
+            &repository,
+            &context,
+            &onto,
+            &mut items,
+            &|what, at, took| {
+                let at = at.get(..12).unwrap_or(at);
+                progress.show_text(&format!("{what} of {at}, {}", time::format_span(took)));
+            },
+        )?;
     }
     Ok((onto, items))
 }

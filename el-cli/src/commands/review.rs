@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use el_agents::diffstat::{DiffStat, diff_stat};
+use el_agents::diffstat::{DiffStart, DiffStat, diff_stat};
 use el_core::model::Timestamp;
 use el_core::ops::{self, WaitingReview};
 use schemars::JsonSchema;
@@ -82,8 +82,11 @@ fn review_row<'a>(waiting: &'a WaitingReview, root: &Path, with_diff: bool) -> R
     }
     let folder =
         waiting.run.as_ref().map_or_else(|| root.to_owned(), |run| PathBuf::from(&run.workdir));
-    let since = waiting.run.as_ref().map(|run| run.started_at);
-    match diff_stat(&folder, since, &reported_files(waiting)) {
+    let start = waiting
+        .run
+        .as_ref()
+        .map_or(DiffStart::Uncommitted, |run| DiffStart::Branch(&waiting.atom.id, run.started_at));
+    match diff_stat(&folder, start, &reported_files(waiting)) {
         Ok(diff) => Row { waiting, diff: Some(diff), diff_note: None },
         Err(why) => {
             Row { waiting, diff: None, diff_note: Some(format!("{why} in {}", folder.display())) }

@@ -7,6 +7,7 @@ use el_core::ops::{self, Board};
 
 use super::worktrees::{find_repository, target_branch};
 use crate::app::App;
+use crate::backup_hooks::has_backup;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::{board, sanitize, style, terminal};
@@ -68,7 +69,10 @@ pub(crate) fn find_branches(app: &App, store: &Store) -> Option<Vec<(String, Tim
 /// `el` without a command: the board, or how to begin.
 pub(super) fn run_bare(app: &App) -> Result<Exit> {
     match app.project() {
-        Err(error) if error.code() == "no_database" && !app.printer.is_robot() => {
+        // Where a tracker was lost, the error offers its backup.
+        Err(error)
+            if error.code() == "no_database" && !app.printer.is_robot() && !has_backup(app) =>
+        {
             print_beginning(app)?;
             Ok(Exit::Done)
         }

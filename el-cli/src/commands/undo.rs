@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let steps = ops::undo_steps(&app.open_for_reading()?, app.actor(), LISTED)?;
         app.printer.emit(&Answer::Steps(List::complete(&steps)), |page| {
             for step in &steps {
-                print_step(page, step, app);
+                print_step(page, "", step, app);
             }
         })?;
         return Ok(Exit::Done);
@@ -67,19 +67,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         .map_err(|error| CommandError::from(error).with_hint("el undo --list shows your steps"))?;
     let answer = Answer::Undone { dry_run: args.dry_run, step: &step };
     app.printer.emit(&answer, |page| {
-        if !page.is_quiet() {
-            let head = if args.dry_run { "Would take back" } else { "Took back" };
-            let head = page.paint(style::GOOD, head);
-            page.push_line(head);
-        }
-        print_step(page, &step, app);
+        let head = if args.dry_run { "Would take back step" } else { "Took back step" };
+        print_step(page, head, &step, app);
     })?;
     Ok(Exit::Done)
 }
 
-fn print_step(page: &mut Page, step: &Step, app: &App) {
+fn print_step(page: &mut Page, head: &str, step: &Step, app: &App) {
+    let head = page.paint(style::GOOD, head);
     let number = page.paint(style::ID, &step.step.to_string());
-    page.push_line(format!("{number} {}", time::relative_time(app.now(), step.at)));
+    let line = format!("{head} {number} {}", time::relative_time(app.now(), step.at));
+    page.push_line(line.trim_start());
     for change in &step.changes {
         let atom = change.atom_id.as_deref().unwrap_or_default();
         page.push_line(format!("  {atom} {}", sanitize::one_line(&change.what)));

@@ -30,13 +30,22 @@ impl<'a> Progress<'a> {
 
     /// Shows that `done` of `total` is done; a total of 0 means unknown.
     pub(crate) fn show_counts(&self, done: usize, total: usize) {
+        self.draw(|| progress_bar(self.verb, done, total));
+    }
+
+    /// Shows what is being done.
+    pub(crate) fn show_text(&self, what: &str) {
+        self.draw(|| format!("{} … {what}", self.verb));
+    }
+
+    fn draw(&self, text: impl Fn() -> String) {
         let now = Instant::now();
         if now < self.next.get() || !self.printer.shows_progress() {
             return;
         }
         self.next.set(now + BETWEEN);
         self.is_drawn.set(true);
-        self.printer.show_progress(&progress_bar(self.verb, done, total));
+        self.printer.show_progress(&text());
     }
 }
 

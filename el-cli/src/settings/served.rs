@@ -8,6 +8,7 @@ use el_agents::worker::{Resources, Served};
 use el_core::protocol::words;
 use el_core::rules::admit::Limits;
 
+use super::file::Entry;
 use super::keys::Key;
 use super::value::Value;
 use super::{Origin, Settings, WorkSettings};
@@ -39,6 +40,7 @@ impl Settings {
         work.agents
             .iter()
             .map(|name| {
+                self.ensure_executor_trusted(name)?;
                 let mut agent = self.agent_settings(name)?;
                 let worktrees = self.run_isolation(name, &agent.working_directory)?;
                 let is_apart =
@@ -56,6 +58,23 @@ impl Settings {
                 Ok(Served { agent, at_most })
             })
             .collect()
+    }
+
+    /// Refuses an agent whose own table names a program that nobody has trusted. Claude Code would
+    /// run in its place, under the agent's name and for money.
+    fn ensure_executor_trusted(&self, agent: &str) -> Result<()> {
+        let is_its_program = |entry: &&Entry| {
+            entry.agent.as_deref() == Some(agent)
+                && ["executor", "command"].contains(&entry.key.name)
+        };
+        match self.inert_settings().iter().find(is_its_program) {
+            None => Ok(()),
+            Some(entry) => Err(CommandError::config_error(
+                &entry.name(),
+                format!("nobody has trusted the program of the agent {agent}: {}", entry.name()),
+            )
+            .with_hint("el trust shows the settings of this project and asks")),
+        }
     }
 
     /// The machine's resources and the money that a worker may use.

@@ -55,7 +55,8 @@ pub fn cancel(
     })
 }
 
-/// Asks every live run to end, as `el work --stop` does with [`CancelMode::Requeue`].
+/// Asks every live run to end, as `el work --stop` does with [`CancelMode::Requeue`]. What somebody
+/// asked of a run before still holds.
 ///
 /// # Errors
 ///
@@ -65,6 +66,7 @@ pub fn cancel_all(store: &mut Store, ctx: &Ctx<'_>, mode: CancelMode) -> Result<
         run::fence(tx, ctx)?;
         let mut cancelled = Vec::new();
         for live in run::list_live(tx)? {
+            let mode = live.cancel_requested.unwrap_or(mode);
             request_cancel(tx, ctx, &live, mode, None)?;
             cancelled.push(Cancelled { run_id: live.id, atom_id: live.atom_id, mode });
         }

@@ -11,7 +11,7 @@ mod words;
 
 use self::words::{describe, is_remark, obstacle};
 use super::bonds::{ensure_no_cycle, ensure_parent_fits};
-use crate::model::{Atom, BondKind, Event, EventKind, RunOptions, Timestamp};
+use crate::model::{Atom, BondKind, Event, EventKind, RunOptions, Status, Timestamp};
 use crate::store::{Store, Tx, atom, bond, comment, event, label, run};
 use crate::{Ctx, Error, Result};
 
@@ -346,6 +346,10 @@ pub(super) fn status_before(
     add("closed_at", micros(before.closed_at));
     add("defer_until", micros(before.defer_until));
     add("run", json!(before.run_id));
+    if !matches!(before.status, Status::Open | Status::InProgress) {
+        let by_run = atom::status_of(tx, &before.id)?.and_then(|(_, by_run)| by_run);
+        add("status_by_run", json!(by_run));
+    }
     if before.retry_at.is_some() {
         add("retry_at", micros(before.retry_at));
         add("retry_from", micros(atom::retry_from(tx, &before.id)?));

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use el_core::Ctx;
 use el_core::model::{
-    BondKind, Cost, EndKind, ExitRecord, NeedKind, Priority, Progress, Status, Timestamp, Worker,
+    BondKind, Cost, EndKind, ExitRecord, Need, NeedKind, Priority, Progress, Status, Timestamp,
+    Worker,
 };
 use el_core::ops::{self, AtomPatch, Beat, Board, Guard, LandingRecord};
 use el_core::rules::retry::RetryPolicy;
@@ -232,4 +233,24 @@ fn a_cursor_tells_what_changed_and_nothing_twice() {
     assert_eq!(changed.atoms[0].status, Status::Closed);
     assert!(ops::board_changes(&p.store, changed.seq).unwrap().events.is_empty());
     assert!(ops::board_changes(&p.store, changed.seq + 1).unwrap().reset, "of another tracker");
+}
+
+#[test]
+fn an_answer_that_is_taken_back_leaves_the_question() {
+    let mut p = Project::new();
+    for (status, kind) in
+        [(Status::Deferred, NeedKind::Question), (Status::Blocked, NeedKind::Blocked)]
+    {
+        p.create("Asks");
+        let asked = agent_leaves(&mut p, status, "8080 or 9090?");
+        let before = board(&p).needs;
+        assert!(before.items.iter().any(|need| need.kind == kind));
+        p.wait(Duration::from_secs(1));
+        set_status(&mut p, &asked, Status::Open);
+        p.wait(Duration::from_secs(1));
+        let ctx = p.person();
+        ops::undo(&mut p.store, &ctx, None, false).unwrap();
+        let kinds = |needs: &[Need]| needs.iter().map(|need| need.kind).collect::<Vec<_>>();
+        assert_eq!(kinds(&board(&p).needs.items), kinds(&before.items), "{status}");
+    }
 }

@@ -176,6 +176,9 @@ fn a_cancelled_atom_is_held_and_a_requeued_one_is_ready() {
         ops::watch_run(&p.store, &claimed.run.id, &claimed.run.token).unwrap(),
         RunSignal::Cancelled(CancelMode::Hold)
     );
+    // The worker is stopped before the run has ended: what the person said still holds.
+    let stopped = ops::cancel_all(&mut p.store, &person(p.now), CancelMode::Requeue).unwrap();
+    assert_eq!(stopped[0].mode, CancelMode::Hold);
     assert_eq!(p.settle(&claimed.run.id, 0).outcome, Outcome::Cancelled);
     assert!(p.ready().is_empty());
     ops::retry(&mut p.store, &person(p.now), &id).unwrap();

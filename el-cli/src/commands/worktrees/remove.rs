@@ -59,7 +59,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         Some(stays) if args.force => Some(give_up(app, &removal, branch, stays)?),
         Some(stays) => {
             return Err(removal_refused(&stays.reason, branch).with_hint(format!(
-                "el worktrees remove {atom} --force gives it up; a reference keeps it for a month"
+                "el worktrees remove {atom} --force gives it up; a reference keeps its commits and \
+                 uncommitted changes for a month, and ignored files are lost"
             )));
         }
     };
@@ -68,7 +69,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         page.push_line(format!("Removed {}", page.paint(style::ID, &branch.branch)));
         if let Some(name) = data.kept_as.as_ref().filter(|_| !page.is_quiet()) {
             let line = page.paint(style::HINT, &format!("git branch {} {name}", branch.branch));
-            page.push_line(format!("  It is kept for a month; {line} brings it back"));
+            let text =
+                format!("  All but ignored files is kept for a month; {line} brings it back");
+            page.push_line(text);
         }
     })?;
     Ok(Exit::Done)

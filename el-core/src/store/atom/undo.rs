@@ -6,7 +6,8 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::Timestamp;
 
-/// Sets a status again, with all that its change overwrote. The status counts as a person's.
+/// Sets a status again, with all that its change overwrote. A status that a run had set counts as
+/// that run's again: what an agent asked is asked still.
 pub(crate) fn restore_status(
     tx: &Tx<'_>,
     id: &str,
@@ -18,7 +19,7 @@ pub(crate) fn restore_status(
     tx.prepare_cached(
         "UPDATE atoms SET status = ?2, close_reason = ?3, closed_at = ?4, defer_until = ?5,
             retry_at = ?6, retry_from = ?7, fresh_since = coalesce(?8, fresh_since),
-            status_by_run = NULL, updated_at = ?9,
+            status_by_run = ?12, updated_at = ?9,
             assignee = CASE WHEN ?10 = 1 THEN ?11 ELSE assignee END WHERE id = ?1",
     )
     .and_then(|mut s| {
@@ -34,6 +35,7 @@ pub(crate) fn restore_status(
             now.as_micros(),
             was.get("assignee").is_some(),
             was["assignee"].as_str(),
+            was["status_by_run"].as_str(),
         ])
     })
     .doing("set a status again")?;

@@ -220,6 +220,12 @@ impl Error {
         }
     }
 
+    /// Returns true if a change may have been made although the call failed: the connection broke
+    /// before the answer came.
+    pub(crate) fn is_outcome_unknown(&self) -> bool {
+        matches!(self, Error::Server { fault: ServerFault::Unreachable, .. })
+    }
+
     /// Returns true if the same call may succeed later without any other change.
     pub fn is_retryable(&self) -> bool {
         matches!(self, Error::Busy { .. } | Error::Paused { .. })

@@ -96,7 +96,7 @@ pub fn claim_best(
         .iter()
         .map(|request| validate::name("agent", &request.agent))
         .collect::<Result<Vec<_>>>()?;
-    store.write(|tx| {
+    let claimed = store.write(|tx| {
         if requests
             .iter()
             .map(|r| worker::is_stopping(tx, &r.worker_id))
@@ -125,7 +125,26 @@ pub fn claim_best(
                 return start_run(tx, &ctx, &found, request, agent).map(Some);
             }
         }
-    })
+    });
+    match claimed {
+        // If it cannot be looked up either, the claim is nobody's until its lease is over.
+        Err(error) if error.is_outcome_unknown() => match store.read(|tx| made_by(tx, requests)) {
+            Ok(Some(claimed)) => Ok(Some(claimed)),
+            _ => Err(error),
+        },
+        claimed => claimed,
+    }
+}
+
+/// The run that a claim made, although the answer to the claim never came.
+fn made_by(tx: &Tx<'_>, requests: &[ClaimRequest]) -> Result<Option<ClaimedRun>> {
+    for request in requests {
+        let made = run::find(tx, &request.run_id)?;
+        if let Some(run) = made.filter(|run| run.token == request.token && run.outcome.is_none()) {
+            return Ok(Some(ClaimedRun { atom: atom::get(tx, &run.atom_id)?, run }));
+        }
+    }
+    Ok(None)
 }
 
 /// Holds an atom that comes back to the queue again and again: the atom is deferred or given up.

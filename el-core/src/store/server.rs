@@ -5,10 +5,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use postgres::Config;
 use postgres::config::SslMode;
-use postgres::{Config, NoTls};
 
-use super::engine::{Database, OptionalExtension as _, Server, Tx, server_fault};
+use super::engine::{Database, OptionalExtension as _, Server, Tx};
 use super::migrate::SCHEMA_VERSION;
 use super::{Store, meta};
 use crate::error::{Doing, ServerFault};
@@ -105,8 +105,7 @@ fn connect(url: &str) -> Result<Server> {
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(10));
     }
-    let client = config.connect(NoTls).map_err(|error| server_fault(DOING, &error))?;
-    let server = Server::new(client);
+    let server = Server::connect(config).doing(DOING)?;
     let tx = begin_read(&server)?;
     let (version, encoding): (i64, String) = tx
         .query_row(

@@ -4,6 +4,8 @@
 
 mod artifacts;
 mod board;
+#[cfg(feature = "postgres")]
+mod broken;
 mod chains;
 mod delegation;
 mod engines;

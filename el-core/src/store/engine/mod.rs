@@ -12,6 +12,8 @@ use rusqlite::types::{FromSql, FromSqlError, ValueRef};
 #[cfg(feature = "postgres")]
 mod dialect;
 #[cfg(feature = "postgres")]
+mod fault;
+#[cfg(feature = "postgres")]
 mod numeric;
 mod params;
 #[cfg(feature = "postgres")]
@@ -64,7 +66,7 @@ impl<T> crate::error::Doing<T> for Result<T> {
         self.map_err(|error| match error {
             Error::Sqlite(source) => crate::Error::sqlite(step, source),
             #[cfg(feature = "postgres")]
-            Error::Postgres(source) => server_fault(step, &source),
+            Error::Postgres(source) => fault::server_fault(step, &source),
         })
     }
 }
@@ -188,7 +190,7 @@ impl Tx<'_> {
                 read(&rows.expect_one()?)
             }
             #[cfg(feature = "postgres")]
-            Tx::Postgres(tx) => read(&Rows::of_server(tx.query(sql, &params)?).expect_one()?),
+            Tx::Postgres(tx) => read(&Rows::Postgres(tx.query(sql, &params)?).expect_one()?),
         }
     }
 
@@ -245,11 +247,21 @@ impl Statement<'_> {
         }
     }
 
+    /// The rows one by one, for a reader that may stop before the last.
     pub(crate) fn query(&mut self, params: impl Params) -> Result<Rows<'_>> {
         match self {
             Statement::Sqlite(statement) => Ok(Rows::Sqlite(statement.query(params)?)),
             #[cfg(feature = "postgres")]
-            Statement::Postgres { tx, sql } => Ok(Rows::of_server(tx.query(sql, &params)?)),
+            Statement::Postgres { tx, sql } => Ok(Rows::Postgres(tx.open_cursor(sql, &params)?)),
+        }
+    }
+
+    /// All rows.
+    fn query_all(&mut self, params: impl Params) -> Result<Rows<'_>> {
+        match self {
+            Statement::Sqlite(statement) => Ok(Rows::Sqlite(statement.query(params)?)),
+            #[cfg(feature = "postgres")]
+            Statement::Postgres { tx, sql } => Ok(Rows::Postgres(tx.query(sql, &params)?)),
         }
     }
 
@@ -258,7 +270,7 @@ impl Statement<'_> {
         params: impl Params,
         read: impl FnOnce(&Row<'_>) -> Result<T>,
     ) -> Result<T> {
-        read(&self.query(params)?.expect_one()?)
+        read(&self.query_all(params)?.expect_one()?)
     }
 
     pub(crate) fn query_map<T, F: FnMut(&Row<'_>) -> Result<T>>(
@@ -266,37 +278,26 @@ impl Statement<'_> {
         params: impl Params,
         read: F,
     ) -> Result<MappedRows<'_, F>> {
-        Ok(MappedRows { rows: self.query(params)?, read })
+        Ok(MappedRows { rows: self.query_all(params)?, read })
     }
 
     pub(crate) fn exists(&mut self, params: impl Params) -> Result<bool> {
-        Ok(self.query(params)?.next()?.is_some())
+        Ok(self.query_all(params)?.next()?.is_some())
     }
 }
 
 pub(crate) enum Rows<'s> {
     Sqlite(rusqlite::Rows<'s>),
     #[cfg(feature = "postgres")]
-    Postgres {
-        rows: std::vec::IntoIter<postgres::Record>,
-        current: Option<postgres::Record>,
-    },
+    Postgres(postgres::Rows<'s>),
 }
 
 impl Rows<'_> {
-    #[cfg(feature = "postgres")]
-    fn of_server(rows: std::vec::IntoIter<postgres::Record>) -> Rows<'static> {
-        Rows::Postgres { rows, current: None }
-    }
-
     pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>> {
         match self {
             Rows::Sqlite(rows) => Ok(rows.next()?.map(Row::Sqlite)),
             #[cfg(feature = "postgres")]
-            Rows::Postgres { rows, current } => {
-                *current = rows.next();
-                Ok(current.as_ref().map(Row::Postgres))
-            }
+            Rows::Postgres(rows) => Ok(rows.next()?.map(Row::Postgres)),
         }
     }
 
@@ -350,43 +351,4 @@ impl Row<'_> {
             }
         }
     }
-}
-
-/// Says what is wrong with a server, or on the way to it.
-#[cfg(feature = "postgres")]
-pub(crate) fn server_fault(step: &'static str, error: &::postgres::Error) -> crate::Error {
-    use ::postgres::error::SqlState;
-
-    use crate::error::{BUSY_DEADLINE, ServerFault};
-    let Some(told) = error.as_db_error() else {
-        let mut why = error.to_string();
-        let mut source = std::error::Error::source(error);
-        while let Some(cause) = source {
-            why = format!("{why}: {cause}");
-            source = cause.source();
-        }
-        return crate::Error::Server { doing: step, fault: ServerFault::Unreachable, why };
-    };
-    let code = told.code();
-    let is_of = |codes: &[&SqlState]| codes.contains(&code);
-    let fault = match code.code().get(..2) {
-        _ if is_of(&[
-            &SqlState::LOCK_NOT_AVAILABLE,
-            &SqlState::QUERY_CANCELED,
-            &SqlState::T_R_DEADLOCK_DETECTED,
-        ]) =>
-        {
-            return crate::Error::Busy { waited_s: BUSY_DEADLINE.as_secs() };
-        }
-        _ if is_of(&[&SqlState::READ_ONLY_SQL_TRANSACTION]) => ServerFault::ReadOnly,
-        _ if is_of(&[&SqlState::INSUFFICIENT_PRIVILEGE]) => ServerFault::NoGrant,
-        _ if is_of(&[&SqlState::DISK_FULL]) => ServerFault::Full,
-        _ if is_of(&[&SqlState::UNDEFINED_TABLE, &SqlState::UNDEFINED_FUNCTION]) => {
-            ServerFault::NotMigrated
-        }
-        Some("28" | "3D") => ServerFault::Refused,
-        Some("08" | "57") => ServerFault::Unreachable,
-        _ => ServerFault::Failed,
-    };
-    crate::Error::Server { doing: step, fault, why: told.message().to_owned() }
 }

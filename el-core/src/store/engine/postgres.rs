@@ -26,6 +26,7 @@ const PROJECT_LOCK: &str =
 
 /// A connection to a server.
 pub(crate) struct Server {
+    config: Box<postgres::Config>,
     client: RefCell<postgres::Client>,
 }
 
@@ -36,8 +37,9 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    pub(crate) fn new(client: postgres::Client) -> Server {
-        Server { client: RefCell::new(client) }
+    pub(crate) fn connect(config: postgres::Config) -> Result<Server> {
+        let client = RefCell::new(config.connect(postgres::NoTls)?);
+        Ok(Server { config: Box::new(config), client })
     }
 
     /// Begins a transaction that sees what is committed at this moment, and no later change.
@@ -57,9 +59,20 @@ impl Server {
 
     fn begin(&self, begin: &str, lock: Option<&str>) -> Result<Transaction<'_>> {
         // The transaction is there before the first failure, so that its end is certain.
-        let transaction = Transaction { server: self, is_open: Cell::new(true) };
-        let lock = lock.unwrap_or_default();
-        self.client.borrow_mut().batch_execute(&format!("{begin}; {LIMITS}; {lock}"))?;
+        let transaction =
+            Transaction { server: self, is_open: Cell::new(true), cursors: Cell::new(0) };
+        let begin = format!("{begin}; {LIMITS}; {}", lock.unwrap_or_default());
+        let mut client = self.client.borrow_mut();
+        if let Err(error) = client.batch_execute(&begin) {
+            // A connection that broke while nobody used it has lost nothing.
+            if !client.is_closed() {
+                drop(client);
+                return Err(error.into());
+            }
+            *client = self.config.connect(postgres::NoTls)?;
+            client.batch_execute(&begin)?;
+        }
+        drop(client);
         Ok(transaction)
     }
 
@@ -75,6 +88,8 @@ impl Server {
 pub(crate) struct Transaction<'c> {
     server: &'c Server,
     is_open: Cell<bool>,
+    /// How many cursors it has opened.
+    cursors: Cell<u32>,
 }
 
 impl std::fmt::Debug for Transaction<'_> {
@@ -99,14 +114,25 @@ impl Transaction<'_> {
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
-    /// All rows of a query: another statement may begin while they are read.
-    pub(crate) fn query(
-        &self,
-        sql: &str,
-        params: &impl Params,
-    ) -> Result<std::vec::IntoIter<Record>> {
+    /// All rows of a query, in one answer.
+    pub(crate) fn query(&self, sql: &str, params: &impl Params) -> Result<Rows<'_>> {
         let (sql, values) = bind(sql, params);
-        let rows = self.server.client.borrow_mut().query_typed(&sql, &typed(&values))?;
+        Ok(Rows { fetched: self.fetch(&sql, &values)?.into_iter(), current: None, cursor: None })
+    }
+
+    /// The rows of a query, of which only those are sent that are read, and some more.
+    pub(crate) fn open_cursor(&self, sql: &str, params: &impl Params) -> Result<Rows<'_>> {
+        let (sql, values) = bind(sql, params);
+        let number = self.cursors.get() + 1;
+        self.cursors.set(number);
+        let declare = format!("DECLARE el_{number} NO SCROLL CURSOR FOR {sql}");
+        self.server.client.borrow_mut().execute_typed(&declare, &typed(&values))?;
+        let cursor = Cursor { transaction: self, number, next: FIRST_FETCH };
+        Ok(Rows { fetched: Vec::new().into_iter(), current: None, cursor: Some(cursor) })
+    }
+
+    fn fetch(&self, sql: &str, values: &[Wire]) -> Result<Vec<Record>> {
+        let rows = self.server.client.borrow_mut().query_typed(sql, &typed(values))?;
         let columns: Rc<[Box<str>]> = rows.first().map_or_else(
             || Rc::from([]),
             |row| row.columns().iter().map(|column| Box::from(column.name())).collect(),
@@ -115,7 +141,7 @@ impl Transaction<'_> {
             let cells = (0..row.len()).map(|at| Ok(row.try_get::<_, FromServer>(at)?.0));
             Ok(Record { values: cells.collect::<Result<_>>()?, columns: Rc::clone(&columns) })
         };
-        Ok(rows.into_iter().map(record).collect::<Result<Vec<_>>>()?.into_iter())
+        rows.into_iter().map(record).collect()
     }
 
     /// Executes statements that take no values.
@@ -134,6 +160,59 @@ impl Transaction<'_> {
     fn end(&self, how: &str) -> Result<()> {
         self.is_open.set(false);
         Ok(self.server.client.borrow_mut().batch_execute(how)?)
+    }
+}
+
+/// The rows of the first answer of a cursor, and the most of a later one: each has four times the
+/// rows of the one before.
+const FIRST_FETCH: usize = 32;
+const MOST_FETCHED: usize = 2048;
+
+/// The rows of a query. Another statement may begin while they are read.
+pub(crate) struct Rows<'t> {
+    fetched: std::vec::IntoIter<Record>,
+    current: Option<Record>,
+    /// Where there may be more of them.
+    cursor: Option<Cursor<'t>>,
+}
+
+impl Rows<'_> {
+    pub(super) fn next(&mut self) -> Result<Option<&Record>> {
+        self.current = self.fetched.next();
+        if self.current.is_none()
+            && let Some(cursor) = &mut self.cursor
+        {
+            let more = cursor.fetch_more()?;
+            if more.is_empty() {
+                self.cursor = None;
+            }
+            self.fetched = more.into_iter();
+            self.current = self.fetched.next();
+        }
+        Ok(self.current.as_ref())
+    }
+}
+
+/// A query that the server answers piece by piece, until the transaction ends.
+struct Cursor<'t> {
+    transaction: &'t Transaction<'t>,
+    number: u32,
+    next: usize,
+}
+
+impl Cursor<'_> {
+    fn fetch_more(&mut self) -> Result<Vec<Record>> {
+        let sql = format!("FETCH {} FROM el_{}", self.next, self.number);
+        self.next = (self.next * 4).min(MOST_FETCHED);
+        self.transaction.fetch(&sql, &[])
+    }
+}
+
+impl Drop for Cursor<'_> {
+    fn drop(&mut self) {
+        let close = format!("CLOSE el_{}", self.number);
+        // After a failure, the end of the transaction closes it.
+        let _ = self.transaction.execute_batch(&close);
     }
 }
 

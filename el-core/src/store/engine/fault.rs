@@ -1,0 +1,41 @@
+//! From an error of a server to one of the tracker.
+
+use postgres::error::SqlState;
+
+use crate::Error;
+use crate::error::{BUSY_DEADLINE, ServerFault};
+
+/// Says what is wrong with a server, or on the way to it.
+pub(super) fn server_fault(step: &'static str, error: &postgres::Error) -> Error {
+    let Some(told) = error.as_db_error() else {
+        let mut why = error.to_string();
+        let mut source = std::error::Error::source(error);
+        while let Some(cause) = source {
+            why = format!("{why}: {cause}");
+            source = cause.source();
+        }
+        return Error::Server { doing: step, fault: ServerFault::Unreachable, why };
+    };
+    let code = told.code();
+    let is_of = |codes: &[&SqlState]| codes.contains(&code);
+    let fault = match code.code().get(..2) {
+        _ if is_of(&[
+            &SqlState::LOCK_NOT_AVAILABLE,
+            &SqlState::QUERY_CANCELED,
+            &SqlState::T_R_DEADLOCK_DETECTED,
+        ]) =>
+        {
+            return Error::Busy { waited_s: BUSY_DEADLINE.as_secs() };
+        }
+        _ if is_of(&[&SqlState::READ_ONLY_SQL_TRANSACTION]) => ServerFault::ReadOnly,
+        _ if is_of(&[&SqlState::INSUFFICIENT_PRIVILEGE]) => ServerFault::NoGrant,
+        _ if is_of(&[&SqlState::DISK_FULL]) => ServerFault::Full,
+        _ if is_of(&[&SqlState::UNDEFINED_TABLE, &SqlState::UNDEFINED_FUNCTION]) => {
+            ServerFault::NotMigrated
+        }
+        Some("28" | "3D") => ServerFault::Refused,
+        Some("08" | "57") => ServerFault::Unreachable,
+        _ => ServerFault::Failed,
+    };
+    Error::Server { doing: step, fault, why: told.message().to_owned() }
+}

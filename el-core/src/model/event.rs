@@ -49,6 +49,8 @@ text_enum! {
         Landed = "landed",
         /// The branch could not be landed: `data` has the same, and `detail`.
         LandFailed = "land_failed",
+        /// A step of a pull request: `data` has `seq`, `state`, and once known `number` and `url`.
+        PullRequest = "pull_request",
         /// Removed for good.
         Pruned = "pruned",
         /// The whole tracker was restored: `data` has `backup_of`, the time of the backup.

@@ -40,6 +40,7 @@ mod pause;
 mod place_run;
 mod post;
 mod prime;
+mod pull_requests;
 mod queue;
 mod record_landing;
 mod reject;
@@ -114,6 +115,10 @@ pub use pause::{
 pub use place_run::place_run;
 pub use post::{NewMessage, post};
 pub use prime::{COUNTED, Primed, prime};
+pub use pull_requests::{
+    NewPullRequest, SeenPullRequest, begin_push, pull_request_opened, pull_request_opening,
+    pull_request_pushed, pull_request_seen, pull_requests, pull_requests_of, put_off_look,
+};
 pub use queue::{AgentQueue, Executing, QueuedTask, queue};
 pub use record_landing::{LandingRecord, record_landing};
 pub use reject::{reject, reject_all};

@@ -6,6 +6,7 @@ mod corpus;
 pub mod fence;
 pub mod mailbox;
 pub mod notice;
+pub mod pull_request;
 pub mod report;
 pub mod response;
 pub mod summary;

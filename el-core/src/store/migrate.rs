@@ -10,7 +10,10 @@ use crate::{Error, Result};
 
 /// Append-only: a released migration is never edited. A migration leads to `user_version` =
 /// position + 1.
-const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/sqlite/0001_init.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../migrations/sqlite/0001_init.sql"),
+    include_str!("../../../migrations/sqlite/0002_pull_requests.sql"),
+];
 
 /// The newest schema that `el` knows.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
@@ -115,7 +118,10 @@ mod tests {
 
     /// What a project may hold after each migration: one sample for each, so that every later
     /// migration runs over a project that is in use.
-    const SAMPLES: &[&str] = &[include_str!("../../../migrations/sqlite/samples/0001_init.sql")];
+    const SAMPLES: &[&str] = &[
+        include_str!("../../../migrations/sqlite/samples/0001_init.sql"),
+        include_str!("../../../migrations/sqlite/samples/0002_pull_requests.sql"),
+    ];
 
     fn schema(conn: &Connection) -> Vec<String> {
         let mut statement = conn

@@ -28,6 +28,7 @@ pub(crate) mod meta;
 mod migrate;
 mod open;
 pub(crate) mod orchestration;
+pub(crate) mod pull_request;
 pub(crate) mod ready;
 pub(crate) mod review;
 pub(crate) mod run;

@@ -8,7 +8,11 @@ use crate::model::{Event, EventKind, Status};
 pub(super) fn is_remark(event: &Event) -> bool {
     matches!(
         event.kind,
-        EventKind::Nudged | EventKind::Verified | EventKind::LandFailed | EventKind::Retried
+        EventKind::Nudged
+            | EventKind::Verified
+            | EventKind::LandFailed
+            | EventKind::Retried
+            | EventKind::PullRequest
     )
 }
 

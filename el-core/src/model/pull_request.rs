@@ -1,0 +1,74 @@
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Timestamp;
+use super::text_enum::text_enum;
+
+text_enum! {
+    /// How far a pull request has come. The atom's own status is another matter.
+    pub enum PullRequestState as "pull request state" {
+        /// The branch is being pushed, or the process that did so was ended.
+        Pushing = "pushing",
+        /// The branch was pushed, and the pull request is being made.
+        Opening = "opening",
+        Open = "open",
+        /// The forge's merge queue has it.
+        Queued = "queued",
+        Merged = "merged",
+        /// Closed without being merged.
+        Closed = "closed",
+        /// The forge knows the repository or the number no more.
+        Lost = "lost",
+    }
+}
+
+impl PullRequestState {
+    /// The pull request can still be merged, so no other is made for the atom.
+    pub const fn is_live(self) -> bool {
+        use PullRequestState::{Open, Opening, Pushing, Queued};
+        matches!(self, Pushing | Opening | Open | Queued)
+    }
+}
+
+/// A pull request of an atom's branch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PullRequest {
+    #[serde(rename = "_type")]
+    #[schemars(extend("const" = Self::RECORD_TYPE))]
+    pub record_type: &'static str,
+    pub atom_id: String,
+    /// 1 for the first. Work after a merge is a further one.
+    pub seq: i64,
+    pub forge: String,
+    /// HOST/OWNER/NAME of the repository that receives the work.
+    pub repo: String,
+    /// The owner of the repository that the branch is pushed to.
+    pub head_owner: String,
+    pub head_ref: String,
+    pub base_ref: String,
+    /// The commit that is being pushed; `null`: no push is under way.
+    pub pushing: Option<String>,
+    /// The last commit that arrived, as far as el knows.
+    pub pushed: Option<String>,
+    pub number: Option<u64>,
+    pub url: Option<String>,
+    pub state: PullRequestState,
+    /// Of an open one: `draft`, `waiting`, `failing`, `changes_requested` or `ready`; else why it
+    /// ended.
+    pub detail: Option<String>,
+    pub merge_commit: Option<String>,
+    /// The head that was merged.
+    pub merged_head: Option<String>,
+    pub created_at: Timestamp,
+    /// When the forge was asked last.
+    pub seen_at: Option<Timestamp>,
+    /// The earliest time of the next question, after a failure.
+    pub next_look: Option<Timestamp>,
+    /// Questions in a row that failed.
+    pub failures: u32,
+}
+
+impl PullRequest {
+    /// The value of `_type` in every row.
+    pub const RECORD_TYPE: &'static str = "pull_request";
+}

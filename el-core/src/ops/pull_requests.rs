@@ -1,0 +1,278 @@
+use serde_json::json;
+
+use super::change::{ChangeDetails, set_status};
+use crate::model::{EventKind, PullRequest, PullRequestState, Status, Timestamp};
+use crate::store::{Store, Tx, atom, event, pull_request, run};
+use crate::{Ctx, Error, Result};
+
+/// The place of a pull request, and the commit that is about to be pushed.
+#[derive(Debug, Clone, Copy)]
+pub struct NewPullRequest<'a> {
+    pub forge: &'a str,
+    pub repo: &'a str,
+    pub head_owner: &'a str,
+    pub head_ref: &'a str,
+    pub base_ref: &'a str,
+    pub tip: &'a str,
+}
+
+/// What the forge said about a pull request.
+#[derive(Debug, Clone, Copy)]
+pub struct SeenPullRequest<'a> {
+    pub state: PullRequestState,
+    pub detail: Option<&'a str>,
+    pub base_ref: Option<&'a str>,
+    pub merge_commit: Option<&'a str>,
+    pub merged_head: Option<&'a str>,
+}
+
+/// Records a push before it begins. Returns the atom's live pull request, or a further one.
+///
+/// # Errors
+///
+/// If the atom is unknown, its live pull request is in another repository, the caller's run is
+/// stale, or the database cannot be written.
+pub fn begin_push(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    id: &str,
+    new: &NewPullRequest<'_>,
+) -> Result<PullRequest> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let atom_id = atom::resolve(tx, id)?;
+        let last = pull_request::of_atom(tx, &atom_id)?.pop();
+        let seq = last.as_ref().map_or(1, |last| last.seq + 1);
+        let one = match last.filter(|last| last.state.is_live()) {
+            Some(live) => {
+                if (live.repo.as_str(), live.head_ref.as_str()) != (new.repo, new.head_ref) {
+                    return Err(Error::conflict(
+                        "elsewhere",
+                        format!("the pull request of {atom_id} is in {}", live.repo),
+                    ));
+                }
+                PullRequest { pushing: Some(new.tip.to_owned()), ..live }
+            }
+            None => PullRequest {
+                record_type: PullRequest::RECORD_TYPE,
+                atom_id,
+                seq,
+                forge: new.forge.to_owned(),
+                repo: new.repo.to_owned(),
+                head_owner: new.head_owner.to_owned(),
+                head_ref: new.head_ref.to_owned(),
+                base_ref: new.base_ref.to_owned(),
+                pushing: Some(new.tip.to_owned()),
+                pushed: None,
+                number: None,
+                url: None,
+                state: PullRequestState::Pushing,
+                detail: None,
+                merge_commit: None,
+                merged_head: None,
+                created_at: ctx.now,
+                seen_at: None,
+                next_look: None,
+                failures: 0,
+            },
+        };
+        pull_request::put(tx, &one)?;
+        record_step(tx, ctx, &one, &json!({ "pushing": new.tip }))?;
+        Ok(one)
+    })
+}
+
+/// Records that a commit has arrived.
+///
+/// # Errors
+///
+/// If there is no such record, the caller's run is stale, or the database cannot be written.
+pub fn pull_request_pushed(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    key: (&str, i64),
+    commit: &str,
+) -> Result<PullRequest> {
+    change(store, ctx, key, |one| {
+        (one.pushing, one.pushed) = (None, Some(commit.to_owned()));
+        json!({ "pushed": commit })
+    })
+}
+
+/// Records that the pull request is about to be made.
+///
+/// # Errors
+///
+/// The same.
+pub fn pull_request_opening(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    key: (&str, i64),
+) -> Result<PullRequest> {
+    change(store, ctx, key, |one| {
+        one.state = PullRequestState::Opening;
+        json!({})
+    })
+}
+
+/// Records the number of a pull request that was made or found.
+///
+/// # Errors
+///
+/// The same; also if the number belongs to another atom.
+pub fn pull_request_opened(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    key: (&str, i64),
+    number: u64,
+    url: &str,
+) -> Result<PullRequest> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let mut one = find(tx, key)?;
+        let known = pull_request::by_number(tx, &one.forge, &one.repo, number)?;
+        if let Some(other) = known.filter(|other| (other.atom_id.as_str(), other.seq) != key) {
+            return Err(Error::conflict(
+                "taken",
+                format!("{} #{number} is the pull request of {}", one.repo, other.atom_id),
+            ));
+        }
+        one.state = PullRequestState::Open;
+        (one.number, one.url) = (Some(number), Some(url.to_owned()));
+        pull_request::put(tx, &one)?;
+        record_step(tx, ctx, &one, &json!({}))?;
+        Ok(one)
+    })
+}
+
+/// Records what the forge said. One that was closed without being merged sets its closed atom to
+/// deferred: a person decides.
+///
+/// # Errors
+///
+/// If there is no such record, the caller's run is stale, or the database cannot be written.
+pub fn pull_request_seen(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    key: (&str, i64),
+    seen: &SeenPullRequest<'_>,
+) -> Result<PullRequest> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let before = find(tx, key)?;
+        let text = |new: Option<&str>, old: &Option<String>| {
+            new.map(str::to_owned).or_else(|| old.clone())
+        };
+        let one = PullRequest {
+            state: seen.state,
+            detail: seen.detail.map(str::to_owned),
+            base_ref: seen.base_ref.map_or_else(|| before.base_ref.clone(), str::to_owned),
+            merge_commit: text(seen.merge_commit, &before.merge_commit),
+            merged_head: text(seen.merged_head, &before.merged_head),
+            seen_at: Some(ctx.now),
+            next_look: None,
+            failures: 0,
+            ..before.clone()
+        };
+        pull_request::put(tx, &one)?;
+        if (before.state, &before.detail) != (one.state, &one.detail) {
+            record_step(tx, ctx, &one, &json!({ "detail": one.detail }))?;
+        }
+        let has_closed = before.state.is_live() && one.state == PullRequestState::Closed;
+        let atom = atom::get(tx, key.0)?;
+        if has_closed && atom.status == Status::Closed && atom.run_id.is_none() {
+            let number = one.number.map(|number| format!(" #{number}")).unwrap_or_default();
+            let reason = format!(
+                "its pull request{number} was closed without being merged; a person decides"
+            );
+            let to = ChangeDetails {
+                reason: Some(&reason),
+                via: Some("pull_request"),
+                ..ChangeDetails::default()
+            };
+            set_status(tx, ctx, &atom, Status::Deferred, to)?;
+        }
+        Ok(one)
+    })
+}
+
+/// Records that the forge could not be asked, and when it may be asked again.
+///
+/// # Errors
+///
+/// The same.
+pub fn put_off_look(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    key: (&str, i64),
+    until: Timestamp,
+) -> Result<PullRequest> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let mut one = find(tx, key)?;
+        one.failures += 1;
+        one.next_look = Some(until);
+        pull_request::put(tx, &one)?;
+        Ok(one)
+    })
+}
+
+/// The latest pull request of each atom, oldest first; `live`: only those that can still be merged.
+///
+/// # Errors
+///
+/// If the database cannot be read.
+pub fn pull_requests(store: &Store, live: bool) -> Result<Vec<PullRequest>> {
+    store.read(|tx| pull_request::latest(tx, live))
+}
+
+/// Every pull request of an atom, oldest first.
+///
+/// # Errors
+///
+/// If the id is unknown or ambiguous, or the database cannot be read.
+pub fn pull_requests_of(store: &Store, id: &str) -> Result<Vec<PullRequest>> {
+    store.read(|tx| pull_request::of_atom(tx, &atom::resolve(tx, id)?))
+}
+
+fn find(tx: &Tx<'_>, (atom, seq): (&str, i64)) -> Result<PullRequest> {
+    let all = pull_request::of_atom(tx, atom)?;
+    all.into_iter()
+        .find(|one| one.seq == seq)
+        .ok_or_else(|| Error::NotFound { what: "pull request", id: format!("{atom}/{seq}") })
+}
+
+fn change(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    key: (&str, i64),
+    change: impl FnOnce(&mut PullRequest) -> serde_json::Value,
+) -> Result<PullRequest> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let mut one = find(tx, key)?;
+        let told = change(&mut one);
+        pull_request::put(tx, &one)?;
+        record_step(tx, ctx, &one, &told)?;
+        Ok(one)
+    })
+}
+
+/// Writes the event of a step. `told`: more keys of the event.
+fn record_step(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    one: &PullRequest,
+    told: &serde_json::Value,
+) -> Result<()> {
+    let mut data = json!({
+        "seq": one.seq,
+        "state": one.state,
+        "number": one.number,
+        "url": one.url,
+    });
+    for (key, value) in told.as_object().into_iter().flatten() {
+        data[key] = value.clone();
+    }
+    event::insert(tx, ctx, EventKind::PullRequest, Some(&one.atom_id), None, &data)
+}

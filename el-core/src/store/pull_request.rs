@@ -1,0 +1,119 @@
+use rusqlite::{OptionalExtension as _, Row, params};
+
+use super::Tx;
+use crate::Result;
+use crate::error::Doing;
+use crate::model::{PullRequest, PullRequestState, Timestamp};
+
+const COLUMNS: &str = "atom_id, seq, forge, repo, head_owner, head_ref, base_ref, pushing, pushed, \
+    number, url, state, detail, merge_commit, merged_head, created_at, seen_at, next_look, failures";
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<PullRequest> {
+    let state: String = row.get(11)?;
+    let time = |at: Option<i64>| at.map(Timestamp::from_micros);
+    Ok(PullRequest {
+        record_type: PullRequest::RECORD_TYPE,
+        atom_id: row.get(0)?,
+        seq: row.get(1)?,
+        forge: row.get(2)?,
+        repo: row.get(3)?,
+        head_owner: row.get(4)?,
+        head_ref: row.get(5)?,
+        base_ref: row.get(6)?,
+        pushing: row.get(7)?,
+        pushed: row.get(8)?,
+        number: row.get::<_, Option<i64>>(9)?.and_then(|number| u64::try_from(number).ok()),
+        url: row.get(10)?,
+        // The table takes no other word.
+        state: state.parse().unwrap_or(PullRequestState::Lost),
+        detail: row.get(12)?,
+        merge_commit: row.get(13)?,
+        merged_head: row.get(14)?,
+        created_at: Timestamp::from_micros(row.get(15)?),
+        seen_at: time(row.get(16)?),
+        next_look: time(row.get(17)?),
+        failures: row.get(18)?,
+    })
+}
+
+/// Writes a record anew, whether it was there or not.
+pub(crate) fn put(tx: &Tx<'_>, one: &PullRequest) -> Result<()> {
+    let number = one.number.and_then(|number| i64::try_from(number).ok());
+    tx.prepare_cached(&format!(
+        "INSERT INTO pull_requests ({COLUMNS})
+         VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)
+         ON CONFLICT (atom_id, seq) DO UPDATE SET forge = ?3, repo = ?4, head_owner = ?5,
+           head_ref = ?6, base_ref = ?7, pushing = ?8, pushed = ?9, number = ?10, url = ?11,
+           state = ?12, detail = ?13, merge_commit = ?14, merged_head = ?15, created_at = ?16,
+           seen_at = ?17, next_look = ?18, failures = ?19"
+    ))
+    .and_then(|mut s| {
+        s.execute(params![
+            one.atom_id,
+            one.seq,
+            one.forge,
+            one.repo,
+            one.head_owner,
+            one.head_ref,
+            one.base_ref,
+            one.pushing,
+            one.pushed,
+            number,
+            one.url,
+            one.state.as_str(),
+            one.detail,
+            one.merge_commit,
+            one.merged_head,
+            one.created_at.as_micros(),
+            one.seen_at.map(Timestamp::as_micros),
+            one.next_look.map(Timestamp::as_micros),
+            one.failures,
+        ])
+    })
+    .doing("record a pull request")
+    .map(drop)
+}
+
+/// The pull requests of an atom, oldest first.
+pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<PullRequest>> {
+    let mut statement = tx
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM pull_requests WHERE atom_id = ?1 ORDER BY seq"
+        ))
+        .doing("read pull requests")?;
+    let rows = statement.query_map([atom], from_row).doing("read pull requests")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read pull requests")
+}
+
+/// The pull request of this number.
+pub(crate) fn by_number(
+    tx: &Tx<'_>,
+    forge: &str,
+    repo: &str,
+    number: u64,
+) -> Result<Option<PullRequest>> {
+    tx.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM pull_requests WHERE forge = ?1 AND repo = ?2 AND number = ?3"
+    ))
+    .and_then(|mut s| {
+        let number = i64::try_from(number).unwrap_or(i64::MAX);
+        s.query_row(params![forge, repo, number], from_row).optional()
+    })
+    .doing("find a pull request")
+}
+
+/// The latest pull request of each atom; `live`: only those that can still be merged.
+pub(crate) fn latest(tx: &Tx<'_>, live: bool) -> Result<Vec<PullRequest>> {
+    let which = if live {
+        "state IN ('pushing','opening','open','queued')"
+    } else {
+        "seq = (SELECT max(o.seq) FROM pull_requests o WHERE o.atom_id = p.atom_id)"
+    };
+    let mut statement = tx
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM pull_requests p WHERE {which} ORDER BY created_at, atom_id"
+        ))
+        .doing("read pull requests")?;
+    let rows = statement.query_map([], from_row).doing("read pull requests")?;
+    rows.collect::<rusqlite::Result<_>>().doing("read pull requests")
+}

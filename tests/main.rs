@@ -21,6 +21,7 @@ mod mailbox;
 mod mcp;
 mod messages;
 mod orchestrate;
+mod pull_requests;
 mod reading;
 mod real;
 mod real_client;

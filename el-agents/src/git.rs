@@ -22,6 +22,7 @@ mod lost;
 mod merged_pull;
 mod own;
 mod ready;
+mod remote;
 mod repository;
 mod request;
 mod reverted;
@@ -36,6 +37,7 @@ pub use self::advance::{
     AdvanceResult, LandedBranch, advance_branch, find_files_in_the_way, find_obstacle, note_landed,
     recover_move, unpublished_submodules,
 };
+pub(crate) use self::bounded::run as run_bounded;
 pub(crate) use self::branch_names::{BranchPrefixes, KEEP_FILE, PREFIXES_FILE};
 pub use self::branch_names::{DEFAULT_PREFIX, ensure_branch_prefix};
 pub use self::call::{Git, ensure_version};
@@ -48,6 +50,7 @@ pub use self::integrate::{JoinMode, JoinResult, ScratchCheckout};
 pub use self::linked::main_worktree;
 pub use self::merged_pull::MergedPull;
 pub use self::own::{OwnWorktree, WorkBranch};
+pub use self::remote::{PushResult, Remote};
 pub use self::repository::{Repository, Worktree};
 pub use self::request::{Isolation, WorktreeRequest};
 pub use self::reverted::Revert;

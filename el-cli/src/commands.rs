@@ -46,6 +46,7 @@ mod merge_driver;
 mod next;
 mod orchestrate;
 mod phase;
+mod pr;
 mod prime;
 mod queue;
 mod ready;
@@ -125,6 +126,7 @@ pub(crate) enum Command {
     Why(why::Args),
     Diff(diff::Args),
     Land(land::Args),
+    Pr(pr::Args),
     Worktrees(worktrees::Args),
     Cancel(cancel::Args),
     Retry(retry::Args),
@@ -230,6 +232,7 @@ impl Command {
             Command::Attach(args) => attach::run(&args, app),
             Command::Diff(args) => diff::run(&args, app),
             Command::Land(args) => land::run(&args, app),
+            Command::Pr(args) => pr::run(&args, app),
             Command::Worktrees(args) => worktrees::run(&args, app),
             Command::Why(args) => why::run(&args, app),
             Command::Cancel(args) => cancel::run(&args, app),

@@ -15,6 +15,7 @@ pub(crate) mod panic;
 pub(crate) mod pauses;
 pub(crate) mod printer;
 pub(crate) mod progress;
+pub(crate) mod pull_requests;
 pub(crate) mod robot;
 pub(crate) mod runs;
 pub(crate) mod sanitize;

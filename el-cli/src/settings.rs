@@ -26,6 +26,7 @@ mod file;
 mod inert;
 pub(crate) mod keys;
 mod orchestrate;
+mod pull_requests;
 #[cfg(test)]
 mod reference;
 pub(crate) mod served;

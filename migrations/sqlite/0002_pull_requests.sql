@@ -34,3 +34,18 @@ CREATE UNIQUE INDEX pull_requests_number ON pull_requests (forge, repo, number)
 -- An atom has one pull request at a time that is not over.
 CREATE UNIQUE INDEX pull_requests_live ON pull_requests (atom_id)
   WHERE state IN ('pushing','opening','open','queued');
+
+-- What reviewers and checks asked for, told to an attempt once.
+CREATE TABLE pr_feedback (
+  atom_id TEXT NOT NULL,
+  seq     INTEGER NOT NULL,
+  -- The commit that it is about.
+  head    TEXT NOT NULL,
+  -- The forge's own id.
+  item    TEXT NOT NULL,
+  -- Counts from 1 for each atom.
+  round   INTEGER NOT NULL,
+  at      INTEGER NOT NULL,
+  PRIMARY KEY (atom_id, seq, head, item),
+  FOREIGN KEY (atom_id, seq) REFERENCES pull_requests (atom_id, seq) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;

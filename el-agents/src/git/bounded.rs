@@ -22,12 +22,12 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The exit status and the output of a program.
 #[derive(Debug)]
-pub(super) struct ProgramOutput {
-    pub(super) status: ExitStatus,
-    pub(super) stdout: Vec<u8>,
-    pub(super) stderr: Vec<u8>,
+pub(crate) struct ProgramOutput {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
     /// The program had more to print than was asked for, and was ended.
-    pub(super) is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 /// Runs a program with the given standard input and reads `max` bytes of output. Returns `None` if
@@ -35,7 +35,7 @@ pub(super) struct ProgramOutput {
 ///
 /// # Errors
 /// If the program cannot be run.
-pub(super) fn run(
+pub(crate) fn run(
     command: &mut Command,
     input: Option<&[u8]>,
     limit: Duration,

@@ -14,7 +14,9 @@ const TRIES: u32 = 12;
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(150);
 /// Commands that may read or write every file of a checkout, or run the hooks of a person.
-const LONG: [&str; 17] = [
+const LONG: [&str; 19] = [
+    "fetch",
+    "push",
     "worktree",
     "checkout",
     "switch",
@@ -58,6 +60,8 @@ pub struct Git {
     until: Option<Instant>,
     /// Git's folder, which git does not look for.
     git_folder: Option<PathBuf>,
+    /// Ssh asks nobody for a password.
+    quiet_ssh: bool,
 }
 
 impl Git {
@@ -72,6 +76,7 @@ impl Git {
             action: None,
             until: None,
             git_folder: None,
+            quiet_ssh: false,
         }
     }
 
@@ -118,6 +123,12 @@ impl Git {
         Git { until: Some(until), ..self.clone() }
     }
 
+    /// The same for calls of remotes, which must not wait for a person.
+    #[must_use]
+    pub(super) fn with_quiet_ssh(&self) -> Git {
+        Git { quiet_ssh: true, ..self.clone() }
+    }
+
     /// The same in another folder.
     #[must_use]
     pub(super) fn in_folder(&self, folder: &Path) -> Git {
@@ -149,6 +160,9 @@ impl Git {
         command.args(["-c", "commit.gpgSign=false", "-c", "advice.detachedHead=false"]);
         if !self.hooks {
             command.args(["-c", "core.hooksPath=/dev/null"]);
+        }
+        if self.quiet_ssh {
+            command.args(["-c", "core.sshCommand=ssh -oBatchMode=yes"]);
         }
         if self.nameless {
             command.args([

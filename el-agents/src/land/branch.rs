@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use el_core::Store;
-use el_core::model::{Atom, Event, EventKind, Status, Timestamp};
+use el_core::model::{Atom, Event, EventKind, PullRequest, Status, Timestamp};
 use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -39,6 +39,8 @@ pub struct AtomBranch {
     pub live: bool,
     /// The branch was made by el.
     pub ours: bool,
+    /// The last pull request of the branch.
+    pub pull_request: Option<PullRequest>,
     /// The reverts of any of the work, newest first.
     #[serde(skip)]
     pub reverts: Vec<Revert>,
@@ -78,6 +80,20 @@ pub fn atom_branches(
     settings: &LandSettings,
     target: Option<&str>,
 ) -> Result<Vec<AtomBranch>, LandError> {
+    let commit = target.map_or(Ok(None), |name| repository.known_tip(name))?;
+    atom_branches_at(store, repository, settings, commit)
+}
+
+/// The same for a commit that receives the work.
+///
+/// # Errors
+/// If git or the store fails.
+pub fn atom_branches_at(
+    store: &Store,
+    repository: &Repository,
+    settings: &LandSettings,
+    target: Option<String>,
+) -> Result<Vec<AtomBranch>, LandError> {
     let folder = settings.worktrees.canonicalize();
     let search = Search {
         store,
@@ -85,7 +101,7 @@ pub fn atom_branches(
         settings,
         worktrees: repository.worktrees()?,
         folder: folder.unwrap_or_else(|_| settings.worktrees.clone()),
-        target: target.map_or(Ok(None), |name| repository.known_tip(name))?,
+        target,
         live: ops::live_runs(store)?.into_iter().map(|run| run.atom_id).collect(),
     };
     let mut found = Vec::new();
@@ -151,6 +167,10 @@ impl Search<'_> {
             taken_back,
             live: self.live.iter().any(|atom| atom == id),
             ours: base.is_some(),
+            pull_request: known
+                .as_ref()
+                .map_or(Ok(Vec::new()), |atom| ops::pull_requests_of(self.store, &atom.id))?
+                .pop(),
             reverts,
             closed_at: known.as_ref().and_then(|atom| atom.closed_at),
             reopened_at,

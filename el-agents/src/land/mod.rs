@@ -14,6 +14,7 @@ mod commit_check;
 mod commit_left;
 mod configuration;
 mod conflict_atom;
+mod each;
 mod error;
 mod plan;
 mod plan_check;
@@ -25,11 +26,12 @@ use std::time::Duration;
 
 use el_core::{Ctx, SessionCredentials};
 
-pub use self::branch::{AtomBranch, atom_branches, resolve_target};
+pub use self::branch::{AtomBranch, atom_branches, atom_branches_at, resolve_target};
 pub use self::carry_out::{carry_out, predict_conflicts};
 use self::check::CheckCommand;
 pub use self::commit_left::commit_left;
 pub use self::configuration::hold_configuration;
+pub use self::each::{Base, check_each, foresee_each};
 pub use self::error::LandError;
 pub use self::plan::{LandItem, LandOutcome, plan_landing};
 pub use self::plan_check::{
@@ -98,7 +100,7 @@ pub struct LandContext<'a> {
 }
 
 impl LandContext<'_> {
-    fn ctx(&self) -> Ctx<'_> {
+    pub(crate) fn ctx(&self) -> Ctx<'_> {
         Ctx { now: clock::now(), actor: self.actor, session: self.session }
     }
 

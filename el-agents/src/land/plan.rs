@@ -246,6 +246,7 @@ mod tests {
             taken_back: None,
             live: false,
             ours: true,
+            pull_request: None,
             reverts: Vec::new(),
             closed_at: Some(Timestamp::from_micros(closed * 1_000_000)),
             reopened_at: None,

@@ -125,6 +125,10 @@ impl Command {
             Command::Land(_) => {
                 SessionPermission::Not("what is brought in is a person's to decide")
             }
+            Command::Pr(args) if args.only_looks() => SessionPermission::Do,
+            Command::Pr(_) => {
+                SessionPermission::Not("what leaves this machine is a person's to decide")
+            }
             Command::Worktrees(args) if args.is_removal() => {
                 SessionPermission::Not("other agents may be at work there")
             }
@@ -313,6 +317,10 @@ mod tests {
             "el config edit",
             "el supervise run-1",
             "el mailbox sync",
+            "el land q5",
+            "el pr q5",
+            "el pr --all --dry-run",
+            "el pr watch --once",
             "el discard prune",
             "el doctor --fix",
             "el backup",
@@ -335,6 +343,7 @@ mod tests {
             "el config show",
             "el trust --show",
             "el doctor",
+            "el pr list",
             "el discard q5",
             "el export",
             "el artifacts get q5 1 -o -",

@@ -4,6 +4,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::pr::{self, Opening};
 use super::work::this_program;
 use super::worktrees::{find_repository, target_branch};
 use crate::app::App;
@@ -33,6 +34,7 @@ What git revert took back is brought in again once its atom is closed again. --c
 commits what an agent left uncommitted in its worktree, with its run's summary as the message.
 A branch that changes .eluent/config.toml, .claude, .mcp.json or a folder of git hooks is left
 out without --allow-config: such files start programs.
+With --pr, or land_via = \"pr\", it opens pull requests as el pr does, and moves no branch.
 Exit code 4 if something could not be brought in.")]
 pub(crate) struct Args {
     /// The atoms
@@ -51,6 +53,9 @@ pub(crate) struct Args {
     /// Commit the uncommitted files of the worktrees, with the summary as the message
     #[arg(long, conflicts_with = "dry_run")]
     commit: bool,
+    /// Open pull requests instead: the same as el pr
+    #[arg(long, conflicts_with_all = ["onto", "commit", "allow_config"])]
+    pr: bool,
     /// Also land changes of .eluent/config.toml, .claude, .mcp.json and git hooks
     #[arg(long)]
     allow_config: bool,
@@ -71,7 +76,20 @@ pub(super) struct Landing<'a> {
     items: &'a [LandItem],
 }
 
+/// The answer of either way.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "the schema of both answers; each is printed by itself")]
+pub(super) enum Answer<'a> {
+    Landing(Landing<'a>),
+    Opening(Opening<'a>),
+}
+
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let is_local = args.onto.is_some() || args.commit || args.allow_config;
+    if args.pr || !is_local && app.settings()?.lands_by_pull_request()? {
+        return pr::open_for_landing(app, args.atoms.clone(), args.all, args.dry_run);
+    }
     let (onto, items) = land_branches(args, app)?;
     report_landing(app, &onto, args.dry_run, &items)
 }
@@ -87,6 +105,7 @@ pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
             dry_run: false,
             commit: commits,
             allow_config: false,
+            pr: false,
         },
         app,
     )?;

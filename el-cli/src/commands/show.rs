@@ -9,7 +9,9 @@ use crate::exit::Exit;
 use crate::output::list::OneOrMany;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
-use crate::output::{artifacts, atoms, bonds, comments, runs, sanitize, style, time};
+use crate::output::{
+    artifacts, atoms, bonds, comments, pull_requests, runs, sanitize, style, time,
+};
 
 /// Show all facts about atoms
 #[derive(Debug, clap::Args)]
@@ -172,6 +174,7 @@ fn print_facts(page: &mut Page, shown: &Shown, now: Timestamp, exact: bool) {
             "Working on it",
             live.map(|run| format!("{} ({}, attempt {})", run.agent, run.id, run.attempt)),
         ),
+        ("Pull request", shown.pull_requests.last().map(pull_requests::brief)),
         ("Deferred until", atom.defer_until.map(when)),
         ("Tried again", atom.retry_at.filter(|at| *at > now).map(when)),
         ("Closed", atom.closed_at.map(when)),

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use el_agents::land::LandOutcome;
-use el_core::model::{Atom, BondKind, Outcome, Run, Status, Timestamp};
+use el_core::model::{Atom, BondKind, Outcome, PullRequest, Run, Status, Timestamp};
 use el_core::ops::{self, Explanation};
 use el_core::rules::budget::format_usd;
 use el_core::rules::ready::Hold;
@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::names::first_few;
 use crate::output::page::Page;
-use crate::output::{artifacts, atoms, pauses, runs, sanitize, style, time};
+use crate::output::{artifacts, atoms, pauses, pull_requests, runs, sanitize, style, time};
 
 /// Explain an atom's status: its holds, and the end of each attempt
 #[derive(Debug, clap::Args)]
@@ -37,6 +37,8 @@ pub(super) struct Answer {
     explained: Explanation,
     /// The files that `el land` brings in with `--allow-config` alone.
     decisive_files: Vec<String>,
+    /// The last pull request of its branch.
+    pull_request: Option<PullRequest>,
 }
 
 /// The characters that are quoted of a text.
@@ -44,12 +46,17 @@ const QUOTE_MAX: usize = 300;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let now = app.now();
-    let explained = ops::explain(&app.open_for_reading()?, &args.id, now)?;
+    let store = app.open_for_reading()?;
+    let explained = ops::explain(&store, &args.id, now)?;
+    let pull_request = ops::pull_requests_of(&store, &explained.atom.id)?.pop();
     let decisive_files = decisive_files(app, &explained.atom);
-    let answer = Answer { explained, decisive_files };
+    let answer = Answer { explained, decisive_files, pull_request };
     let explained = &answer.explained;
     app.printer.emit(&answer, |page| {
         print_explanation(page, explained, worktree_branch(app, explained).as_deref(), now);
+        if let Some(one) = &answer.pull_request {
+            page.push_paragraph(&pull_requests::sentence(one), 2);
+        }
         if !answer.decisive_files.is_empty() {
             let id = &explained.atom.id;
             let text = format!(

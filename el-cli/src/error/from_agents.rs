@@ -3,8 +3,10 @@
 use std::error::Error as _;
 
 use el_agents::check::ConfigurationError;
+use el_agents::forge::ForgeError;
 use el_agents::git::GitError;
 use el_agents::land::LandError;
+use el_agents::pull_requests::PullError;
 
 use super::CommandError;
 use crate::exit::Exit;
@@ -78,6 +80,39 @@ impl From<LandError> for CommandError {
                 format!("{key} is a program and its arguments; sh -c '…' gives it a shell"),
             ),
             LandError::Interrupted => CommandError::new(Exit::Conflict, "broken_off", message),
+        }
+    }
+}
+
+impl From<ForgeError> for CommandError {
+    fn from(error: ForgeError) -> CommandError {
+        let (exit, code) = match &error {
+            ForgeError::Missing { .. }
+            | ForgeError::TooOld { .. }
+            | ForgeError::NotSignedIn { .. }
+            | ForgeError::NoRepository { .. }
+            | ForgeError::NoRights { .. }
+            | ForgeError::Answer { .. } => (Exit::Configuration, "forge"),
+            ForgeError::NoRequest { .. } => (Exit::NotFound, "not_found"),
+            ForgeError::RateLimit { .. } => (Exit::Paused, "rate_limit"),
+            ForgeError::Network { .. } => (Exit::TimedOut, "network"),
+            ForgeError::Refused { .. } => (Exit::Conflict, "refused"),
+        };
+        let (message, hint, is_passing) = (error.to_string(), error.hint(), error.is_passing());
+        CommandError::new(exit, code, message).with_hint(hint).with_retryable(is_passing)
+    }
+}
+
+impl From<PullError> for CommandError {
+    fn from(error: PullError) -> CommandError {
+        match error {
+            PullError::Git(error) => error.into(),
+            PullError::Tracker(error) => error.into(),
+            PullError::Land(error) => error.into(),
+            PullError::Forge(error) => error.into(),
+            PullError::Place { message, hint } => {
+                CommandError::config_error("pr_remote", message).with_hint(hint)
+            }
         }
     }
 }

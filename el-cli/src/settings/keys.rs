@@ -3,6 +3,7 @@
 
 mod agent;
 mod project;
+mod pull_requests;
 
 use std::time::Duration;
 
@@ -148,7 +149,7 @@ pub(crate) const PERMISSION_MODES: &[&str] =
 
 /// Every setting.
 pub(crate) fn all_keys() -> impl Iterator<Item = &'static Key> {
-    agent::KEYS.iter().chain(project::KEYS)
+    agent::KEYS.iter().chain(project::KEYS).chain(pull_requests::KEYS)
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ mod orchestrate;
 mod pause;
 mod place_run;
 mod post;
+mod pr_feedback;
 mod prime;
 mod pull_requests;
 mod queue;
@@ -114,6 +115,7 @@ pub use pause::{
 };
 pub use place_run::place_run;
 pub use post::{NewMessage, post};
+pub use pr_feedback::{Given, Remark, give_remarks};
 pub use prime::{COUNTED, Primed, prime};
 pub use pull_requests::{
     NewPullRequest, SeenPullRequest, begin_push, pull_request_opened, pull_request_opening,

@@ -2,8 +2,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Result;
-use crate::model::{Atom, Bond, Comment, Name, Review, Run};
-use crate::store::{Store, alias, atom, bond, comment, review, run};
+use crate::model::{Atom, Bond, Comment, Name, PullRequest, Review, Run};
+use crate::store::{Store, alias, atom, bond, comment, pull_request, review, run};
 
 /// An atom with all related data: the row of the atom with more keys.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -17,6 +17,8 @@ pub struct Shown {
     pub aliases: Vec<Name>,
     /// The hand-overs, oldest first.
     pub reviews: Vec<Review>,
+    /// The pull requests of its branch, oldest first.
+    pub pull_requests: Vec<PullRequest>,
     /// Id, title and status of every atom at the other end of a bond, for people.
     #[serde(skip)]
     pub neighbours: Vec<Atom>,
@@ -55,6 +57,7 @@ pub fn show(store: &Store, id: &str) -> Result<Shown> {
             runs: run::of_atom(tx, &id)?,
             aliases: alias::names_of(tx, &id)?,
             reviews: review::of_atom(tx, &id)?,
+            pull_requests: pull_request::of_atom(tx, &id)?,
             neighbours,
         })
     })

@@ -117,3 +117,28 @@ pub(crate) fn latest(tx: &Tx<'_>, live: bool) -> Result<Vec<PullRequest>> {
     let rows = statement.query_map([], from_row).doing("read pull requests")?;
     rows.collect::<rusqlite::Result<_>>().doing("read pull requests")
 }
+
+/// Records a remark. Returns false if it was known.
+pub(crate) fn insert_remark(
+    tx: &Tx<'_>,
+    now: Timestamp,
+    (atom, seq): (&str, i64),
+    (head, id): (&str, &str),
+    round: i64,
+) -> Result<bool> {
+    let added = tx
+        .prepare_cached(
+            "INSERT OR IGNORE INTO pr_feedback (atom_id, seq, head, item, round, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )
+        .and_then(|mut s| s.execute(params![atom, seq, head, id, round, now.as_micros()]))
+        .doing("record a remark")?;
+    Ok(added > 0)
+}
+
+/// How often remarks were handed to attempts of an atom.
+pub(crate) fn remark_rounds(tx: &Tx<'_>, atom: &str) -> Result<i64> {
+    tx.prepare_cached("SELECT coalesce(max(round), 0) FROM pr_feedback WHERE atom_id = ?1")
+        .and_then(|mut s| s.query_row([atom], |row| row.get(0)))
+        .doing("count remarks")
+}

@@ -8,3 +8,5 @@ INSERT INTO pull_requests (atom_id, seq, forge, repo, head_owner, head_ref, base
     NULL, NULL, 'pushing', NULL, NULL, NULL, 1764000002000000, NULL),
   ('old-0002', 1, 'github', 'github.com/acme/gone', 'acme', 'el/old-0002', 'main', NULL, 'dd', 7,
     NULL, 'lost', 'no such repository', NULL, NULL, 1764000000000000, 1764000001000000);
+INSERT INTO pr_feedback (atom_id, seq, head, item, round, at) VALUES
+  ('old-0003', 1, 'aa', 'PRR_1', 1, 1764000000500000);

@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::commands::{
     artifacts, backup, chat, check_text, comment, completions, config, dep, diff, discard, doctor,
     export, help, history, import, inbox, init, land, list, mailbox, man, merge_driver, next,
-    orchestrate, phase, queue, ready, restore, review, run, runs, service, setup, submit, tasks,
-    trust, undo, why, worktrees,
+    orchestrate, phase, pr, queue, ready, restore, review, run, runs, service, setup, submit,
+    tasks, trust, undo, why, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
@@ -115,7 +115,12 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("phase set", answer_schema::<phase::set::Supplied<'_>>()),
     ("phase show", answer_schema::<phase::show::Shown<'_>>()),
     ("diff", answer_schema::<diff::Difference>()),
-    ("land", answer_schema::<land::Landing<'_>>()),
+    ("land", answer_schema::<land::Answer<'_>>()),
+    ("pr", answer_schema::<pr::Opening<'_>>()),
+    ("pr list", answer_schema::<pr::Listing>()),
+    ("pr watch", answer_schema::<pr::Listing>()),
+    ("pr merge", answer_schema::<pr::Merging>()),
+    ("pr adopt", answer_schema::<pr::Listing>()),
     ("worktrees", answer_schema::<List<'_, AtomBranch>>()),
     ("worktrees list", answer_schema::<List<'_, AtomBranch>>()),
     ("worktrees show", answer_schema::<OneOrMany<'_, AtomBranch>>()),

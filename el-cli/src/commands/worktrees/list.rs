@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::page::Page;
+use crate::output::pull_requests::{number_text, state_words};
 use crate::output::{sanitize, style};
 
 /// List the worktrees and branches of agents
@@ -55,6 +56,12 @@ fn branch_state(branch: &AtomBranch) -> String {
     if branch.landed {
         words.push("landed".to_owned());
     }
+    words.extend(
+        branch
+            .pull_request
+            .as_ref()
+            .map(|one| format!("pull request {} {}", number_text(one), state_words(one))),
+    );
     words.extend(branch.describe_revert());
     words.extend(branch.describe_stray());
     if !branch.uncommitted.is_empty() {

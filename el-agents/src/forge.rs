@@ -1,0 +1,236 @@
+//! The forge that a repository is on, asked by the user's own program.
+//!
+//! No token is held here and no API is called. Every call names the repository, never asks a
+//! person, takes texts by standard input, and ends in bounded time.
+
+mod error;
+mod gh;
+mod repo_name;
+
+pub use self::error::ForgeError;
+pub use self::gh::{GhCall, GithubCli, run as run_gh};
+pub use self::repo_name::RepoName;
+
+/// What is to be known of a repository before anything is pushed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepositoryFacts {
+    /// The name as the forge has it: a renamed repository answers under its new name.
+    pub repo: RepoName,
+    /// `None`: the repository is empty.
+    pub default_branch: Option<String>,
+    pub parent: Option<RepoName>,
+    /// The user may push there.
+    pub may_push: bool,
+    /// The allowed ways to merge, the preferred one first.
+    pub methods: Vec<MergeMethod>,
+}
+
+/// How a pull request is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergeMethod {
+    Squash,
+    Merge,
+    Rebase,
+}
+
+/// The end of a pull request, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestState {
+    Open,
+    Closed,
+    Merged,
+}
+
+/// A pull request of a branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundRequest {
+    pub number: u64,
+    pub url: String,
+    pub state: RequestState,
+    pub head: String,
+    /// The owner of the repository that has the branch.
+    pub head_owner: String,
+}
+
+/// A pull request to be made.
+#[derive(Debug, Clone, Copy)]
+pub struct NewRequest<'a> {
+    pub head_owner: &'a str,
+    pub head_ref: &'a str,
+    pub base_ref: &'a str,
+    pub title: &'a str,
+    pub body: &'a str,
+    pub is_draft: bool,
+}
+
+/// A pull request as the forge has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestFacts {
+    pub number: u64,
+    pub url: String,
+    pub state: RequestState,
+    pub is_draft: bool,
+    pub head: String,
+    pub base_ref: String,
+    pub merge_commit: Option<String>,
+    pub is_queued: bool,
+    /// The base has a merge queue.
+    pub has_queue: bool,
+    /// It merges by itself once it may.
+    pub is_armed: bool,
+    pub checks: Checks,
+    pub review: Review,
+    pub conflict: Conflict,
+    /// Threads of reviews that nobody resolved.
+    pub open_threads: usize,
+}
+
+/// The checks of the head together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checks {
+    None,
+    Pending,
+    Passed,
+    Failed,
+}
+
+/// The decision of the reviewers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Review {
+    /// No review is required, or none was made.
+    None,
+    Required,
+    Approved,
+    ChangesRequested,
+}
+
+/// Whether the base takes the head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conflict {
+    No,
+    Yes,
+    /// The forge has not looked yet.
+    Unknown,
+}
+
+/// The kind of a remark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemarkKind {
+    /// A required check that failed.
+    Check,
+    /// A review that requests changes.
+    Review,
+    /// A comment of a thread that nobody resolved.
+    Thread,
+}
+
+/// What a reviewer or a check wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForgeRemark {
+    pub kind: RemarkKind,
+    /// The commit that it is about; empty: whatever the head is.
+    pub head: String,
+    /// Unique in its pull request.
+    pub id: String,
+    pub author: String,
+    pub is_bot: bool,
+    /// The author's part in the repository: `OWNER`, `MEMBER`, `NONE`, …
+    pub role: String,
+    pub text: String,
+    /// File and line.
+    pub place: Option<String>,
+    /// The run of a failed check, which has the log.
+    pub run: Option<u64>,
+}
+
+/// The calls that el makes.
+pub trait Forge: std::fmt::Debug {
+    /// The word in the store.
+    fn name(&self) -> &'static str;
+
+    /// Checks that the program is there and new enough.
+    ///
+    /// # Errors
+    /// [`ForgeError::Missing`] or [`ForgeError::TooOld`].
+    fn ensure_ready(&self) -> Result<(), ForgeError>;
+
+    /// # Errors
+    /// If the forge cannot be asked, or does not show the repository.
+    fn repository(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError>;
+
+    /// The pull requests of a branch, from any repository, open or not; the newest first.
+    ///
+    /// # Errors
+    /// If the forge cannot be asked.
+    fn find(&self, repo: &RepoName, head_ref: &str) -> Result<Vec<FoundRequest>, ForgeError>;
+
+    /// Makes a pull request. Returns number and address.
+    ///
+    /// # Errors
+    /// If it was not made, or the answer was lost.
+    fn create(&self, repo: &RepoName, new: &NewRequest<'_>) -> Result<(u64, String), ForgeError>;
+
+    /// # Errors
+    /// If the forge cannot be asked.
+    fn body(&self, repo: &RepoName, number: u64) -> Result<String, ForgeError>;
+
+    /// Changes the base, the body, or both.
+    ///
+    /// # Errors
+    /// If the forge refuses.
+    fn edit(
+        &self,
+        repo: &RepoName,
+        number: u64,
+        base_ref: Option<&str>,
+        body: Option<&str>,
+    ) -> Result<(), ForgeError>;
+
+    /// # Errors
+    /// If the forge refuses.
+    fn set_draft(&self, repo: &RepoName, number: u64, is_draft: bool) -> Result<(), ForgeError>;
+
+    /// Looks at many pull requests by one query, in their order. `None`: there is no such one.
+    ///
+    /// # Errors
+    /// If the forge cannot be asked.
+    fn look(
+        &self,
+        repo: &RepoName,
+        numbers: &[u64],
+    ) -> Result<Vec<Option<RequestFacts>>, ForgeError>;
+
+    /// Asks for a merge of exactly this head. Success says only that the forge took the request:
+    /// look afterwards. `method`: `None` for a merge queue. `when_ready`: it merges by itself once
+    /// it may.
+    ///
+    /// # Errors
+    /// If the forge refuses.
+    fn merge(
+        &self,
+        repo: &RepoName,
+        number: u64,
+        head: &str,
+        method: Option<MergeMethod>,
+        when_ready: bool,
+    ) -> Result<(), ForgeError>;
+
+    /// What reviewers and checks want of many pull requests, by one query, in their order.
+    ///
+    /// # Errors
+    /// If the forge cannot be asked.
+    fn remarks(
+        &self,
+        repo: &RepoName,
+        numbers: &[u64],
+    ) -> Result<Vec<Vec<ForgeRemark>>, ForgeError>;
+
+    /// The log of the failed steps of a run.
+    ///
+    /// # Errors
+    /// If the forge cannot be asked, or has the log no more.
+    fn failed_log(&self, repo: &RepoName, run: u64) -> Result<String, ForgeError>;
+
+    /// The reference, in the repository that receives the work, of a pull request's head.
+    fn head_reference(&self, number: u64) -> String;
+}

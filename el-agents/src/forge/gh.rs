@@ -1,0 +1,285 @@
+//! GitHub, asked by the user's own `gh`.
+
+mod call;
+mod look;
+mod remarks;
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+pub use self::call::{GhCall, run};
+use super::{
+    Forge, ForgeError, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
+    RepositoryFacts, RequestFacts, RequestState,
+};
+
+/// The first version with all that is used here.
+const NEEDED: (u32, u32) = (2, 20);
+const NEEDED_TEXT: &str = "2.20";
+
+/// The user's `gh`.
+#[derive(Debug, Clone)]
+pub struct GithubCli {
+    program: PathBuf,
+}
+
+impl Default for GithubCli {
+    fn default() -> GithubCli {
+        GithubCli { program: PathBuf::from("gh") }
+    }
+}
+
+impl GithubCli {
+    fn ask(
+        &self,
+        repo: &RepoName,
+        words: &[&str],
+        input: Option<&str>,
+    ) -> Result<String, ForgeError> {
+        let call = GhCall { program: &self.program, host: &repo.host, words, input };
+        run(&call).map_err(|error| name_repository(error, repo))
+    }
+
+    fn ask_json(&self, repo: &RepoName, words: &[&str]) -> Result<Value, ForgeError> {
+        parse(&self.ask(repo, words, None)?)
+    }
+
+    /// Calls GraphQL. Part of the answer may be there although part of the question failed.
+    fn query(&self, repo: &RepoName, query: &str) -> Result<Value, ForgeError> {
+        let input = json!({
+            "query": query,
+            "variables": { "owner": repo.owner, "name": repo.name },
+        });
+        let words = ["api", "graphql", "--hostname", &repo.host, "--input", "-"];
+        let input = input.to_string();
+        let call =
+            GhCall { program: &self.program, host: &repo.host, words: &words, input: Some(&input) };
+        match call::run_whole(&call)? {
+            (said, None) => parse(&said),
+            (said, Some(error)) => match parse(&said) {
+                Ok(answer) if answer["data"]["repository"].is_object() => Ok(answer),
+                _ => Err(name_repository(error, repo)),
+            },
+        }
+    }
+}
+
+/// The call itself knows no repository.
+fn name_repository(error: ForgeError, to: &RepoName) -> ForgeError {
+    match error {
+        ForgeError::NoRepository { .. } => ForgeError::NoRepository { repo: to.to_string() },
+        ForgeError::NoRights { said, .. } => ForgeError::NoRights { repo: to.to_string(), said },
+        ForgeError::Refused { said, .. } => ForgeError::Refused { repo: to.to_string(), said },
+        error => error,
+    }
+}
+
+fn parse(said: &str) -> Result<Value, ForgeError> {
+    serde_json::from_str(said)
+        .map_err(|error| ForgeError::Answer { program: "gh", said: error.to_string() })
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn state(word: &Value) -> RequestState {
+    match word.as_str() {
+        Some("MERGED") => RequestState::Merged,
+        Some("CLOSED") => RequestState::Closed,
+        _ => RequestState::Open,
+    }
+}
+
+impl Forge for GithubCli {
+    fn name(&self) -> &'static str {
+        "github"
+    }
+
+    fn ensure_ready(&self) -> Result<(), ForgeError> {
+        let words = ["--version"];
+        let call = GhCall { program: &self.program, host: "", words: &words, input: None };
+        let said = run(&call)?;
+        let version = said.split(' ').nth(2).unwrap_or_default().to_owned();
+        let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());
+        match (parts.next(), parts.next()) {
+            (Some(major), Some(minor)) if (major, minor) < NEEDED => {
+                Err(ForgeError::TooOld { program: "gh", version, needed: NEEDED_TEXT })
+            }
+            // An unreadable version is left to gh's own errors.
+            _ => Ok(()),
+        }
+    }
+
+    fn repository(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError> {
+        let fields = "nameWithOwner,defaultBranchRef,parent,viewerPermission,squashMergeAllowed,\
+                      mergeCommitAllowed,rebaseMergeAllowed";
+        let name = repo.to_string();
+        let said = self.ask_json(repo, &["repo", "view", &name, "--json", fields])?;
+        let named = |owner: &Value, name: &Value| {
+            RepoName::parse(&format!("{}/{}", owner.as_str()?, name.as_str()?), &repo.host)
+        };
+        let parent = &said["parent"];
+        let methods = [
+            ("squashMergeAllowed", MergeMethod::Squash),
+            ("mergeCommitAllowed", MergeMethod::Merge),
+            ("rebaseMergeAllowed", MergeMethod::Rebase),
+        ];
+        Ok(RepositoryFacts {
+            repo: RepoName::parse(&text(&said["nameWithOwner"]), &repo.host)
+                .unwrap_or_else(|| repo.clone()),
+            default_branch: Some(text(&said["defaultBranchRef"]["name"]))
+                .filter(|name| !name.is_empty()),
+            parent: named(&parent["owner"]["login"], &parent["name"]),
+            may_push: matches!(
+                said["viewerPermission"].as_str(),
+                Some("ADMIN" | "MAINTAIN" | "WRITE")
+            ),
+            methods: methods
+                .into_iter()
+                .filter(|(key, _)| said[*key] == true)
+                .map(|(_, method)| method)
+                .collect(),
+        })
+    }
+
+    fn find(&self, repo: &RepoName, head_ref: &str) -> Result<Vec<FoundRequest>, ForgeError> {
+        let fields = "number,url,state,headRefOid,headRepositoryOwner";
+        let name = repo.to_string();
+        let words =
+            ["pr", "list", "-R", &name, "--head", head_ref, "--state", "all", "--json", fields];
+        let said = self.ask_json(repo, &words)?;
+        let all = said.as_array().cloned().unwrap_or_default();
+        let read = |one: &Value| {
+            Some(FoundRequest {
+                number: one["number"].as_u64()?,
+                url: text(&one["url"]),
+                state: state(&one["state"]),
+                head: text(&one["headRefOid"]),
+                head_owner: text(&one["headRepositoryOwner"]["login"]),
+            })
+        };
+        let mut found: Vec<FoundRequest> = all.iter().filter_map(read).collect();
+        found.sort_by_key(|one| std::cmp::Reverse(one.number));
+        Ok(found)
+    }
+
+    fn create(&self, repo: &RepoName, new: &NewRequest<'_>) -> Result<(u64, String), ForgeError> {
+        let name = repo.to_string();
+        let head = match new.head_owner.eq_ignore_ascii_case(&repo.owner) {
+            true => new.head_ref.to_owned(),
+            false => format!("{}:{}", new.head_owner, new.head_ref),
+        };
+        let mut words = vec![
+            "pr",
+            "create",
+            "-R",
+            &name,
+            "--head",
+            &head,
+            "--base",
+            new.base_ref,
+            "--title",
+            new.title,
+            "--body-file",
+            "-",
+        ];
+        if new.is_draft {
+            words.push("--draft");
+        }
+        let said = self.ask(repo, &words, Some(new.body))?;
+        // The last line is the address.
+        let url = said.split_whitespace().rfind(|word| word.contains("://")).unwrap_or_default();
+        let number = url.rsplit('/').next().and_then(|number| number.parse().ok());
+        match number {
+            Some(number) => Ok((number, url.to_owned())),
+            None => Err(ForgeError::Answer { program: "gh", said }),
+        }
+    }
+
+    fn body(&self, repo: &RepoName, number: u64) -> Result<String, ForgeError> {
+        let (name, number) = (repo.to_string(), number.to_string());
+        let said = self.ask_json(repo, &["pr", "view", &number, "-R", &name, "--json", "body"])?;
+        Ok(text(&said["body"]))
+    }
+
+    fn edit(
+        &self,
+        repo: &RepoName,
+        number: u64,
+        base_ref: Option<&str>,
+        body: Option<&str>,
+    ) -> Result<(), ForgeError> {
+        let (name, number) = (repo.to_string(), number.to_string());
+        let mut words = vec!["pr", "edit", &number, "-R", &name];
+        if let Some(base) = base_ref {
+            words.extend(["--base", base]);
+        }
+        if body.is_some() {
+            words.extend(["--body-file", "-"]);
+        }
+        self.ask(repo, &words, body).map(drop)
+    }
+
+    fn set_draft(&self, repo: &RepoName, number: u64, is_draft: bool) -> Result<(), ForgeError> {
+        let (name, number) = (repo.to_string(), number.to_string());
+        let mut words = vec!["pr", "ready", &number, "-R", &name];
+        if is_draft {
+            words.push("--undo");
+        }
+        self.ask(repo, &words, None).map(drop)
+    }
+
+    fn look(
+        &self,
+        repo: &RepoName,
+        numbers: &[u64],
+    ) -> Result<Vec<Option<RequestFacts>>, ForgeError> {
+        if numbers.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(look::read(&self.query(repo, &look::query(numbers))?, numbers))
+    }
+
+    fn merge(
+        &self,
+        repo: &RepoName,
+        number: u64,
+        head: &str,
+        method: Option<MergeMethod>,
+        when_ready: bool,
+    ) -> Result<(), ForgeError> {
+        let (name, number) = (repo.to_string(), number.to_string());
+        let mut words = vec!["pr", "merge", &number, "-R", &name, "--match-head-commit", head];
+        words.extend(method.map(|method| match method {
+            MergeMethod::Squash => "--squash",
+            MergeMethod::Merge => "--merge",
+            MergeMethod::Rebase => "--rebase",
+        }));
+        if when_ready {
+            words.push("--auto");
+        }
+        self.ask(repo, &words, None).map(drop)
+    }
+
+    fn remarks(
+        &self,
+        repo: &RepoName,
+        numbers: &[u64],
+    ) -> Result<Vec<Vec<ForgeRemark>>, ForgeError> {
+        if numbers.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(remarks::read(&self.query(repo, &remarks::query(numbers))?, numbers))
+    }
+
+    fn failed_log(&self, repo: &RepoName, run: u64) -> Result<String, ForgeError> {
+        let (name, run) = (repo.to_string(), run.to_string());
+        self.ask(repo, &["run", "view", &run, "-R", &name, "--log-failed"], None)
+    }
+
+    fn head_reference(&self, number: u64) -> String {
+        format!("refs/pull/{number}/head")
+    }
+}

@@ -1,0 +1,169 @@
+//! A call of `gh`: without a terminal, in bounded time, with its failures sorted.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::ForgeError;
+use crate::git::run_bounded;
+
+/// Creating and merging may wait for the forge's own work.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Bytes of an answer.
+const ANSWER_MAX: usize = 64 << 20;
+
+/// A call.
+#[derive(Debug, Clone, Copy)]
+pub struct GhCall<'a> {
+    pub program: &'a Path,
+    /// For errors.
+    pub host: &'a str,
+    pub words: &'a [&'a str],
+    /// Standard input.
+    pub input: Option<&'a str>,
+}
+
+/// Returns the output of a call.
+///
+/// # Errors
+/// If gh fails.
+pub fn run(call: &GhCall<'_>) -> Result<String, ForgeError> {
+    match run_whole(call)? {
+        (said, None) => Ok(said),
+        (_, Some(error)) => Err(error),
+    }
+}
+
+/// Returns the output, and the error of a call that failed although gh ran.
+///
+/// # Errors
+/// If gh cannot be run, or takes too long.
+pub(super) fn run_whole(call: &GhCall<'_>) -> Result<(String, Option<ForgeError>), ForgeError> {
+    let mut command = Command::new(call.program);
+    command
+        .args(call.words)
+        // No answer depends on the repository of a folder.
+        .current_dir("/")
+        .env("GH_PROMPT_DISABLED", "1")
+        .env("GH_NO_UPDATE_NOTIFIER", "1")
+        .env("GH_SPINNER_DISABLED", "1")
+        .env("NO_COLOR", "1")
+        .env("LC_ALL", "C")
+        .env_remove("GH_FORCE_TTY")
+        .env_remove("GH_REPO")
+        .env_remove("GH_DEBUG")
+        .env_remove("DEBUG")
+        .env_remove("CLICOLOR_FORCE");
+    let input = call.input.map(str::as_bytes);
+    let ran = match run_bounded(&mut command, input, LIMIT, ANSWER_MAX) {
+        Ok(Some(ran)) => ran,
+        Ok(None) => {
+            let said = format!("gh took longer than {} s, and was ended", LIMIT.as_secs());
+            return Err(ForgeError::Network { host: call.host.to_owned(), said });
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(ForgeError::Missing { program: "gh" });
+        }
+        Err(error) => {
+            let said = format!("it could not be run: {error}");
+            return Err(ForgeError::Answer { program: "gh", said });
+        }
+    };
+    if ran.is_cut {
+        let said = "it is longer than can be kept".to_owned();
+        return Err(ForgeError::Answer { program: "gh", said });
+    }
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let error = (!ran.status.success()).then(|| {
+        let told = String::from_utf8_lossy(&ran.stderr);
+        sort_failure(call.host, told.trim(), ran.status.code())
+    });
+    Ok((said, error))
+}
+
+/// The kind of a failure. gh gives no codes for most, so its words count.
+fn sort_failure(host: &str, said: &str, code: Option<i32>) -> ForgeError {
+    let lower = said.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let host = host.to_owned();
+    let line =
+        || said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("").to_owned();
+    // gh exits with 4 where it wants a sign-in.
+    if code == Some(4) || has(&["gh auth login", "try authenticating with", "http 401"]) {
+        return ForgeError::NotSignedIn { host };
+    }
+    if has(&["rate limit", "submitted too quickly", "http 429"]) {
+        return ForgeError::RateLimit { host };
+    }
+    if has(&["could not resolve to a repository", "http 404"]) {
+        return ForgeError::NoRepository { repo: host };
+    }
+    if has(&["resource not accessible", "must have", "permission", "http 403"]) {
+        return ForgeError::NoRights { repo: host, said: line() };
+    }
+    if has(&[
+        "error connecting to",
+        "dial tcp",
+        "no such host",
+        "connection refused",
+        "connection reset",
+        "timeout",
+        "eof",
+        "http 5",
+        "tls",
+    ]) {
+        return ForgeError::Network { host, said: line() };
+    }
+    ForgeError::Refused {
+        repo: host,
+        said: if said.is_empty() {
+            "no word why".to_owned()
+        } else {
+            said.lines().take(4).collect::<Vec<_>>().join("; ")
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_sorted_by_what_gh_says() {
+        let kind = |said: &str, code| match sort_failure("github.com", said, Some(code)) {
+            ForgeError::NotSignedIn { .. } => "sign in",
+            ForgeError::RateLimit { .. } => "limit",
+            ForgeError::NoRepository { .. } => "repository",
+            ForgeError::NoRights { .. } => "rights",
+            ForgeError::Network { .. } => "network",
+            ForgeError::Refused { .. } => "refused",
+            _ => "other",
+        };
+        for (said, code, wanted) in [
+            ("To get started with GitHub CLI, please run:  gh auth login", 4, "sign in"),
+            ("HTTP 401: Bad credentials\nTry authenticating with:  gh auth login", 1, "sign in"),
+            ("HTTP 403: API rate limit exceeded for user ID 1.", 1, "limit"),
+            ("HTTP 403: You have exceeded a secondary rate limit", 1, "limit"),
+            ("pull request create failed: was submitted too quickly", 1, "limit"),
+            ("GraphQL: Could not resolve to a Repository with the name 'a/b'.", 1, "repository"),
+            ("GraphQL: ada must have push access to acme/shop", 1, "rights"),
+            ("error connecting to api.github.com", 1, "network"),
+            ("Post \"https://api.github.com/graphql\": EOF", 1, "network"),
+            ("HTTP 502: Bad Gateway", 1, "network"),
+            ("pull request create failed: GraphQL: No commits between main and x", 1, "refused"),
+        ] {
+            assert_eq!(kind(said, code), wanted, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_named() {
+        let call = GhCall {
+            program: Path::new("/nowhere/gh"),
+            host: "github.com",
+            words: &["--version"],
+            input: None,
+        };
+        assert!(matches!(run(&call), Err(ForgeError::Missing { program: "gh" })));
+    }
+}

@@ -1,0 +1,101 @@
+use std::fmt;
+
+/// The name of a repository on a forge.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RepoName {
+    pub host: String,
+    pub owner: String,
+    pub name: String,
+}
+
+impl RepoName {
+    /// Reads `HOST/OWNER/NAME`, or `OWNER/NAME` on this host. `None`: it is neither.
+    pub fn parse(text: &str, host: &str) -> Option<RepoName> {
+        let parts: Vec<&str> = text.trim().trim_end_matches('/').split('/').collect();
+        match parts[..] {
+            [owner, name] => RepoName::checked(host, owner, name),
+            [host, owner, name] => RepoName::checked(host, owner, name),
+            _ => None,
+        }
+    }
+
+    /// Reads the address of a remote. `None`: it is no address of a forge, such as a folder.
+    pub fn of_url(url: &str) -> Option<RepoName> {
+        let url = url.trim();
+        let (place, path) = match url.split_once("://") {
+            Some(("https" | "http" | "ssh" | "git" | "git+ssh" | "ssh+git", rest)) => {
+                rest.split_once('/')?
+            }
+            Some(_) => return None,
+            // `git@host:owner/name`; a folder has its slash first.
+            None => url.split_once(':').filter(|(place, _)| !place.contains('/'))?,
+        };
+        let host = place.rsplit('@').next()?.split(':').next()?;
+        let path = path.trim_matches('/');
+        let (owner, name) = path.strip_suffix(".git").unwrap_or(path).split_once('/')?;
+        RepoName::checked(host, owner, name)
+    }
+
+    fn checked(host: &str, owner: &str, name: &str) -> Option<RepoName> {
+        let is_word = |text: &str| {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+            !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain)
+        };
+        let all = [host, owner, name];
+        all.iter().all(|text| is_word(text)).then(|| RepoName {
+            host: host.to_ascii_lowercase(),
+            owner: owner.to_owned(),
+            name: name.to_owned(),
+        })
+    }
+
+    /// `OWNER/NAME`.
+    pub fn short(&self) -> String {
+        format!("{}/{}", self.owner, self.name)
+    }
+
+    /// Forges ignore the case of names.
+    pub fn is_same(&self, other: &RepoName) -> bool {
+        self.to_string().eq_ignore_ascii_case(&other.to_string())
+    }
+}
+
+impl fmt::Display for RepoName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.host, self.owner, self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_forges_are_read_and_folders_are_not() {
+        for url in [
+            "https://github.com/acme/shop.git",
+            "https://ann:token@github.com/acme/shop",
+            "http://github.com/acme/shop/",
+            "git@github.com:acme/shop.git",
+            "ssh://git@github.com:22/acme/shop.git",
+            "ssh://GitHub.com/acme/shop",
+        ] {
+            let name = RepoName::of_url(url).map(|name| name.to_string());
+            assert_eq!(name.as_deref(), Some("github.com/acme/shop"), "{url}");
+        }
+        for url in [
+            "/srv/git/shop.git",
+            "../shop",
+            "file:///srv/shop",
+            "https://github.com/shop",
+            "git@github.com:-x/shop",
+            "https://github.com/acme/shop/tree",
+            "C:\\shop",
+        ] {
+            assert_eq!(RepoName::of_url(url), None, "{url}");
+        }
+        let name = RepoName::parse("acme/shop", "github.com").unwrap();
+        assert!(name.is_same(&RepoName::parse("GitHub.com/Acme/shop", "x").unwrap()));
+        assert_eq!(RepoName::parse("shop", "github.com"), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! Remotes: what they are called, what they have, and the one push that el does.
+
+use super::call::failed_call;
+use super::{Git, GitError, Repository};
+
+/// A remote of the repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remote {
+    pub name: String,
+    /// The address that git pushes to.
+    pub url: String,
+}
+
+/// How a push ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PushResult {
+    Pushed,
+    /// The remote refused the branch, or another commit is there than was expected.
+    Refused(String),
+}
+
+impl Repository {
+    /// Lists the remotes.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn remotes(&self) -> Result<Vec<Remote>, GitError> {
+        let names = self.git().ask(&["remote"])?;
+        let mut found = Vec::new();
+        for name in names.lines().filter(|name| !name.starts_with('-')) {
+            if let Some(url) = self.git().ask_optional(&["remote", "get-url", "--push", name])? {
+                found.push(Remote { name: name.to_owned(), url });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Fetches a branch of a remote into its tracking reference and returns the commit. `None`: the
+    /// remote has no such branch.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn fetch_branch(&self, remote: &str, branch: &str) -> Result<Option<String>, GitError> {
+        let tracking = format!("refs/remotes/{remote}/{branch}");
+        self.fetch_reference(remote, &format!("+refs/heads/{branch}:{tracking}"))?;
+        self.resolve_commit(&tracking)
+    }
+
+    /// Fetches the commit that a reference of a remote names, and leaves every reference here as it
+    /// is. Returns false if the remote has no such reference.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn fetch_commit(&self, remote: &str, reference: &str) -> Result<bool, GitError> {
+        self.fetch_reference(remote, reference)
+    }
+
+    fn fetch_reference(&self, remote: &str, refspec: &str) -> Result<bool, GitError> {
+        let words =
+            ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"];
+        match self.remote_git()?.ask(&[&words[..], &[remote, refspec]].concat()) {
+            Err(GitError::Failed { said, .. }) if said.contains("couldn't find remote ref") => {
+                Ok(false)
+            }
+            done => done.map(|_| true),
+        }
+    }
+
+    /// Asks a remote for the tip of a branch.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn remote_tip(&self, remote: &str, branch: &str) -> Result<Option<String>, GitError> {
+        let name = format!("refs/heads/{branch}");
+        let said = self.remote_git()?.ask(&["ls-remote", "--refs", remote, &name])?;
+        Ok(said
+            .lines()
+            .filter_map(|line| line.split_once('\t'))
+            .find(|(_, found)| *found == name)
+            .map(|(commit, _)| commit.to_owned()))
+    }
+
+    /// Pushes a commit to one branch of a remote, if the branch is still at `expected` there;
+    /// `None`: if it is not there yet. No other reference is touched. The person's own hooks run.
+    ///
+    /// # Errors
+    /// If the remote cannot be reached.
+    pub fn push_branch(
+        &self,
+        remote: &str,
+        commit: &str,
+        branch: &str,
+        expected: Option<&str>,
+    ) -> Result<PushResult, GitError> {
+        let lease =
+            format!("--force-with-lease=refs/heads/{branch}:{}", expected.unwrap_or_default());
+        let refspec = format!("{commit}:refs/heads/{branch}");
+        let words = [
+            "push",
+            "--porcelain",
+            "--no-follow-tags",
+            "--recurse-submodules=no",
+            &lease,
+            remote,
+            &refspec,
+        ];
+        let ran = self.remote_git()?.run_once(&words, None, usize::MAX)?;
+        if ran.status.success() {
+            return Ok(PushResult::Pushed);
+        }
+        let told = String::from_utf8_lossy(&ran.stdout);
+        let Some(line) = told.lines().find(|line| line.starts_with('!')) else {
+            return Err(failed_call(&words, &ran));
+        };
+        let why = line.rsplit('\t').next().unwrap_or(line);
+        let said = String::from_utf8_lossy(&ran.stderr);
+        let server = said.lines().filter_map(|line| line.strip_prefix("remote: "));
+        let lines: Vec<&str> = [why].into_iter().chain(server.map(str::trim)).collect();
+        let lines: Vec<&str> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+        Ok(PushResult::Refused(lines.join("\n")))
+    }
+
+    /// Git for calls of a remote, which must not wait for a person.
+    fn remote_git(&self) -> Result<Git, GitError> {
+        let has_own = std::env::var_os("GIT_SSH_COMMAND").is_some()
+            || std::env::var_os("GIT_SSH").is_some()
+            || self.git().ask_optional(&["config", "--get", "core.sshCommand"])?.is_some();
+        Ok(if has_own { self.git().clone() } else { self.git().with_quiet_ssh() })
+    }
+}

@@ -1,0 +1,82 @@
+//! Tries each branch by itself on a base that others move, as for a pull request.
+
+use el_core::Store;
+
+use super::chain::Conflict;
+use super::check::CheckRunner;
+use super::commit_check::CommitCheck;
+use super::plan::to_land;
+use super::{LandContext, LandError, LandItem, LandOutcome, conflict_atom};
+use crate::git::{Repository, ScratchCheckout};
+
+/// The commit that branches are tried on.
+#[derive(Debug, Clone, Copy)]
+pub struct Base<'a> {
+    pub commit: &'a str,
+    /// For sentences: `origin/main`.
+    pub name: &'a str,
+}
+
+/// Finds the branches that are in conflict with the base, in memory.
+///
+/// # Errors
+/// If git fails.
+pub fn foresee_each(
+    repository: &Repository,
+    base: Base<'_>,
+    items: &mut [LandItem],
+) -> Result<(), LandError> {
+    for at in to_land(items) {
+        let tip = items[at].tip.clone().unwrap_or_default();
+        if let Err(files) = repository.merge_in_memory(base.commit, &tip)? {
+            items[at].outcome = LandOutcome::Conflict;
+            items[at].detail = Some(files.join("\n"));
+            items[at].files = files;
+        }
+    }
+    Ok(())
+}
+
+/// Files an atom for each branch in conflict, and runs the check on the others. The caller holds
+/// [`super::lock_landing`].
+///
+/// # Errors
+/// If git, the store or the check command fails, or the base alone fails the check.
+pub fn check_each(
+    store: &mut Store,
+    repository: &Repository,
+    context: &LandContext<'_>,
+    base: Base<'_>,
+    items: &mut [LandItem],
+) -> Result<(), LandError> {
+    foresee_each(repository, base, items)?;
+    let conflicts = items
+        .iter_mut()
+        .enumerate()
+        .filter(|(_, item)| item.outcome == LandOutcome::Conflict)
+        .map(|(at, item)| Conflict { item: at, files: std::mem::take(&mut item.files) })
+        .collect();
+    conflict_atom::file_all(store, &context.ctx(), repository, base.name, items, conflicts)?;
+    let todo = to_land(items);
+    if todo.is_empty() || context.settings.check.is_empty() {
+        return Ok(());
+    }
+    let runner = CheckRunner::new(context, format!("{}:land", context.tracker_name()))?;
+    let folder = context.scratch_folder("landing", "")?;
+    let scratch = ScratchCheckout::new(repository, &folder, base.commit)?;
+    let mut check = CommitCheck::new(context, repository, runner);
+    for at in todo {
+        if check.runner.is_interrupted() {
+            return Err(LandError::Interrupted);
+        }
+        let tip = items[at].tip.clone().unwrap_or_default();
+        let Ok(merged) = repository.merge_in_memory(base.commit, &tip)? else { continue };
+        let Some(output) = check.find_failure(&scratch, &merged)? else { continue };
+        if let Some(output) = check.find_failure(&scratch, base.commit)? {
+            return Err(LandError::TargetFails { onto: base.name.to_owned(), output });
+        }
+        items[at].outcome = LandOutcome::CheckFailed;
+        items[at].detail = Some(output);
+    }
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! Hands what reviewers and checks want to the next attempt, if a person allows that. Words of
+//! strangers and of bots reach no agent.
+
+use el_core::model::{PullRequest, PullRequestState};
+use el_core::ops::{self, Given, Remark};
+use el_core::{Ctx, Store, text};
+
+use super::PullError;
+use crate::forge::{Forge, ForgeRemark, RemarkKind, RepoName};
+
+/// Bytes of all remarks of one round, and of the end of a log.
+const TOLD_MAX: usize = 16 << 10;
+const LOG_MAX: usize = 4 << 10;
+
+/// What counts as feedback.
+#[derive(Debug, Clone, Default)]
+pub struct FeedbackRules {
+    pub checks: bool,
+    pub reviews: bool,
+    /// How often feedback reopens an atom before a person is asked.
+    pub most: u32,
+    /// The roles of people who count: `OWNER`, `MEMBER`, …
+    pub trusted: Vec<String>,
+}
+
+/// Gathers what is new about these pull requests, by one query for each repository. Returns the
+/// atoms that were reopened or blocked.
+///
+/// # Errors
+/// If the forge or the store fails.
+pub fn gather_feedback(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    forge: &dyn Forge,
+    rules: &FeedbackRules,
+    records: &[PullRequest],
+) -> Result<Vec<(String, Given)>, PullError> {
+    let mut given = Vec::new();
+    if !rules.checks && !rules.reviews {
+        return Ok(given);
+    }
+    let open: Vec<&PullRequest> =
+        records.iter().filter(|one| one.state == PullRequestState::Open).collect();
+    let mut repos: Vec<&str> = open.iter().map(|record| record.repo.as_str()).collect();
+    repos.sort_unstable();
+    repos.dedup();
+    for name in repos {
+        let Some(repo) = RepoName::parse(name, "") else { continue };
+        let here: Vec<&&PullRequest> = open.iter().filter(|one| one.repo == name).collect();
+        let numbers: Vec<u64> = here.iter().filter_map(|one| one.number).collect();
+        for (record, remarks) in here.iter().zip(forge.remarks(&repo, &numbers)?) {
+            let remarks: Vec<Remark> = remarks
+                .iter()
+                .filter(|remark| counts(rules, record, remark))
+                .map(|remark| tell(forge, &repo, remark))
+                .collect();
+            if remarks.is_empty() {
+                continue;
+            }
+            let key = (record.atom_id.as_str(), record.seq);
+            match ops::give_remarks(store, ctx, key, &cut(remarks), rules.most)? {
+                Given::Nothing => {}
+                end => given.push((record.atom_id.clone(), end)),
+            }
+        }
+    }
+    Ok(given)
+}
+
+/// A failed check counts for the commit that el pushed; a person's words if the person is trusted.
+fn counts(rules: &FeedbackRules, record: &PullRequest, remark: &ForgeRemark) -> bool {
+    if remark.kind == RemarkKind::Check {
+        return rules.checks && record.pushed.as_deref() == Some(&remark.head);
+    }
+    let is_trusted = || rules.trusted.iter().any(|role| role.eq_ignore_ascii_case(&remark.role));
+    rules.reviews && !remark.is_bot && is_trusted()
+}
+
+fn tell(forge: &dyn Forge, repo: &RepoName, remark: &ForgeRemark) -> Remark {
+    let who = match remark.kind {
+        RemarkKind::Check => String::new(),
+        _ => format!("{}: ", remark.author),
+    };
+    let place = remark.place.as_deref().map(|place| format!("{place}: ")).unwrap_or_default();
+    // A log may be gone; the name of the check is told all the same.
+    let log = remark.run.and_then(|run| forge.failed_log(repo, run).ok()).unwrap_or_default();
+    let log = text::tail_bytes(log.trim(), LOG_MAX);
+    let log = if log.is_empty() { String::new() } else { format!("\nThe end of its log:\n{log}") };
+    Remark {
+        head: remark.head.clone(),
+        id: remark.id.clone(),
+        text: text::sanitize(&format!("{place}{who}{}{log}", remark.text.trim())),
+    }
+}
+
+/// The remarks in as many bytes as an attempt is told.
+fn cut(mut remarks: Vec<Remark>) -> Vec<Remark> {
+    let share = TOLD_MAX / remarks.len().max(1);
+    for remark in &mut remarks {
+        if remark.text.len() > share {
+            remark.text = format!("{} …", text::head_bytes(&remark.text, share));
+        }
+    }
+    remarks
+}

@@ -1,0 +1,133 @@
+//! Asks the forge what became of pull requests, and records it.
+
+use std::time::Duration;
+
+use el_core::model::{PullRequest, PullRequestState};
+use el_core::ops::{self, SeenPullRequest};
+use el_core::{Ctx, Store};
+
+use super::PullError;
+use crate::forge::{
+    Checks, Conflict, Forge, ForgeError, RepoName, RequestFacts, RequestState, Review,
+};
+use crate::git::{MergedPull, Repository};
+
+/// Looks that find nothing before a pull request counts as lost, and the time between them.
+const LOOKS: u32 = 3;
+const BETWEEN_LOOKS: Duration = Duration::from_secs(3600);
+
+/// Looks at the given pull requests, by one query for each repository. Returns them as they are
+/// now. Those without a number are left as they are.
+///
+/// # Errors
+/// If the forge, git or the store fails. What was found before is recorded.
+pub fn look_at(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    repository: &Repository,
+    forge: &dyn Forge,
+    records: &[PullRequest],
+) -> Result<Vec<PullRequest>, PullError> {
+    let mut seen = records.to_vec();
+    let mut repos: Vec<&str> = records.iter().map(|record| record.repo.as_str()).collect();
+    repos.sort_unstable();
+    repos.dedup();
+    for name in repos {
+        let Some(repo) = RepoName::parse(name, "") else { continue };
+        let which: Vec<usize> = (0..seen.len())
+            .filter(|at| seen[*at].repo == name && seen[*at].number.is_some())
+            .collect();
+        let numbers: Vec<u64> = which.iter().filter_map(|at| seen[*at].number).collect();
+        let facts = match forge.look(&repo, &numbers) {
+            Err(ForgeError::NoRepository { .. }) => vec![None; numbers.len()],
+            facts => facts?,
+        };
+        for (at, facts) in which.into_iter().zip(facts) {
+            let record = &seen[at];
+            let key = (record.atom_id.as_str(), record.seq);
+            seen[at] = match facts {
+                Some(facts) => {
+                    if facts.state == RequestState::Merged {
+                        note_merge(repository, forge, record, &repo, &facts)?;
+                    }
+                    ops::pull_request_seen(store, ctx, key, &as_seen(&facts))?
+                }
+                None if record.failures + 1 >= LOOKS => {
+                    let lost = SeenPullRequest {
+                        state: PullRequestState::Lost,
+                        detail: Some("the forge knows it no more"),
+                        base_ref: None,
+                        merge_commit: None,
+                        merged_head: None,
+                    };
+                    ops::pull_request_seen(store, ctx, key, &lost)?
+                }
+                None => ops::put_off_look(store, ctx, key, ctx.now.plus(BETWEEN_LOOKS))?,
+            };
+        }
+    }
+    Ok(seen)
+}
+
+fn as_seen(facts: &RequestFacts) -> SeenPullRequest<'_> {
+    let (state, detail) = match facts.state {
+        RequestState::Merged => (PullRequestState::Merged, None),
+        RequestState::Closed => {
+            (PullRequestState::Closed, Some("it was closed without being merged"))
+        }
+        RequestState::Open if facts.is_queued => (PullRequestState::Queued, None),
+        RequestState::Open => (PullRequestState::Open, Some(waits_for(facts))),
+    };
+    let is_merged = facts.state == RequestState::Merged;
+    SeenPullRequest {
+        state,
+        detail,
+        base_ref: Some(&facts.base_ref),
+        merge_commit: facts.merge_commit.as_deref().filter(|_| is_merged),
+        merged_head: Some(facts.head.as_str()).filter(|_| is_merged),
+    }
+}
+
+/// What an open one waits for, in a word.
+fn waits_for(facts: &RequestFacts) -> &'static str {
+    if facts.is_draft {
+        "draft"
+    } else if facts.review == Review::ChangesRequested {
+        "changes_requested"
+    } else if facts.checks == Checks::Failed {
+        "failing"
+    } else if facts.conflict == Conflict::Yes {
+        "conflict"
+    } else if facts.checks == Checks::Pending || facts.review == Review::Required {
+        "waiting"
+    } else {
+        "ready"
+    }
+}
+
+/// Notes the merge in git, so that one that git itself cannot recognise counts from then on.
+fn note_merge(
+    repository: &Repository,
+    forge: &dyn Forge,
+    record: &PullRequest,
+    repo: &RepoName,
+    facts: &RequestFacts,
+) -> Result<(), PullError> {
+    let Some(commit) = &facts.merge_commit else { return Ok(()) };
+    let remote = repository
+        .remotes()?
+        .into_iter()
+        .find(|one| RepoName::of_url(&one.url).is_some_and(|name| name.is_same(repo)));
+    if let Some(remote) = remote {
+        repository.fetch_branch(&remote.name, &facts.base_ref)?;
+        if repository.resolve_commit(&facts.head)?.is_none() {
+            repository.fetch_commit(&remote.name, &forge.head_reference(facts.number))?;
+        }
+    }
+    let is_here = |name: &str| repository.resolve_commit(name).map(|found| found.is_some());
+    if !is_here(commit)? || !is_here(&facts.head)? {
+        return Ok(());
+    }
+    let merged = MergedPull { head: facts.head.clone(), commit: commit.clone() };
+    Ok(repository.record_merged(&record.atom_id, &merged)?)
+}

@@ -1,0 +1,148 @@
+//! Merges a pull request, at a person's word only, and looks afterwards at what became of it: the
+//! forge's program says the same whether it merged, waits or is queued.
+
+use std::time::Duration;
+
+use el_core::model::{PullRequest, PullRequestState};
+use el_core::{Ctx, Store};
+
+use super::{PullError, look_at};
+use crate::forge::{
+    Checks, Conflict, Forge, ForgeError, MergeMethod, RepoName, RequestFacts, RequestState, Review,
+};
+use crate::git::Repository;
+
+/// Looks after the request, and the time between them: a forge merges by and by.
+const LOOKS: u32 = 5;
+const BETWEEN: Duration = Duration::from_secs(1);
+
+/// How a pull request is to be merged.
+#[derive(Debug, Clone, Copy)]
+pub struct MergeOptions {
+    /// The way; `None`: the first that the repository allows.
+    pub method: Option<MergeMethod>,
+    /// One that may not be merged yet merges by itself later.
+    pub when_ready: bool,
+}
+
+/// How asking for a merge ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MergeEnd {
+    /// It is merged, or in the merge queue.
+    Done(Box<PullRequest>),
+    /// The forge merges it once it may.
+    Asked(Box<PullRequest>),
+    /// Nothing was asked, for the given reason.
+    Held(String),
+}
+
+/// Asks the forge to merge exactly the head that el knows.
+///
+/// # Errors
+/// If the forge refuses, or git or the store fails.
+pub fn merge_one(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    repository: &Repository,
+    forge: &dyn Forge,
+    record: &PullRequest,
+    options: MergeOptions,
+) -> Result<MergeEnd, PullError> {
+    let (Some(number), Some(repo)) = (record.number, RepoName::parse(&record.repo, "")) else {
+        return Ok(MergeEnd::Held("it is not open yet; el pr opens it".to_owned()));
+    };
+    let look = || -> Result<RequestFacts, PullError> {
+        let found = forge.look(&repo, &[number])?.pop().flatten();
+        found.ok_or_else(|| ForgeError::NoRequest { repo: repo.to_string(), number }.into())
+    };
+    let facts = look()?;
+    if facts.state == RequestState::Open && !facts.is_queued {
+        let tip = repository.tip_of(&record.atom_id)?;
+        if let Some(why) = obstacle(record, tip.as_deref(), &facts, options.when_ready) {
+            return Ok(MergeEnd::Held(why));
+        }
+        ask(forge, &repo, &facts, options)?;
+    }
+    for at in 0..LOOKS {
+        let facts = look()?;
+        let is_over = facts.state != RequestState::Open || facts.is_queued;
+        if is_over || facts.is_armed || at + 1 == LOOKS {
+            let mut seen = look_at(store, ctx, repository, forge, std::slice::from_ref(record))?;
+            let now = Box::new(seen.pop().unwrap_or_else(|| record.clone()));
+            return Ok(match now.state {
+                PullRequestState::Merged | PullRequestState::Queued => MergeEnd::Done(now),
+                PullRequestState::Open if facts.is_armed => MergeEnd::Asked(now),
+                _ => MergeEnd::Held("the forge took the request, and did not merge it".to_owned()),
+            });
+        }
+        std::thread::sleep(BETWEEN);
+    }
+    Ok(MergeEnd::Held("the forge did not merge it".to_owned()))
+}
+
+/// Why it is not to be merged now.
+fn obstacle(
+    record: &PullRequest,
+    tip: Option<&str>,
+    facts: &RequestFacts,
+    when_ready: bool,
+) -> Option<String> {
+    let id = &record.atom_id;
+    if facts.is_draft {
+        return Some(format!("it is a draft; el pr {id} --ready"));
+    }
+    if record.pushed.as_deref() != Some(&facts.head) {
+        return Some(format!(
+            "its head {} is not the commit that el pushed; look at it, then el pr {id} takes it in",
+            facts.head
+        ));
+    }
+    if tip.is_some_and(|tip| tip != facts.head) {
+        return Some(format!("its branch has other commits here; el pr {id} pushes them"));
+    }
+    if facts.open_threads > 0 {
+        return Some(format!("{} threads of its review are open", facts.open_threads));
+    }
+    if facts.review == Review::ChangesRequested {
+        return Some("its review requests changes".to_owned());
+    }
+    if facts.conflict == Conflict::Yes {
+        return Some(format!("it is in conflict with {}; el pr {id} files that", facts.base_ref));
+    }
+    let waits = match (facts.checks, facts.review) {
+        (Checks::Failed, _) => "a check fails",
+        (Checks::Pending, _) => "its checks are not over",
+        (_, Review::Required) => "it needs a review",
+        _ => return None,
+    };
+    (!when_ready).then(|| format!("{waits}; --when-ready merges it once it may"))
+}
+
+fn ask(
+    forge: &dyn Forge,
+    repo: &RepoName,
+    facts: &RequestFacts,
+    options: MergeOptions,
+) -> Result<(), PullError> {
+    let is_ready =
+        matches!(facts.checks, Checks::None | Checks::Passed) && facts.review != Review::Required;
+    let method = match facts.has_queue {
+        // The queue has a way of its own, and a word about it keeps the pull request out.
+        true => None,
+        false => match options.method {
+            Some(method) => Some(method),
+            None => forge.repository(repo)?.methods.first().copied(),
+        },
+    };
+    let later = options.when_ready && !is_ready && !facts.has_queue;
+    let merge = |later| forge.merge(repo, facts.number, &facts.head, method, later);
+    match merge(later) {
+        // It became ready meanwhile.
+        Err(ForgeError::Refused { said, .. }) if later && said.contains("clean status") => {
+            Ok(merge(false)?)
+        }
+        // The answer was lost: the looks afterwards tell.
+        Err(ForgeError::Network { .. }) => Ok(()),
+        done => Ok(done?),
+    }
+}

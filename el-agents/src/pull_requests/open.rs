@@ -1,0 +1,205 @@
+//! Opens and updates pull requests. Everything is checked before anything is pushed.
+
+use std::time::{Duration, Instant};
+
+use el_core::Store;
+use el_core::model::PullRequest;
+use el_core::ops;
+
+use super::item::{PullItem, PullOutcome};
+use super::push::{Pushed, push};
+use super::run::PullRun;
+use super::stack::{hold_stacked, step_over};
+use super::texts::{Texts, compose, template};
+use super::{PullError, adopt, look_at, update};
+use crate::forge::{ForgeError, NewRequest};
+use crate::land::{Base, atom_branches_at, check_each, foresee_each, plan_landing};
+
+/// The time between two writes: a forge takes ten in a row for a machine gone wild.
+const PACE: Duration = Duration::from_secs(2);
+
+/// Opens or updates the pull requests of closed atoms. `wanted`: ids of atoms; `None`: all with
+/// work that has not landed. The caller holds [`crate::land::lock_landing`].
+///
+/// # Errors
+/// If git or the store fails, or the base alone fails the check. A failure of the forge ends the
+/// rest, and is told in the items.
+pub fn open_all(
+    run: &PullRun<'_>,
+    store: &mut Store,
+    wanted: Option<&[String]>,
+) -> Result<Vec<PullItem>, PullError> {
+    let live = ops::pull_requests(store, true)?;
+    let is_wanted = |one: &&PullRequest| wanted.is_none_or(|wanted| wanted.contains(&one.atom_id));
+    let live: Vec<PullRequest> = live.iter().filter(is_wanted).cloned().collect();
+    // One that was merged or closed meanwhile takes no more commits.
+    look_at(store, &run.land.ctx(), run.repository, run.forge, &live)?;
+    let mut items = plan(run, store, wanted)?;
+    let mut texts = Vec::new();
+    for item in &mut items {
+        item.pull_request = ops::pull_requests_of(store, &item.atom_id)
+            .ok()
+            .and_then(|mut all| all.pop())
+            .filter(|one| one.state.is_live() || item.outcome == PullOutcome::Already);
+        if item.outcome == PullOutcome::ToOpen {
+            match compose(store, run.texts, run.place, &item.atom_id)? {
+                Ok(found) => texts.push(Some(found)),
+                Err(key) => {
+                    item.hold(PullOutcome::HasKey, key.to_string());
+                    texts.push(None);
+                }
+            }
+        } else {
+            texts.push(None);
+        }
+    }
+    if run.options.dry_run {
+        return Ok(items);
+    }
+    let template = template(run.repository, run.base_commit)?;
+    let mut opener = Opener { run, template, last_write: None };
+    let mut stop = None;
+    for (item, texts) in items.iter_mut().zip(texts) {
+        let Some(texts) = texts.filter(|_| item.outcome == PullOutcome::ToOpen) else { continue };
+        if let Some(why) = &stop {
+            item.hold(PullOutcome::Held, format!("another one failed before: {why}"));
+            continue;
+        }
+        match opener.open_one(store, item, &texts) {
+            Ok(()) => {}
+            Err(PullError::Forge(error)) => {
+                stop = error.is_passing().then(|| error.to_string());
+                item.hold(PullOutcome::Failed, format!("{error}; {}", error.hint()));
+            }
+            Err(PullError::Git(error)) => {
+                item.hold(PullOutcome::Failed, error.to_string());
+                stop = Some(error.to_string());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(items)
+}
+
+/// The branches with all refusals of `el land`.
+fn plan(
+    run: &PullRun<'_>,
+    store: &mut Store,
+    wanted: Option<&[String]>,
+) -> Result<Vec<PullItem>, PullError> {
+    let (repository, settings) = (run.repository, run.land.settings);
+    let target = Some(run.base_commit.to_owned());
+    let branches = atom_branches_at(store, repository, settings, target)?;
+    let mut items = plan_landing(&branches, wanted);
+    let waits = hold_stacked(run, store, &mut items)?;
+    step_over(run, &mut items)?;
+    let name = run.place.base_name();
+    let base = Base { commit: run.base_commit, name: &name };
+    match run.options.dry_run {
+        true => foresee_each(repository, base, &mut items)?,
+        false => check_each(store, repository, run.land, base, &mut items)?,
+    }
+    let mut items: Vec<PullItem> = items.into_iter().map(PullItem::of_landing).collect();
+    for (at, why) in waits {
+        items[at].hold(PullOutcome::Waits, why);
+    }
+    Ok(items)
+}
+
+struct Opener<'a> {
+    run: &'a PullRun<'a>,
+    /// The repository's own.
+    template: Option<String>,
+    last_write: Option<Instant>,
+}
+
+impl Opener<'_> {
+    fn open_one(
+        &mut self,
+        store: &mut Store,
+        item: &mut PullItem,
+        texts: &Texts,
+    ) -> Result<(), PullError> {
+        let (branch, tip) =
+            (item.branch.clone().unwrap_or_default(), item.tip.clone().unwrap_or_default());
+        let pushed = push(self.run, store, &item.atom_id, &branch, &tip)?;
+        let (record, is_new) = match pushed {
+            Pushed::Arrived { record, is_new } => (*record, is_new),
+            Pushed::Held(why) => {
+                item.hold(PullOutcome::Held, why);
+                return Ok(());
+            }
+        };
+        item.tip.clone_from(&record.pushed);
+        item.pull_request = Some(record.clone());
+        let (record, outcome) = if record.number.is_some() {
+            (record, if is_new { PullOutcome::Updated } else { PullOutcome::Unchanged })
+        } else {
+            match adopt::find_own(self.run, store, &record)? {
+                adopt::Own::Found(record) => (*record, PullOutcome::Adopted),
+                adopt::Own::None => {
+                    item.pull_request = Some(self.create(store, &record, texts)?);
+                    item.outcome = PullOutcome::Opened;
+                    return Ok(());
+                }
+                adopt::Own::Foreign(number) => {
+                    item.hold(
+                        PullOutcome::Held,
+                        format!(
+                            "#{number} is open for {branch}, with another head; el pr adopt {} \
+                             {number} takes it",
+                            item.atom_id
+                        ),
+                    );
+                    return Ok(());
+                }
+            }
+        };
+        item.outcome = outcome;
+        item.pull_request = Some(record.clone());
+        if record.state.is_live() && update::update(self.run, &record, texts)? {
+            item.outcome = PullOutcome::Updated;
+        }
+        Ok(())
+    }
+
+    /// Makes the pull request. The intent is recorded before; if the answer is lost, the forge is
+    /// asked what it did.
+    fn create(
+        &mut self,
+        store: &mut Store,
+        record: &PullRequest,
+        texts: &Texts,
+    ) -> Result<PullRequest, PullError> {
+        let PullRun { forge, place, land, .. } = self.run;
+        let body = texts.new_body(self.template.as_deref());
+        if let Some(last) = self.last_write {
+            std::thread::sleep(PACE.saturating_sub(last.elapsed()));
+        }
+        let key = (record.atom_id.as_str(), record.seq);
+        ops::pull_request_opening(store, &land.ctx(), key)?;
+        let new = NewRequest {
+            head_owner: &record.head_owner,
+            head_ref: &record.head_ref,
+            base_ref: &place.base,
+            title: &texts.title,
+            body: &body,
+            is_draft: self.run.options.is_draft,
+        };
+        let made = forge.create(&place.repo, &new);
+        self.last_write = Some(Instant::now());
+        match made {
+            Ok((number, url)) => {
+                Ok(ops::pull_request_opened(store, &land.ctx(), key, number, &url)?)
+            }
+            Err(error @ (ForgeError::Network { .. } | ForgeError::Refused { .. }))
+            | Err(error @ ForgeError::Answer { .. }) => {
+                match adopt::find_own(self.run, store, record) {
+                    Ok(adopt::Own::Found(record)) => Ok(*record),
+                    _ => Err(error.into()),
+                }
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Decides where branches are pushed, and which repository receives the work. Neither is guessed.
+
+use super::PullError;
+use crate::forge::{Forge, ForgeError, MergeMethod, RepoName};
+use crate::git::{Remote, Repository};
+
+/// What a person has said about the place.
+#[derive(Debug, Clone, Default)]
+pub struct WantedPlace {
+    /// The remote that branches are pushed to.
+    pub remote: Option<String>,
+    /// `OWNER/NAME` or `HOST/OWNER/NAME`.
+    pub repo: Option<String>,
+    pub base: Option<String>,
+}
+
+/// The place of pull requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullPlace {
+    /// The remote that branches are pushed to.
+    pub remote: String,
+    /// The owner of the repository behind that remote.
+    pub head_owner: String,
+    /// The repository that receives the work.
+    pub repo: RepoName,
+    /// The remote of that repository.
+    pub base_remote: String,
+    pub base: String,
+    /// The base is the default branch, so `Closes #n` works.
+    pub is_default_base: bool,
+    pub methods: Vec<MergeMethod>,
+}
+
+impl PullPlace {
+    /// The base as git names it here: `origin/main`.
+    pub fn base_name(&self) -> String {
+        format!("{}/{}", self.base_remote, self.base)
+    }
+}
+
+/// Finds the place, and asks the forge about it. Nothing is pushed.
+///
+/// # Errors
+/// If there is no remote, more than one without a word about them, no right to push, or the forge
+/// cannot be asked.
+pub fn find_place(
+    repository: &Repository,
+    forge: &dyn Forge,
+    wanted: &WantedPlace,
+) -> Result<PullPlace, PullError> {
+    let remotes: Vec<(Remote, RepoName)> = repository
+        .remotes()?
+        .into_iter()
+        .filter_map(|remote| RepoName::of_url(&remote.url).map(|name| (remote, name)))
+        .collect();
+    let (remote, pushed_to) = choose_remote(&remotes, wanted.remote.as_deref())?;
+    let asked = match &wanted.repo {
+        Some(text) => RepoName::parse(text, &pushed_to.host).ok_or_else(|| {
+            PullError::place(
+                format!("pr_repo is '{text}', which names no repository"),
+                "el config set pr_repo OWNER/NAME",
+            )
+        })?,
+        None => pushed_to.clone(),
+    };
+    forge.ensure_ready()?;
+    let facts = forge.repository(&asked)?;
+    if let Some(parent) = facts.parent.as_ref().filter(|_| wanted.repo.is_none()) {
+        return Err(PullError::place(
+            format!("{} is a fork of {}, and either may be meant", asked.short(), parent.short()),
+            format!(
+                "el config set pr_repo {}, or pr_repo {}, says which one receives the work",
+                parent.short(),
+                asked.short()
+            ),
+        ));
+    }
+    let may_push = match asked.is_same(pushed_to) {
+        true => facts.may_push,
+        false => forge.repository(pushed_to)?.may_push,
+    };
+    if !may_push {
+        let said = "your rights there do not allow a push".to_owned();
+        return Err(ForgeError::NoRights { repo: pushed_to.to_string(), said }.into());
+    }
+    let base_remote = remotes
+        .iter()
+        .find(|(_, name)| name.is_same(&asked) || name.is_same(&facts.repo))
+        .map(|(remote, _)| remote.name.clone())
+        .ok_or_else(|| {
+            PullError::place(
+                format!("no remote of this repository is {asked}, whose branches are needed"),
+                format!("git remote add upstream https://{asked}"),
+            )
+        })?;
+    let is_default_base = wanted.base.is_none() || wanted.base == facts.default_branch;
+    let base = wanted.base.clone().or(facts.default_branch).ok_or_else(|| {
+        PullError::place(format!("{asked} has no branch yet"), "push its first branch yourself")
+    })?;
+    Ok(PullPlace {
+        remote: remote.name.clone(),
+        head_owner: pushed_to.owner.clone(),
+        repo: facts.repo,
+        base_remote,
+        base,
+        is_default_base,
+        methods: facts.methods,
+    })
+}
+
+fn choose_remote<'a>(
+    remotes: &'a [(Remote, RepoName)],
+    wanted: Option<&str>,
+) -> Result<&'a (Remote, RepoName), PullError> {
+    if let Some(wanted) = wanted {
+        let found = remotes.iter().find(|(remote, _)| remote.name == wanted);
+        return found.ok_or_else(|| {
+            PullError::place(
+                format!("pr_remote is '{wanted}', which is no remote on a forge"),
+                "git remote -v lists the remotes",
+            )
+        });
+    }
+    match remotes {
+        [] => Err(PullError::place(
+            "this repository has no remote on a forge",
+            "git remote add origin https://github.com/OWNER/NAME",
+        )),
+        [one] => Ok(one),
+        many => {
+            let names: Vec<String> =
+                many.iter().map(|(remote, to)| format!("{} ({to})", remote.name)).collect();
+            Err(PullError::place(
+                format!("this repository has {} remotes: {}", many.len(), names.join(", ")),
+                "el config set pr_remote NAME says where branches are pushed, and el config set \
+                 pr_repo OWNER/NAME which repository receives the work",
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remotes(urls: &[(&str, &str)]) -> Vec<(Remote, RepoName)> {
+        urls.iter()
+            .map(|(name, url)| {
+                let remote = Remote { name: (*name).to_owned(), url: (*url).to_owned() };
+                (remote, RepoName::of_url(url).unwrap())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn one_remote_is_taken_and_two_are_asked_about() {
+        let one = remotes(&[("up", "git@github.com:acme/shop")]);
+        assert_eq!(choose_remote(&one, None).unwrap().0.name, "up");
+        let two = remotes(&[
+            ("origin", "git@github.com:ada/shop"),
+            ("upstream", "https://github.com/acme/shop"),
+        ]);
+        let said = choose_remote(&two, None).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "this repository has 2 remotes: origin (github.com/ada/shop), upstream \
+             (github.com/acme/shop)"
+        );
+        assert_eq!(choose_remote(&two, Some("origin")).unwrap().1.owner, "ada");
+        assert!(choose_remote(&two, Some("gone")).is_err());
+        assert!(choose_remote(&[], None).is_err());
+    }
+}

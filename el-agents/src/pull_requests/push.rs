@@ -1,0 +1,127 @@
+//! Pushes one branch, and never over a commit that el does not know.
+
+use el_core::Store;
+use el_core::model::PullRequest;
+use el_core::ops::{self, NewPullRequest};
+
+use super::{PullError, PullPlace, PullRun};
+use crate::git::{Git, GitError, PushResult, Repository};
+
+/// How far the remote branch is.
+#[derive(Debug)]
+pub(super) enum Pushed {
+    /// The remote has the commit, which was there before if `is_new` is false.
+    Arrived { record: Box<PullRequest>, is_new: bool },
+    /// Nothing was pushed, for the given reason.
+    Held(String),
+}
+
+/// Pushes an atom's branch. The commit is recorded first: after a crash, a later call knows the
+/// commit that the remote has for its own.
+pub(super) fn push(
+    run: &PullRun<'_>,
+    store: &mut Store,
+    atom_id: &str,
+    branch: &str,
+    tip: &str,
+) -> Result<Pushed, PullError> {
+    let PullRun { repository, place, .. } = run;
+    let records = ops::pull_requests_of(store, atom_id)?;
+    let there = repository.remote_tip(&place.remote, branch)?;
+    let mut tip = tip.to_owned();
+    let known = |commit: &str| {
+        let of = |one: &PullRequest| {
+            [&one.pushed, &one.pushing, &one.merged_head]
+                .into_iter()
+                .any(|has| has.as_deref() == Some(commit))
+        };
+        records.iter().any(of)
+    };
+    let live = records.last().filter(|record| record.state.is_live());
+    match &there {
+        None if live.is_some_and(|record| record.number.is_some()) => {
+            return Ok(Pushed::Held(format!(
+                "{branch} was deleted at {}; el pr watch --once says what became of it",
+                place.remote
+            )));
+        }
+        None => {}
+        Some(there) if *there == tip => {}
+        Some(there) => {
+            repository.fetch_commit(&place.remote, &format!("refs/heads/{branch}"))?;
+            if repository.contains(there, &tip)? {
+                // Somebody has pushed on top of it.
+                move_up(repository, branch, &tip, there)?;
+                tip.clone_from(there);
+            } else if !repository.contains(&tip, there)? {
+                let whose = if known(there) {
+                    "its branch was rewritten here"
+                } else {
+                    "somebody else has pushed there"
+                };
+                return Ok(Pushed::Held(format!(
+                    "{whose}: {} has {there}, which {branch} does not have; merge it in its \
+                     worktree",
+                    place.remote
+                )));
+            }
+        }
+    }
+    let new = NewPullRequest {
+        forge: run.forge.name(),
+        repo: &place.repo.to_string(),
+        head_owner: &place.head_owner,
+        head_ref: branch,
+        base_ref: &place.base,
+        tip: &tip,
+    };
+    let is_new = there.as_ref() != Some(&tip);
+    let mut record = match live.filter(|live| !is_new && live.pushed.as_ref() == Some(&tip)) {
+        Some(live) => live.clone(),
+        None => ops::begin_push(store, &run.land.ctx(), atom_id, &new)?,
+    };
+    if is_new {
+        let result = repository.push_branch(&place.remote, &tip, branch, there.as_deref())?;
+        if let PushResult::Refused(why) = result {
+            return Ok(Pushed::Held(why));
+        }
+    }
+    if record.pushed.as_ref() != Some(&tip) || record.pushing.is_some() {
+        let key = (atom_id, record.seq);
+        record = ops::pull_request_pushed(store, &run.land.ctx(), key, &tip)?;
+    }
+    Ok(Pushed::Arrived { record: Box::new(record), is_new })
+}
+
+/// Moves an atom's branch, and its worktree, up to a commit that contains it. The plan has seen that
+/// no run is at work and that the worktree is clean; git refuses to lose later changes.
+pub(super) fn move_up(
+    repository: &Repository,
+    branch: &str,
+    tip: &str,
+    there: &str,
+) -> Result<(), GitError> {
+    if let Some(tree) = repository.checkout_of(branch)?.filter(|tree| !tree.is_missing) {
+        let git = Git::at(&tree.path).in_own_checkout().without_hooks();
+        let words = ["merge", "--quiet", "--ff-only", "--no-stat", "--no-autostash", there];
+        return git.ask(&words).map(drop);
+    }
+    let name = format!("refs/heads/{branch}");
+    let words = ["update-ref", "-m", "el pr", &name, there, tip];
+    repository.git().without_hooks().ask(&words).map(drop)
+}
+
+impl PullPlace {
+    /// Fetches the base and returns its commit.
+    ///
+    /// # Errors
+    /// If there is no such branch, or the remote cannot be reached.
+    pub fn fetch_base(&self, repository: &Repository) -> Result<String, PullError> {
+        repository.fetch_branch(&self.base_remote, &self.base)?.ok_or_else(|| {
+            PullError::place(
+                format!("{} has no branch {}", self.repo, self.base),
+                "el pr --base BRANCH names another",
+            )
+        })
+    }
+}

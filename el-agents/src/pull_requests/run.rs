@@ -1,0 +1,28 @@
+use super::{PullPlace, TextRules};
+use crate::forge::Forge;
+use crate::git::Repository;
+use crate::land::LandContext;
+
+/// How pull requests are opened.
+#[derive(Debug, Clone, Copy)]
+pub struct PullOptions {
+    /// As drafts. Of an existing one, the state is changed only if `changes_draft`.
+    pub is_draft: bool,
+    pub changes_draft: bool,
+    /// The base was named, and is changed in existing ones too.
+    pub changes_base: bool,
+    pub dry_run: bool,
+}
+
+/// All that opening needs.
+#[derive(Debug, Clone, Copy)]
+pub struct PullRun<'a> {
+    pub repository: &'a Repository,
+    pub land: &'a LandContext<'a>,
+    pub forge: &'a dyn Forge,
+    pub place: &'a PullPlace,
+    /// The fetched commit of the base.
+    pub base_commit: &'a str,
+    pub texts: &'a TextRules,
+    pub options: PullOptions,
+}

@@ -1,0 +1,32 @@
+//! Brings an open pull request up to date, beside its commits.
+
+use el_core::model::PullRequest;
+use el_core::protocol::pull_request::replace_section;
+
+use super::texts::Texts;
+use super::{PullError, PullRun};
+
+/// Replaces the section between the marks, and changes base and draft if that was asked for.
+/// Returns true if anything changed. A body that lost a mark belongs to a person.
+pub(super) fn update(
+    run: &PullRun<'_>,
+    record: &PullRequest,
+    texts: &Texts,
+) -> Result<bool, PullError> {
+    let Some(number) = record.number else { return Ok(false) };
+    let (forge, repo) = (run.forge, &run.place.repo);
+    // A forge may keep the line ends of a browser.
+    let body = forge.body(repo, number)?.replace("\r\n", "\n");
+    let new = replace_section(&body, &texts.section).filter(|new| *new != body);
+    let base = Some(run.place.base.as_str())
+        .filter(|base| run.options.changes_base && record.base_ref != *base);
+    if new.is_some() || base.is_some() {
+        forge.edit(repo, number, base, new.as_deref())?;
+    }
+    let is_draft = record.detail.as_deref() == Some("draft");
+    let turns = run.options.changes_draft && is_draft != run.options.is_draft;
+    if turns {
+        forge.set_draft(repo, number, run.options.is_draft)?;
+    }
+    Ok(new.is_some() || base.is_some() || turns)
+}

@@ -1,0 +1,188 @@
+//! What `el pr` answers.
+
+use el_agents::pull_requests::{PullItem, PullOutcome, PullPlace};
+use el_core::model::{PullRequest, Timestamp};
+use el_core::ops::Given;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::pull_requests::{number_text, state_style, state_words};
+use crate::output::{sanitize, style, time};
+
+/// Lines of the end of a detail that people see.
+const DETAIL_LINES: usize = 8;
+
+/// The answer of `el pr`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::commands) struct Opening<'a> {
+    /// HOST/OWNER/NAME of the repository that receives the work.
+    repo: String,
+    /// The remote that branches are pushed to.
+    remote: &'a str,
+    base: &'a str,
+    dry_run: bool,
+    count: usize,
+    /// The number of pull requests that were opened.
+    opened: usize,
+    items: &'a [PullItem],
+}
+
+impl<'a> Opening<'a> {
+    pub(super) fn new(place: &'a PullPlace, dry_run: bool, items: &'a [PullItem]) -> Opening<'a> {
+        Opening {
+            repo: place.repo.to_string(),
+            remote: &place.remote,
+            base: &place.base,
+            dry_run,
+            count: items.len(),
+            opened: items.iter().filter(|item| item.outcome == PullOutcome::Opened).count(),
+            items,
+        }
+    }
+}
+
+/// Pull requests as they are known here.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::commands) struct Listing {
+    pub(super) count: usize,
+    pub(super) total: usize,
+    pub(super) truncated: bool,
+    pub(super) items: Vec<PullRequest>,
+    /// Atoms that are open again for what was asked for in review.
+    reopened: Vec<String>,
+    /// Atoms whose attempts at that are used up.
+    blocked: Vec<String>,
+}
+
+impl Listing {
+    pub(super) fn new(items: Vec<PullRequest>) -> Listing {
+        Listing {
+            count: items.len(),
+            total: items.len(),
+            truncated: false,
+            items,
+            reopened: Vec::new(),
+            blocked: Vec::new(),
+        }
+    }
+
+    pub(super) fn with_given(mut self, given: Vec<(String, Given)>) -> Listing {
+        for (id, end) in given {
+            match end {
+                Given::Reopened => self.reopened.push(id),
+                Given::Blocked => self.blocked.push(id),
+                Given::Nothing => {}
+            }
+        }
+        self
+    }
+
+    pub(super) fn print(&self, page: &mut Page, now: Timestamp) {
+        for one in &self.items {
+            let id = page.paint(style::ID, &one.atom_id);
+            let word = page.paint(state_style(one.state), &state_words(one));
+            let number = number_text(one);
+            let seen = one.seen_at.map(|at| format!(", seen {}", time::relative_time(now, at)));
+            page.push_line(format!("{id}  {number}  {word}{}", seen.unwrap_or_default()));
+            if let Some(url) = one.url.as_ref().filter(|_| !page.is_quiet()) {
+                page.push_line(format!("  {}", sanitize::one_line(url)));
+            }
+        }
+        for id in &self.reopened {
+            let id = page.paint(style::ID, id);
+            page.push_line(format!("{id}  is open again, for what its review asks"));
+        }
+        for id in &self.blocked {
+            let id = page.paint(style::ID, id);
+            page.push_line(format!("{id}  is blocked: its review asks for more"));
+        }
+        if self.items.is_empty() && !page.is_quiet() {
+            let text = page.paint(style::DIM, "no pull request is known here");
+            page.push_line(text);
+        }
+    }
+}
+
+pub(super) fn report_opening(app: &App, data: &Opening<'_>) -> Result<Exit> {
+    let failed = data.items.iter().filter(|item| item.outcome.is_failure()).count();
+    if failed > 0 && app.printer.is_robot() {
+        let noun = if failed == 1 { "branch has" } else { "branches have" };
+        return Err(CommandError::new(
+            Exit::Conflict,
+            "not_opened",
+            format!("{failed} {noun} no pull request as it should be"),
+        )
+        .with_hint("details.items says of each what became of it, and why")
+        .with_detail("repo", data.repo.as_str())
+        .with_detail("opened", data.opened)
+        .with_detail("items", serde_json::to_value(data.items).unwrap_or_default()));
+    }
+    let exit = if failed == 0 { Exit::Done } else { Exit::Conflict };
+    app.printer.emit_and_exit(data, exit, |page| print_opening(page, data))
+}
+
+fn print_opening(page: &mut Page, data: &Opening<'_>) {
+    if data.dry_run && !page.is_quiet() {
+        page.push_line(format!(
+            "Branches would be pushed to {}, for pull requests into {} of {}",
+            data.remote, data.base, data.repo
+        ));
+    }
+    for item in data.items {
+        let id = page.paint(style::ID, &item.atom_id);
+        let style = if item.outcome.is_failure() { style::WARNING } else { style::GOOD };
+        let outcome = page.paint(style, &outcome_words(item, data.base));
+        page.push_line(format!("{id}  {outcome}"));
+        if page.is_quiet() {
+            continue;
+        }
+        if let Some(url) = item.pull_request.as_ref().and_then(|one| one.url.as_ref()) {
+            page.push_line(format!("  {}", sanitize::one_line(url)));
+        }
+        if let Some(detail) = &item.detail {
+            let lines: Vec<&str> = detail.lines().collect();
+            for line in &lines[lines.len().saturating_sub(DETAIL_LINES)..] {
+                page.push_line(format!("  {}", sanitize::one_line(line)));
+            }
+        }
+        if let Some(atom) = &item.conflict_atom {
+            page.push_line(format!("  {} is filed to resolve it", page.paint(style::ID, atom)));
+        }
+    }
+    if data.items.is_empty() && !page.is_quiet() {
+        let text = page.paint(style::DIM, "nothing to open");
+        page.push_line(text);
+    }
+}
+
+fn outcome_words(item: &PullItem, base: &str) -> String {
+    let number = item.pull_request.as_ref().and_then(|one| one.number);
+    let number = number.map(|number| format!("#{number}")).unwrap_or_default();
+    match item.outcome {
+        PullOutcome::ToOpen if number.is_empty() => "would be opened".to_owned(),
+        PullOutcome::ToOpen => format!("{number} would be updated"),
+        PullOutcome::Opened => format!("{number} is open now"),
+        PullOutcome::Adopted => format!("{number} was there already"),
+        PullOutcome::Updated => format!("{number} is up to date now"),
+        PullOutcome::Unchanged => format!("{number} was up to date"),
+        PullOutcome::Already => format!("is on {base} already"),
+        PullOutcome::Nothing => "has no commits to bring in".to_owned(),
+        PullOutcome::NoBranch => "has no branch".to_owned(),
+        PullOutcome::NotFinished => "is not closed".to_owned(),
+        PullOutcome::AtWork => "has a run at work".to_owned(),
+        PullOutcome::Uncommitted => {
+            "has changes that are not committed; commit them in its worktree".to_owned()
+        }
+        PullOutcome::Astray => "was left out".to_owned(),
+        PullOutcome::Conflict => format!("is in conflict with {base}"),
+        PullOutcome::CheckFailed => "makes the check fail, and was left out".to_owned(),
+        PullOutcome::Waits => "waits".to_owned(),
+        PullOutcome::HasKey => "was not pushed".to_owned(),
+        PullOutcome::Held => "was left as it is".to_owned(),
+        PullOutcome::Failed => "could not be opened now".to_owned(),
+    }
+}

@@ -1,0 +1,83 @@
+use el_agents::git;
+use el_agents::land::{self, LandContext};
+use el_agents::pull_requests::{PullItem, PullOptions, PullRun, find_place, open_all};
+
+use super::answer::{Opening, report_opening};
+use super::{forge, wanted_atoms};
+use crate::app::App;
+use crate::commands::work::this_program;
+use crate::commands::worktrees::find_repository;
+use crate::complete;
+use crate::error::Result;
+use crate::exit::Exit;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Open {
+    /// The atoms
+    #[arg(value_name = "ATOM", conflicts_with = "all", add = complete::all_atoms())]
+    atoms: Vec<String>,
+    /// Every closed atom with a branch that is not merged
+    #[arg(long)]
+    all: bool,
+    /// As drafts [default: the setting pr_draft]
+    #[arg(long, conflicts_with = "ready")]
+    draft: bool,
+    /// Ready for review; those that are drafts become so, too
+    #[arg(long)]
+    ready: bool,
+    /// The branch that receives the work [default: the repository's default branch]
+    #[arg(long, value_name = "BRANCH")]
+    base: Option<String>,
+    /// Show where to and what, and push nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Open {
+    /// What `el land --pr` asks for.
+    pub(super) fn new(atoms: Vec<String>, all: bool, dry_run: bool) -> Open {
+        Open { atoms, all, draft: false, ready: false, base: None, dry_run }
+    }
+}
+
+pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
+    git::ensure_version()?;
+    let repository = find_repository(app)?;
+    let wanted = wanted_atoms(app, &args.atoms, args.all)?;
+    let settings = match args.dry_run {
+        true => app.settings()?,
+        false => app.settings_for_agents()?,
+    };
+    app.warn_of_inert(&settings);
+    let (land, mut pull) = (settings.land_settings()?, settings.pull_settings()?);
+    pull.place.base.clone_from(&args.base);
+    let forge = forge();
+    let place = find_place(&repository, &forge, &pull.place)?;
+    let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
+    let base_commit = place.fetch_base(&repository)?;
+    let environment: Vec<_> = std::env::vars_os().collect();
+    let context = LandContext {
+        settings: &land,
+        database: &app.project()?.db,
+        el: this_program()?,
+        environment: &environment,
+        actor: app.actor(),
+        session: app.session(),
+    };
+    let run = PullRun {
+        repository: &repository,
+        land: &context,
+        forge: &forge,
+        place: &place,
+        base_commit: &base_commit,
+        texts: &pull.texts,
+        options: PullOptions {
+            is_draft: if args.ready { false } else { args.draft || pull.is_draft },
+            changes_draft: args.draft || args.ready,
+            changes_base: args.base.is_some(),
+            dry_run: args.dry_run,
+        },
+    };
+    let items: Vec<PullItem> = open_all(&run, &mut app.open_for_writing()?, wanted.as_deref())?;
+    report_opening(app, &Opening::new(&place, args.dry_run, &items))
+}

@@ -1,0 +1,59 @@
+//! Pull requests in words.
+
+use el_core::model::{PullRequest, PullRequestState};
+
+use crate::output::{sanitize, style};
+
+pub(crate) fn number_text(one: &PullRequest) -> String {
+    one.number.map_or_else(|| "no number yet".to_owned(), |number| format!("#{number}"))
+}
+
+pub(crate) fn state_style(state: PullRequestState) -> anstyle::Style {
+    match state {
+        PullRequestState::Closed | PullRequestState::Lost => style::WARNING,
+        PullRequestState::Merged => style::GOOD,
+        _ => style::DIM,
+    }
+}
+
+/// The state in words.
+pub(crate) fn state_words(one: &PullRequest) -> String {
+    let detail = one.detail.as_deref().unwrap_or_default().replace('_', " ");
+    match one.state {
+        PullRequestState::Pushing => "its push was begun".to_owned(),
+        PullRequestState::Opening => "is being opened".to_owned(),
+        PullRequestState::Open if detail.is_empty() => "open".to_owned(),
+        PullRequestState::Open => format!("open: {detail}"),
+        PullRequestState::Queued => "in the merge queue".to_owned(),
+        PullRequestState::Merged => format!("merged into {}", one.base_ref),
+        PullRequestState::Closed => "closed without being merged".to_owned(),
+        PullRequestState::Lost => format!("lost: {detail}"),
+    }
+}
+
+/// The number, the state and the address.
+pub(crate) fn brief(one: &PullRequest) -> String {
+    let url = one.url.as_deref().map(|url| format!("  {}", sanitize::one_line(url)));
+    format!("{} {}{}", number_text(one), state_words(one), url.unwrap_or_default())
+}
+
+/// A sentence about an atom's pull request, and what to do about it.
+pub(crate) fn sentence(one: &PullRequest) -> String {
+    let url = one.url.as_deref().map(|url| format!(", {}", sanitize::one_line(url)));
+    let head = format!(
+        "Its pull request ({}{}) is: {}.",
+        number_text(one),
+        url.unwrap_or_default(),
+        state_words(one)
+    );
+    let id = &one.atom_id;
+    match one.state {
+        PullRequestState::Pushing | PullRequestState::Opening => {
+            format!("{head} el pr {id} goes on with it.")
+        }
+        PullRequestState::Closed => {
+            format!("{head} A person decides: el reopen {id}, or el discard {id}.")
+        }
+        _ => head,
+    }
+}

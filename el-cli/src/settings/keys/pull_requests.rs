@@ -1,0 +1,81 @@
+//! Pull requests.
+
+use super::{Class, Key, Kind, LOWER, Scope, key};
+
+pub(super) static KEYS: &[Key] = &[
+    key(
+        "pr_remote",
+        Kind::Text,
+        None,
+        Scope::Project,
+        Class::Trusted,
+        "The remote that `el pr` pushes branches to; unset: the only one there is",
+    ),
+    key(
+        "pr_repo",
+        Kind::Text,
+        None,
+        Scope::Project,
+        Class::Trusted,
+        "The repository that receives the work, as OWNER/NAME; unset: the one behind the remote, \
+         unless that is a fork",
+    ),
+    key(
+        "land_via",
+        Kind::Choice(&["branch", "pr"]),
+        Some("branch"),
+        Scope::Project,
+        Class::Trusted,
+        "How `el land` brings work in: it moves the branch here, or it opens pull requests",
+    ),
+    key(
+        "pr_draft",
+        Kind::Bool,
+        Some("true"),
+        Scope::Project,
+        Class::Trusted,
+        "New pull requests are drafts",
+    ),
+    key(
+        "pr_method",
+        Kind::Choice(&["squash", "merge", "rebase"]),
+        None,
+        Scope::Project,
+        Class::Trusted,
+        "How `el pr merge` merges; unset: squash, merge or rebase, the first that the repository \
+         allows",
+    ),
+    key(
+        "pr_feedback",
+        Kind::Choice(&["off", "checks", "reviews", "all"]),
+        Some("off"),
+        Scope::Project,
+        Class::Trusted,
+        "What `el pr watch` hands to the next attempt: failed required checks, reviews that \
+         request changes and open threads, or both",
+    ),
+    key(
+        "pr_attempts",
+        Kind::Int { min: 0, max: 20 },
+        Some("2"),
+        Scope::Project,
+        LOWER,
+        "How often such feedback reopens an atom before a person is asked",
+    ),
+    key(
+        "pr_trust",
+        Kind::List,
+        Some("OWNER, MEMBER, COLLABORATOR"),
+        Scope::Project,
+        Class::Trusted,
+        "Whose words reach an agent, by their part in the repository; nobody else's do",
+    ),
+    key(
+        "pr_cost",
+        Kind::Bool,
+        Some("false"),
+        Scope::Project,
+        Class::Trusted,
+        "The body of a pull request tells what the work cost",
+    ),
+];

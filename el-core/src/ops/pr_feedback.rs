@@ -1,0 +1,110 @@
+use serde_json::json;
+
+use super::change::{ChangeDetails, set_status};
+use super::comment::insert_comment;
+use crate::model::{EventKind, Status};
+use crate::store::{Store, Tx, atom, event, pull_request, run};
+use crate::{Ctx, Error, Result};
+
+/// A thing that a forge wants of an atom's branch: a failed check, a review, a thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// The commit that it is about.
+    pub head: String,
+    /// Unique in its pull request.
+    pub id: String,
+    /// What the next attempt is told.
+    pub text: String,
+}
+
+/// What became of remarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Given {
+    /// All of them were known, or the atom is not closed.
+    Nothing,
+    /// The atom is open again, and its next attempt is told.
+    Reopened,
+    /// There were enough attempts: a person is asked.
+    Blocked,
+}
+
+/// Hands new remarks to the atom's next attempt: the atom is reopened with a comment. Each is told
+/// once for its commit. `most`: how often remarks reopen an atom before a person is asked.
+///
+/// # Errors
+///
+/// If there is no such pull request, the caller's run is stale, or the database cannot be written.
+pub fn give_remarks(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    key: (&str, i64),
+    remarks: &[Remark],
+    most: u32,
+) -> Result<Given> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let one = pull_request::of_atom(tx, key.0)?.into_iter().find(|one| one.seq == key.1);
+        let one = one.ok_or_else(|| Error::NotFound {
+            what: "pull request",
+            id: format!("{}/{}", key.0, key.1),
+        })?;
+        let atom = atom::get(tx, key.0)?;
+        if atom.status != Status::Closed || atom.run_id.is_some() {
+            return Ok(Given::Nothing);
+        }
+        let new = record_new(tx, ctx, key, remarks)?;
+        if new.is_empty() {
+            return Ok(Given::Nothing);
+        }
+        let number = one.number.map(|number| format!(" #{number}")).unwrap_or_default();
+        let texts: Vec<&str> = new.iter().map(|remark| remark.text.as_str()).collect();
+        let comment =
+            format!("Asked for in review of the pull request{number}:\n\n{}", texts.join("\n\n"));
+        insert_comment(tx, ctx, key.0, None, &comment)?;
+        let rounds = pull_request::remark_rounds(tx, key.0)?;
+        let is_enough = rounds > i64::from(most);
+        let data = json!({ "seq": key.1, "state": one.state, "number": one.number,
+            "remarks": new.len(), "round": rounds });
+        event::insert(tx, ctx, EventKind::PullRequest, Some(key.0), None, &data)?;
+        let reason = format!(
+            "its pull request{number} asks for more than pr_attempts = {most} further attempts"
+        );
+        let (status, to) = match is_enough {
+            true => (
+                Status::Blocked,
+                ChangeDetails {
+                    reason: Some(&reason),
+                    via: Some("pull_request"),
+                    ..ChangeDetails::default()
+                },
+            ),
+            false => (
+                Status::Open,
+                ChangeDetails {
+                    fresh: true,
+                    via: Some("pull_request"),
+                    ..ChangeDetails::default()
+                },
+            ),
+        };
+        set_status(tx, ctx, &atom, status, to)?;
+        Ok(if is_enough { Given::Blocked } else { Given::Reopened })
+    })
+}
+
+/// Records the remarks that are new, as one round.
+fn record_new<'a>(
+    tx: &Tx<'_>,
+    ctx: &Ctx<'_>,
+    key: (&str, i64),
+    remarks: &'a [Remark],
+) -> Result<Vec<&'a Remark>> {
+    let round = pull_request::remark_rounds(tx, key.0)? + 1;
+    let mut new = Vec::new();
+    for remark in remarks {
+        if pull_request::insert_remark(tx, ctx.now, key, (&remark.head, &remark.id), round)? {
+            new.push(remark);
+        }
+    }
+    Ok(new)
+}

@@ -1,0 +1,79 @@
+//! `el pr`: the real `gh` and git against the scripted GitHub.
+
+mod crashes;
+mod feedback;
+mod opening;
+mod refusals;
+mod watching;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Github, TestEnv};
+
+/// A tracker in a clone of a repository at GitHub.
+struct Shop {
+    env: TestEnv,
+    github: Github,
+}
+
+impl Shop {
+    #[track_caller]
+    fn open(gh: &Path) -> Shop {
+        let mut env = TestEnv::with_repository("");
+        let github = Github::start(&mut env, gh);
+        github.publish(&env);
+        Shop { env, github }
+    }
+
+    /// A closed atom whose branch writes a file.
+    #[track_caller]
+    fn finished(&self, file: &str, text: &str) -> String {
+        let id = self.env.create(&format!("Write {file}"), &[]);
+        self.env.git(&["branch", "--quiet", &format!("el/{id}"), "origin/main"]);
+        // As el itself notes where a branch begins.
+        self.env.git(&["update-ref", &format!("refs/el/base/{id}"), "origin/main"]);
+        self.commit(&id, file, text);
+        self.env.el(&["close", &id]).ok();
+        id
+    }
+
+    /// Commits a file on an atom's branch, in a worktree that is kept.
+    #[track_caller]
+    fn commit(&self, id: &str, file: &str, text: &str) {
+        let tree = self.env.project(format!(".eluent/worktrees/{id}"));
+        let at = tree.to_str().unwrap();
+        if !tree.exists() {
+            self.env.git(&["worktree", "add", "--quiet", at, &format!("el/{id}")]);
+        }
+        std::fs::write(tree.join(file), format!("{text}\n")).unwrap();
+        self.env.git(&["-C", at, "add", file]);
+        self.env.git(&["-C", at, "commit", "--quiet", "-m", text]);
+    }
+
+    fn tip(&self, id: &str) -> String {
+        self.env.git(&["rev-parse", &format!("refs/heads/el/{id}")])
+    }
+
+    /// The pull requests at GitHub, by number.
+    #[track_caller]
+    fn pulls(&self) -> Vec<Value> {
+        let state = self.github.state();
+        let mut all: Vec<Value> = state["pulls"].as_object().unwrap().values().cloned().collect();
+        all.sort_by_key(|one| one["number"].as_u64());
+        all
+    }
+
+    /// What `el` knows of the one pull request.
+    #[track_caller]
+    fn record(&self) -> Value {
+        let list = self.env.robot(&["pr", "list"]);
+        assert_eq!(list["count"], 1, "{list}");
+        list["items"][0].clone()
+    }
+
+    fn merge(&self, number: u64, method: &str) {
+        self.github.control(json!({ "do": "merge", "number": number, "method": method }));
+    }
+}

@@ -1,0 +1,96 @@
+//! `kill -9` at each step, lost answers, and two at once: there is one pull request, and it is
+//! recorded.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::Shop;
+use crate::support::gh_versions;
+
+/// Puts a program on PATH that kills its parent before or after a call with this word, once.
+fn kill_at(shop: &Shop, name: &str, real: &Path, word: &str, is_after: bool) {
+    let mark = shop.env.path(format!("killed-{name}"));
+    let _ = std::fs::remove_file(&mark);
+    let (mark, real) = (mark.display(), real.display());
+    let kill = format!("[ -e {mark} ] || {{ : >{mark}; kill -9 $PPID; }}");
+    let (before, after) = if is_after { (":", kill.as_str()) } else { (kill.as_str(), ":") };
+    let script = format!(
+        "#!/bin/sh\ncase \" $* \" in\n*' {word} '*) {before}; {real} \"$@\"; code=$?; {after}; \
+         exit $code ;;\nesac\nexec {real} \"$@\"\n"
+    );
+    shop.env.program(name, &script);
+}
+
+fn git() -> std::path::PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    std::env::split_paths(&path).map(|folder| folder.join("git")).find(|at| at.is_file()).unwrap()
+}
+
+#[track_caller]
+fn has_one(shop: &Shop, id: &str, step: &str) {
+    let again = shop.env.robot(&["pr", id]);
+    let pulls = shop.pulls();
+    assert_eq!(pulls.len(), 1, "{step}: {again}");
+    let record = shop.record();
+    assert_eq!(record["number"], pulls[0]["number"], "{step}");
+    assert_eq!(record["state"], "open", "{step}");
+    assert_eq!(record["pushed"], json!(shop.tip(id)), "{step}");
+    assert_eq!(record["pushing"], json!(null), "{step}");
+}
+
+#[test]
+fn a_kill_at_any_step_of_opening_ends_with_one_pull_request() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let steps = [
+            ("gh", "view", false),
+            ("git", "fetch", false),
+            ("git", "push", false),
+            ("git", "push", true),
+            ("gh", "list", false),
+            ("gh", "list", true),
+            ("gh", "create", false),
+            ("gh", "create", true),
+        ];
+        for (at, (name, word, is_after)) in steps.into_iter().enumerate() {
+            let shop = if at == 0 { &shop } else { &Shop::open(&gh) };
+            let id = shop.finished("a.txt", "one");
+            let real = if name == "gh" { gh.clone() } else { git() };
+            kill_at(shop, name, &real, word, is_after);
+            let killed = shop.env.el(&["pr", &id]);
+            assert_ne!(killed.status, 0, "{name} {word}: {killed:#?}");
+            shop.env.link(name, &real);
+            // A further commit after the crash is no other person's push.
+            if is_after {
+                shop.commit(&id, "b.txt", "further");
+            }
+            has_one(shop, &id, &format!("{name} {word} {is_after}"));
+        }
+    }
+}
+
+#[test]
+fn a_lost_answer_makes_no_second_pull_request() {
+    for gh in gh_versions() {
+        for call in ["mutation PullRequestCreate", "git-receive-pack"] {
+            let shop = Shop::open(&gh);
+            let id = shop.finished("a.txt", "one");
+            shop.github.control(json!({ "do": "rule", "when": call, "act": "drop" }));
+            shop.env.el(&["pr", &id]);
+            has_one(&shop, &id, call);
+        }
+    }
+}
+
+#[test]
+fn two_at_once_open_one() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        let both = [shop.env.start_el(&["pr", &id]), shop.env.start_el(&["pr", &id])];
+        let ended = both.map(|one| one.wait(std::time::Duration::from_secs(120)));
+        assert!(ended.iter().any(|ran| ran.status == 0), "{ended:#?}");
+        has_one(&shop, &id, "two at once");
+    }
+}

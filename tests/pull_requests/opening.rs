@@ -1,0 +1,132 @@
+use serde_json::json;
+
+use super::Shop;
+use crate::support::gh_versions;
+
+#[test]
+fn a_branch_becomes_one_pull_request_and_is_updated() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        let planned = shop.env.robot(&["pr", &id, "--dry-run"]);
+        assert_eq!(planned["items"][0]["fate"], "to_open", "{planned}");
+        assert_eq!(planned["repo"], "github.localhost/acme/shop");
+        assert_eq!(shop.pulls().len(), 0);
+
+        let opened = shop.env.robot(&["pr", &id]);
+        assert_eq!(opened["items"][0]["fate"], "opened", "{opened}");
+        let pulls = shop.pulls();
+        assert_eq!(pulls.len(), 1);
+        assert_eq!(pulls[0]["title"], "Write a.txt");
+        assert_eq!(pulls[0]["isDraft"], true);
+        assert!(pulls[0]["body"].as_str().unwrap().contains(&id), "{}", pulls[0]);
+        let record = shop.record();
+        assert_eq!(record["number"], 1);
+        assert_eq!(record["state"], "open");
+        assert_eq!(record["pushed"], json!(shop.tip(&id)));
+
+        let again = shop.env.robot(&["pr", "--all"]);
+        assert_eq!(again["items"][0]["fate"], "unchanged", "{again}");
+
+        shop.commit(&id, "b.txt", "two");
+        let updated = shop.env.robot(&["pr", &id, "--ready"]);
+        assert_eq!(updated["items"][0]["fate"], "updated", "{updated}");
+        assert_eq!(shop.record()["pushed"], json!(shop.tip(&id)));
+        let pulls = shop.pulls();
+        assert_eq!((pulls.len(), &pulls[0]["isDraft"]), (1, &json!(false)));
+
+        // Nothing but the atom's own branch was ever pushed.
+        for call in shop.github.calls() {
+            for name in call["pushed"].as_array().into_iter().flatten() {
+                let name = name.to_string();
+                let is_first = name.contains("refs/heads/main");
+                assert!(name.contains(&format!("refs/heads/el/{id}")) || is_first, "{call}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_template_stays_and_only_the_text_between_the_marks_is_replaced() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        std::fs::create_dir(shop.env.project(".github")).unwrap();
+        let template = shop.env.project(".github/PULL_REQUEST_TEMPLATE.md");
+        std::fs::write(template, "## Why\n\n- [ ] tested\n").unwrap();
+        shop.env.git(&["add", ".github"]);
+        shop.env.git(&["commit", "--quiet", "-m", "template"]);
+        shop.env.git(&["push", "--quiet", "origin", "main"]);
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id]).ok();
+        let body = shop.pulls()[0]["body"].as_str().unwrap().to_owned();
+        assert!(body.starts_with("## Why\n\n- [ ] tested\n\n<!-- el:begin -->"), "{body}");
+
+        let edited = body.replace("[ ]", "[x]").replace(&id, "gone") + "\nA person's words.\n";
+        shop.github.control(json!({ "do": "pull", "number": 1, "body": edited }));
+        shop.env.el(&["pr", &id]).ok();
+        let body = shop.pulls()[0]["body"].as_str().unwrap().to_owned();
+        assert_eq!(body.trim(), edited.replace("gone", &id).trim());
+
+        let unmarked = edited.replace("<!-- el:end -->", "");
+        shop.github.control(json!({ "do": "pull", "number": 1, "body": unmarked }));
+        shop.env.el(&["pr", &id]).ok();
+        assert_eq!(shop.pulls()[0]["body"].as_str().unwrap().trim(), unmarked.trim());
+    }
+}
+
+#[test]
+fn a_reviewers_commit_is_taken_into_the_worktree_and_never_lost() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id]).ok();
+        let branch = format!("el/{id}");
+        // A reviewer pushes on top of it, from a clone.
+        let clone = shop.env.path("reviewer");
+        let at = clone.to_str().unwrap();
+        shop.env.git(&["clone", "--quiet", "-b", &branch, crate::support::SHOP, at]);
+        std::fs::write(clone.join("r.txt"), "review\n").unwrap();
+        shop.env.git(&["-C", at, "add", "r.txt"]);
+        shop.env.git(&["-C", at, "commit", "--quiet", "-m", "review"]);
+        shop.env.git(&["-C", at, "push", "--quiet", "origin", &branch]);
+        let theirs = shop.env.git(&["-C", at, "rev-parse", "HEAD"]);
+
+        let taken = shop.env.robot(&["pr", &id]);
+        assert_eq!(taken["items"][0]["tip"], json!(theirs), "{taken}");
+        assert_eq!(shop.tip(&id), theirs);
+        let tree = shop.env.project(format!(".eluent/worktrees/{id}/r.txt"));
+        assert_eq!(std::fs::read_to_string(tree).unwrap(), "review\n");
+
+        // A branch that was rewritten here is not forced over it.
+        let tree = shop.env.project(format!(".eluent/worktrees/{id}"));
+        let tree = tree.to_str().unwrap();
+        shop.env.git(&["-C", tree, "reset", "--quiet", "--hard", "origin/main"]);
+        shop.commit(&id, "c.txt", "other");
+        let held = shop.env.el(&["pr", &id]).fails_with(4);
+        assert!(held.stdout.contains("rewritten"), "{held:#?}");
+        let there = shop.env.git(&["ls-remote", "origin", &format!("refs/heads/{branch}")]);
+        assert!(there.starts_with(&theirs), "{there}");
+    }
+}
+
+#[test]
+fn what_builds_on_open_work_waits_for_it() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let below = shop.finished("a.txt", "one");
+        let above = shop.env.create("Above", &[]);
+        shop.env.el(&["dep", "add", &below, &above]).ok();
+        shop.env.git(&["branch", "--quiet", &format!("el/{above}"), &format!("el/{below}")]);
+        shop.commit(&above, "b.txt", "two");
+        shop.env.el(&["close", &above]).ok();
+        let first = shop.env.robot(&["pr", "--all"]);
+        let fates: Vec<&str> = first["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["fate"].as_str().unwrap())
+            .collect();
+        assert_eq!(fates, ["opened", "waits"], "{first}");
+        assert_eq!(shop.pulls().len(), 1);
+    }
+}

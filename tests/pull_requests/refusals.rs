@@ -1,0 +1,134 @@
+use serde_json::json;
+
+use super::Shop;
+use crate::support::gh_versions;
+
+/// Asserts exit code 6 with these words, and that nothing was pushed.
+#[track_caller]
+fn is_refused(shop: &Shop, arguments: &[&str], words: &str) {
+    let before = shop.github.writes();
+    let ran = shop.env.el(arguments).fails_with(6);
+    assert!(ran.stderr.contains(words), "{ran:#?}");
+    assert_eq!(shop.github.writes(), before, "nothing is pushed or made");
+    assert_eq!(shop.env.robot(&["pr", "list"])["count"], 0);
+}
+
+#[test]
+fn bad_surroundings_are_told_in_a_sentence_and_nothing_is_pushed() {
+    for gh in gh_versions() {
+        let mut shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+
+        shop.env.program("gh", "#!/bin/sh\necho 'gh version 2.4.0 (2022-01-01)'\n");
+        is_refused(&shop, &["pr", &id], "this is gh 2.4.0");
+        std::fs::remove_file(shop.env.path("bin/gh")).unwrap();
+        shop.env.link("gh", "/nowhere/gh");
+        let path = shop.env.path("bin").display().to_string();
+        let git = shop.env.git(&["--exec-path"]);
+        assert!(!git.is_empty());
+        shop.env.link("git", which("git"));
+        shop.env.link("sh", which("sh"));
+        shop.env.set("PATH", &path);
+        is_refused(&shop, &["pr", &id], "gh is not installed");
+        shop.env.unset("PATH");
+        shop.env.link("gh", &gh);
+
+        shop.github.fail("query", 401, "Bad credentials");
+        is_refused(&shop, &["pr", &id], "nobody is signed in to github.localhost");
+
+        shop.github.control(json!({ "do": "set", "permission": "READ" }));
+        is_refused(&shop, &["pr", &id], "your rights there do not allow a push");
+        shop.github.control(json!({ "do": "set", "permission": "WRITE" }));
+
+        shop.env.git(&["remote", "add", "fork", "http://github.localhost/ada/shop.git"]);
+        is_refused(&shop, &["pr", &id], "this repository has 2 remotes");
+        shop.env.git(&["remote", "remove", "fork"]);
+        shop.env.git(&["remote", "set-url", "origin", "http://github.localhost/acme/gone.git"]);
+        is_refused(&shop, &["pr", &id], "github.localhost/acme/gone is not there");
+        shop.env.git(&["remote", "remove", "origin"]);
+        is_refused(&shop, &["pr", &id], "no remote on a forge");
+    }
+}
+
+fn which(name: &str) -> std::path::PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|at| at.is_file()).unwrap()
+}
+
+#[test]
+fn what_land_refuses_is_refused_before_anything_is_pushed() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        shop.env.configure("land_check = \"test ! -e bad.txt\"\n");
+        let open = shop.finished("open.txt", "one");
+        shop.env.el(&["reopen", &open]).ok();
+        let dirty = shop.finished("dirty.txt", "one");
+        let tree = shop.env.project(format!(".eluent/worktrees/{dirty}/dirty.txt"));
+        std::fs::write(tree, "not committed\n").unwrap();
+        let bad = shop.finished("bad.txt", "one");
+        let conflict = shop.finished("base.txt", "theirs");
+        std::fs::write(shop.env.project("base.txt"), "ours\n").unwrap();
+        shop.env.git(&["commit", "--quiet", "-am", "ours"]);
+        shop.env.git(&["push", "--quiet", "origin", "main"]);
+        let key = shop.env.create(&format!("Use ghp_{}", "a1".repeat(18)), &[]);
+        shop.env.git(&["branch", "--quiet", &format!("el/{key}"), "origin/main"]);
+        shop.commit(&key, "key.txt", "one");
+        shop.env.el(&["close", &key]).ok();
+
+        let ids = [&open, &dirty, &bad, &conflict, &key];
+        let mut arguments = vec!["--robot", "pr"];
+        arguments.extend(ids.iter().map(|id| id.as_str()));
+        let ran = shop.env.el(&arguments).fails_with(4).json();
+        let fate = |id: &str| {
+            let items = ran["error"]["details"]["items"].as_array().unwrap();
+            items.iter().find(|item| item["atom_id"] == id).unwrap()["fate"].clone()
+        };
+        assert_eq!(fate(&open), "not_finished");
+        assert_eq!(fate(&dirty), "uncommitted");
+        assert_eq!(fate(&bad), "check_failed");
+        assert_eq!(fate(&conflict), "conflict");
+        assert_eq!(fate(&key), "has_key");
+        assert_eq!(shop.pulls().len(), 0);
+        let pushed: Vec<_> =
+            shop.github.writes().into_iter().filter(|name| name.contains("receive-pack")).collect();
+        assert_eq!(pushed.len(), 2, "only the test's own pushes of main: {pushed:?}");
+    }
+}
+
+#[test]
+fn a_fork_names_the_repository_that_receives_the_work() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        shop.github
+            .control(json!({ "do": "repository", "name": "ada/shop", "fork_of": "acme/shop" }));
+        let id = shop.finished("a.txt", "one");
+        shop.env.git(&["remote", "rename", "origin", "upstream"]);
+        shop.env.git(&["remote", "add", "origin", "http://github.localhost/ada/shop.git"]);
+        shop.env.configure("pr_remote = \"origin\"\n");
+        is_refused(&shop, &["pr", &id], "ada/shop is a fork of acme/shop");
+        shop.env.configure("pr_remote = \"origin\"\npr_repo = \"acme/shop\"\n");
+        let planned = shop.env.robot(&["pr", &id, "--dry-run"]);
+        assert_eq!(
+            (&planned["remote"], &planned["repo"]),
+            (&json!("origin"), &json!("github.localhost/acme/shop"))
+        );
+        shop.env.el(&["pr", &id]).ok();
+        let record = shop.record();
+        assert_eq!((&record["head_owner"], &record["number"]), (&json!("ada"), &json!(1)));
+    }
+}
+
+#[test]
+fn an_untrusted_file_sends_nothing_anywhere() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        shop.env.git(&["remote", "add", "evil", "http://github.localhost/eve/shop.git"]);
+        let file = shop.env.project(".eluent/config.toml");
+        std::fs::write(file, "pr_remote = \"evil\"\nland_via = \"pr\"\n").unwrap();
+        is_refused(&shop, &["pr", &id], "this repository has 2 remotes");
+        shop.env.git(&["remote", "remove", "evil"]);
+        shop.env.el(&["land", &id]).ok();
+        assert_eq!(shop.pulls().len(), 0, "land_via does not count");
+    }
+}

@@ -1,0 +1,154 @@
+use serde_json::json;
+
+use super::Shop;
+use crate::support::gh_versions;
+
+#[test]
+fn a_squash_merge_lands_the_branch_and_lets_it_be_pruned() {
+    for gh in gh_versions() {
+        for method in ["SQUASH", "MERGE", "REBASE"] {
+            let shop = Shop::open(&gh);
+            let id = shop.finished("a.txt", "one");
+            shop.commit(&id, "a.txt", "two");
+            shop.env.el(&["pr", &id, "--ready"]).ok();
+            assert_eq!(shop.env.robot(&["pr", "watch", "--once"])["items"][0]["detail"], "ready");
+            shop.merge(1, method);
+            let seen = shop.env.robot(&["pr", "watch", "--once"]);
+            assert_eq!(seen["items"][0]["state"], "merged", "{seen}");
+            assert_eq!(shop.env.robot(&["pr", "--all"])["count"], 0, "nothing is left");
+            shop.env.git(&["pull", "--quiet", "--ff-only", "origin", "main"]);
+            let listed = shop.env.robot(&["worktrees"]);
+            assert_eq!(listed["items"][0]["landed"], true, "{listed}");
+            let again = shop.env.robot(&["pr", "watch", "--once"]);
+            assert_eq!(again["count"], 0, "one that was merged is asked about no more");
+        }
+    }
+}
+
+#[test]
+fn work_after_a_merge_is_a_further_pull_request() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id, "--ready"]).ok();
+        shop.merge(1, "SQUASH");
+        shop.commit(&id, "b.txt", "later");
+        let opened = shop.env.robot(&["pr", &id]);
+        assert_eq!(opened["items"][0]["fate"], "opened", "{opened}");
+        assert_eq!(opened["items"][0]["pull_request"]["seq"], 2);
+        assert_eq!(shop.pulls().len(), 2);
+    }
+}
+
+#[test]
+fn one_closed_without_being_merged_waits_for_a_person() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id]).ok();
+        shop.github.control(json!({ "do": "pull", "number": 1, "state": "CLOSED" }));
+        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        assert_eq!(seen["items"][0]["state"], "closed", "{seen}");
+        assert_eq!(shop.env.status(&id), "deferred");
+        shop.env.el(&["pr", &id]).fails_with(4);
+        // A person's word begins anew.
+        shop.env.el(&["reopen", &id]).ok();
+        shop.env.el(&["close", &id]).ok();
+        let opened = shop.env.robot(&["pr", &id]);
+        assert_eq!(opened["items"][0]["pull_request"]["number"], 2, "{opened}");
+    }
+}
+
+#[test]
+fn ten_are_looked_at_by_one_query() {
+    for gh in gh_versions().into_iter().take(1) {
+        let shop = Shop::open(&gh);
+        for at in 0..3 {
+            shop.finished(&format!("{at}.txt"), "one");
+        }
+        shop.env.el(&["pr", "--all"]).ok();
+        let before = shop.github.calls().len();
+        assert_eq!(shop.env.robot(&["pr", "watch", "--once"])["count"], 3);
+        assert_eq!(shop.github.calls().len(), before + 1);
+    }
+}
+
+#[test]
+fn what_builds_on_a_squash_steps_over_it_and_shows_its_own_difference_alone() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let below = shop.finished("a.txt", "one");
+        shop.commit(&below, "a.txt", "two");
+        let above = shop.env.create("Above", &[]);
+        shop.env.el(&["dep", "add", &below, &above]).ok();
+        shop.env.git(&["branch", "--quiet", &format!("el/{above}"), &format!("el/{below}")]);
+        shop.commit(&above, "a.txt", "three");
+        shop.env.el(&["close", &above]).ok();
+        shop.env.el(&["pr", "--all", "--ready"]).ok();
+        let before = shop.tip(&above);
+        shop.merge(1, "SQUASH");
+        let opened = shop.env.robot(&["pr", "--all", "--ready"]);
+        assert_eq!(opened["items"][0]["fate"], "opened", "{opened}");
+        shop.env.git(&["merge-base", "--is-ancestor", &before, &shop.tip(&above)]);
+        shop.env.git(&["fetch", "--quiet", "origin"]);
+        let diff = shop.env.git(&["diff", "origin/main", &shop.tip(&above), "--stat", "--oneline"]);
+        assert!(diff.contains("a.txt") && diff.contains("1 file changed"), "{diff}");
+        shop.merge(2, "SQUASH");
+        shop.env.el(&["pr", "watch", "--once"]).ok();
+        assert_eq!(shop.env.robot(&["pr", "--all"])["count"], 0, "nothing is left");
+    }
+}
+
+#[test]
+fn a_merge_is_asked_for_and_looked_at_afterwards() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id]).ok();
+        let draft = shop.env.el(&["pr", "merge", &id]).fails_with(4);
+        assert!(draft.stderr.contains("it is a draft"), "{draft:#?}");
+        shop.env.el(&["pr", &id, "--ready"]).ok();
+        shop.github.control(json!({ "do": "set", "required_checks": ["test"] }));
+        shop.github.control(json!({
+            "do": "check", "number": 1, "name": "test", "conclusion": "FAILURE",
+        }));
+        let failing = shop.env.el(&["pr", "merge", &id]).fails_with(4);
+        assert!(failing.stderr.contains("a check fails"), "{failing:#?}");
+        let asked = shop.env.robot(&["pr", "merge", &id, "--when-ready"]);
+        assert_eq!((&asked["state"], &asked["is_asked"]), (&json!("open"), &json!(true)));
+        shop.github.control(json!({
+            "do": "check", "number": 1, "name": "test", "conclusion": "SUCCESS",
+        }));
+        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        assert_eq!(seen["items"][0]["state"], "merged", "{seen}");
+    }
+}
+
+#[test]
+fn another_head_is_not_merged_and_a_lost_answer_is_looked_up() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id, "--ready"]).ok();
+        shop.commit(&id, "b.txt", "later");
+        let held = shop.env.el(&["pr", "merge", &id]).fails_with(4);
+        assert!(held.stderr.contains("other commits here"), "{held:#?}");
+        shop.env.el(&["pr", &id]).ok();
+        shop.github
+            .control(json!({ "do": "rule", "when": "mutation PullRequestMerge", "act": "drop" }));
+        assert_eq!(shop.env.robot(&["pr", "merge", &id])["state"], "merged");
+    }
+}
+
+#[test]
+fn a_merge_queue_gets_it_without_a_method() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        shop.github.control(json!({ "do": "set", "queue": true }));
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id, "--ready"]).ok();
+        let merged = shop.env.robot(&["pr", "merge", &id]);
+        let state = merged["state"].as_str().unwrap();
+        assert!(["queued", "merged"].contains(&state) || merged["is_asked"] == true, "{merged}");
+    }
+}

@@ -1,6 +1,5 @@
-use rusqlite::{OptionalExtension as _, Row, params};
-
 use super::Tx;
+use super::engine::{self, OptionalExtension as _, Row, params};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{PullRequest, PullRequestState, Timestamp};
@@ -8,7 +7,7 @@ use crate::model::{PullRequest, PullRequestState, Timestamp};
 const COLUMNS: &str = "atom_id, seq, forge, repo, head_owner, head_ref, base_ref, pushing, pushed, \
     number, url, state, detail, merge_commit, merged_head, created_at, seen_at, next_look, failures";
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<PullRequest> {
+fn from_row(row: &Row<'_>) -> engine::Result<PullRequest> {
     let state: String = row.get(11)?;
     let time = |at: Option<i64>| at.map(Timestamp::from_micros);
     Ok(PullRequest {
@@ -32,7 +31,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<PullRequest> {
         created_at: Timestamp::from_micros(row.get(15)?),
         seen_at: time(row.get(16)?),
         next_look: time(row.get(17)?),
-        failures: row.get(18)?,
+        failures: u32::try_from(row.get::<_, i64>(18)?).unwrap_or(u32::MAX),
     })
 }
 
@@ -67,7 +66,7 @@ pub(crate) fn put(tx: &Tx<'_>, one: &PullRequest) -> Result<()> {
             one.created_at.as_micros(),
             one.seen_at.map(Timestamp::as_micros),
             one.next_look.map(Timestamp::as_micros),
-            one.failures,
+            i64::from(one.failures),
         ])
     })
     .doing("record a pull request")
@@ -82,7 +81,7 @@ pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<PullRequest>> {
         ))
         .doing("read pull requests")?;
     let rows = statement.query_map([atom], from_row).doing("read pull requests")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read pull requests")
+    rows.collect::<engine::Result<_>>().doing("read pull requests")
 }
 
 /// The pull request of this number.
@@ -115,7 +114,7 @@ pub(crate) fn latest(tx: &Tx<'_>, live: bool) -> Result<Vec<PullRequest>> {
         ))
         .doing("read pull requests")?;
     let rows = statement.query_map([], from_row).doing("read pull requests")?;
-    rows.collect::<rusqlite::Result<_>>().doing("read pull requests")
+    rows.collect::<engine::Result<_>>().doing("read pull requests")
 }
 
 /// Records a remark. Returns false if it was known.
@@ -128,8 +127,8 @@ pub(crate) fn insert_remark(
 ) -> Result<bool> {
     let added = tx
         .prepare_cached(
-            "INSERT OR IGNORE INTO pr_feedback (atom_id, seq, head, item, round, at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO pr_feedback (atom_id, seq, head, item, round, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
         )
         .and_then(|mut s| s.execute(params![atom, seq, head, id, round, now.as_micros()]))
         .doing("record a remark")?;

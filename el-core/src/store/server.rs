@@ -16,7 +16,10 @@ use crate::model::Timestamp;
 use crate::{Error, Result};
 
 /// Append-only, and number for number the migrations of SQLite.
-const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/postgres/0001_init.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../migrations/postgres/0001_init.sql"),
+    include_str!("../../../migrations/postgres/0002_pull_requests.sql"),
+];
 
 /// The key of `meta` under which the version of the schema is kept.
 const VERSION: &str = "schema_version";
@@ -190,7 +193,10 @@ mod tests {
     use super::*;
     use crate::ops::{self, AtomFilter, Sort};
 
-    const SAMPLES: &[&str] = &[include_str!("../../../migrations/postgres/samples/0001_init.sql")];
+    const SAMPLES: &[&str] = &[
+        include_str!("../../../migrations/postgres/samples/0001_init.sql"),
+        include_str!("../../../migrations/postgres/samples/0002_pull_requests.sql"),
+    ];
 
     /// A schema of its own on the server that `scripts/with-postgres` started.
     fn new_schema() -> Option<String> {

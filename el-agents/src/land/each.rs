@@ -1,5 +1,7 @@
 //! Tries each branch by itself on a base that others move, as for a pull request.
 
+use std::time::Duration;
+
 use el_core::Store;
 
 use super::chain::Conflict;
@@ -64,7 +66,8 @@ pub fn check_each(
     let runner = CheckRunner::new(context, format!("{}:land", context.tracker_name()))?;
     let folder = context.scratch_folder("landing", "")?;
     let scratch = ScratchCheckout::new(repository, &folder, base.commit)?;
-    let mut check = CommitCheck::new(context, repository, runner);
+    let silent = |_: &str, _: &str, _: Duration| {};
+    let mut check = CommitCheck::new(context, repository, runner, &silent);
     for at in todo {
         if check.runner.is_interrupted() {
             return Err(LandError::Interrupted);

@@ -30,6 +30,7 @@ mod sandbox;
 mod serve;
 mod setup;
 mod support;
+mod sync;
 mod top;
 mod worker;
 mod worktrees;

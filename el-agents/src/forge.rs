@@ -8,7 +8,7 @@ mod gh;
 mod repo_name;
 
 pub use self::error::ForgeError;
-pub use self::gh::{GhCall, GithubCli, run as run_gh};
+pub use self::gh::{FoundIssues, GhCall, GithubCli, IssueChange, IssueFilter, run as run_gh};
 pub use self::repo_name::RepoName;
 
 /// What is to be known of a repository before anything is pushed.

@@ -27,6 +27,9 @@ pub(crate) struct Workplace {
     pub(crate) branch: String,
     /// Branches of finished dependencies that this branch lacks.
     pub(crate) unmerged: Vec<String>,
+    /// Why the base could not be fetched.
+    #[serde(default)]
+    pub(crate) unfetched: Option<String>,
 }
 
 /// Why there is no worktree.

@@ -69,6 +69,7 @@ mod stats;
 pub(crate) mod status;
 mod submit;
 mod supervise;
+mod sync;
 mod tasks;
 mod top;
 mod trust;
@@ -144,6 +145,8 @@ pub(crate) enum Command {
     Completions(completions::Args),
     Import(import::Args),
     Export(export::Args),
+    #[command(subcommand)]
+    Sync(sync::Command),
     MergeDriver(merge_driver::Args),
     Prime(prime::Args),
     Schema(schema::Args),
@@ -244,6 +247,7 @@ impl Command {
             Command::Restore(args) => restore::run(&args, app),
             Command::Undo(args) => undo::run(&args, app),
             Command::Completions(args) => completions::run(&args, app),
+            Command::Sync(command) => sync::run(&command, app),
             Command::Import(args) => import::run(&args, app),
             Command::Export(args) => export::run(&args, app),
             Command::MergeDriver(args) => merge_driver::run(&args, app),

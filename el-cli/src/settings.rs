@@ -30,6 +30,7 @@ mod pull_requests;
 #[cfg(test)]
 mod reference;
 pub(crate) mod served;
+mod sync;
 pub(crate) mod value;
 pub(crate) mod write;
 
@@ -65,8 +66,7 @@ impl std::fmt::Display for Origin {
 }
 
 impl Origin {
-    /// The error for a bad value: a usage error if the value came from a flag, a configuration
-    /// error otherwise.
+    /// The error for a bad value: a usage error for a flag's, a configuration error otherwise.
     fn refusal_error(&self, setting: &str, message: &str) -> CommandError {
         let error = match self {
             Origin::Flag { flag } => {
@@ -161,8 +161,7 @@ impl Settings {
         Settings { given, project, inert, user, trust, root: root.to_owned() }
     }
 
-    /// Adds a flag's value, which outranks every other layer. `flag` is the flag as typed
-    /// (`--timeout`), `key` the setting's name.
+    /// Adds the value of a flag as typed (`--timeout`), which outranks every other layer.
     #[must_use]
     pub(crate) fn with_flag(mut self, flag: &str, key: &str, text: Option<&str>) -> Settings {
         if let (Some(text), Some(key)) = (text, Key::find_key(key)) {

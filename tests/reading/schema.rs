@@ -287,14 +287,13 @@ fn every_document_fits_its_schema() {
     let prompt = TestEnv::script(&["write made.txt made", "close done"]);
     let handed = id(&c.run("run", &[&prompt, "--verify", "true"]));
     c.run("run", &[&prompt, "--wait"]);
-    c.run("queue", &[]);
-    c.run("tasks", &[]);
-    c.run("tasks list", &[]);
-    c.run("queue list", &[]);
+    for verb in ["queue", "tasks", "tasks list", "queue list"] {
+        c.run(verb, &[]);
+    }
     c.run("queue show", &["claude"]);
-    c.run("chat", &[]);
-    c.run("artifacts", &[]);
-    c.run("artifacts list", &[]);
+    for verb in ["chat", "artifacts", "artifacts list"] {
+        c.run(verb, &[]);
+    }
     c.run("show", &[&one, &task]);
     c.run("tasks show", &[&handed]);
     c.run("tasks cancel", &[&handed]);
@@ -305,15 +304,16 @@ fn every_document_fits_its_schema() {
 
     worktrees(c, &env);
     orchestration(c, &env);
+    env.program("gh", crate::sync::EMPTY_GH);
+    c.run("sync github", &["-R", "acme/shop"]);
     c.run("edit", &[&review]);
     c.run("config edit", &[]);
     c.run("list", &["--waiting"]);
-    for verb in ["status", "service install", "service status", "service uninstall"] {
+    for verb in ["status", "service install", "service status", "service uninstall", "setup agents"]
+    {
         c.run(verb, &[]);
     }
     c.run("setup claude", &["--print"]);
-    c.run("setup agents", &[]);
-
     let named = env.robot(&["schema"])["commands"].take();
     let unseen: Vec<_> = named
         .as_array()

@@ -72,3 +72,35 @@ fn what_the_branch_here_has_of_its_own_is_looked_at_first() {
     env.git(&["merge", "-q", "--no-edit", "origin/main"]);
     assert!(has_landed(&env));
 }
+
+#[test]
+fn a_branch_begins_at_what_the_remote_has_now_or_had_last() {
+    let env = with_remote("--set-upstream");
+    let settings = "isolate = \"worktree\"\nworktree_base = \"origin/main\"\n";
+    env.git(&["clone", "-q", "../remote.git", "../other"]);
+    let push = |name: &str| {
+        std::fs::write(env.path("other").join(name), "x\n").unwrap();
+        env.git(&["-C", "../other", "add", name]);
+        env.git(&["-C", "../other", "commit", "-q", "-m", name]);
+        env.git(&["-C", "../other", "push", "-q", "origin", "main"]);
+    };
+    let begins_with = |wanted: &str| {
+        let id =
+            env.script_atom(&[&format!("sh ls > {}/seen", env.path("tmp").display()), "close x"]);
+        env.work(&["--once"]);
+        assert_eq!(env.status(&id), "closed");
+        let seen = std::fs::read_to_string(env.path("tmp/seen")).unwrap();
+        assert_eq!(seen.trim(), wanted);
+    };
+    push("first");
+    env.configure(settings);
+    begins_with("base.txt");
+    env.configure(&format!("{settings}worktree_fetch = true\n"));
+    begins_with("base.txt\nfirst");
+    push("second");
+    std::fs::rename(env.path("remote.git"), env.path("away.git")).unwrap();
+    begins_with("base.txt\nfirst");
+    let run = env.robot(&["runs"])["items"][0].take();
+    let pane = env.read_run_file(&run, "pane.log");
+    assert!(pane.contains("its base could not be fetched"), "{pane}");
+}

@@ -1,6 +1,7 @@
 //! GitHub, asked by the user's own `gh`.
 
 mod call;
+mod issues;
 mod look;
 mod remarks;
 
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 pub use self::call::{GhCall, run};
+pub use self::issues::{FoundIssues, IssueChange, IssueFilter};
 use super::{
     Forge, ForgeError, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
     RepositoryFacts, RequestFacts, RequestState,
@@ -47,10 +49,17 @@ impl GithubCli {
 
     /// Calls GraphQL. Part of the answer may be there although part of the question failed.
     fn query(&self, repo: &RepoName, query: &str) -> Result<Value, ForgeError> {
-        let input = json!({
-            "query": query,
-            "variables": { "owner": repo.owner, "name": repo.name },
-        });
+        self.query_with(repo, query, &json!({ "owner": repo.owner, "name": repo.name }))
+    }
+
+    /// The same with variables.
+    fn query_with(
+        &self,
+        repo: &RepoName,
+        query: &str,
+        variables: &Value,
+    ) -> Result<Value, ForgeError> {
+        let input = json!({ "query": query, "variables": variables });
         let words = ["api", "graphql", "--hostname", &repo.host, "--input", "-"];
         let input = input.to_string();
         let call =

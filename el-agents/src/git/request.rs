@@ -11,6 +11,9 @@ pub struct Isolation {
     pub folder: PathBuf,
     /// The commit or branch at which branches begin; `None`: the checked-out commit.
     pub base: Option<String>,
+    /// The branch of a remote that `base` names is fetched before a branch begins there.
+    #[serde(default)]
+    pub fetch: bool,
     /// The base is the atom's own, and outranks the branch of its parent.
     #[serde(default)]
     pub is_own_base: bool,

@@ -21,6 +21,8 @@ pub struct PreparedWorktree {
     /// Branches of finished dependencies that this branch lacks: they were finished later, or
     /// merging them is the agent's work.
     pub unmerged: Vec<String>,
+    /// Why the base could not be fetched; the branch begins at what was fetched last.
+    pub unfetched: Option<String>,
 }
 
 /// Makes the atom's worktree, or finds the existing worktree. Idempotent: an interrupted call can
@@ -38,6 +40,12 @@ pub fn prepare_worktree(
     let git = repository.git().without_hooks();
     let head = repository.head_commit()?;
     let branch = repository.name_branch(atom, &isolation.branch_prefix)?;
+    let unfetched = match &isolation.base {
+        Some(base) if isolation.fetch && repository.branch_tip(&branch)?.is_none() => {
+            fetch_base(&repository, base)
+        }
+        _ => None,
+    };
     let target =
         isolation.base.as_deref().map_or(Ok(None), |name| repository.resolve_commit(name))?;
     let target = target.as_deref().unwrap_or(&head);
@@ -94,7 +102,22 @@ pub fn prepare_worktree(
     };
     let unmerged =
         unmerged.iter().map(|atom| repository.branch_of(atom)).collect::<Result<_, _>>()?;
-    Ok(PreparedWorktree { workdir, top: path, branch, is_new, unmerged })
+    Ok(PreparedWorktree { workdir, top: path, branch, is_new, unmerged, unfetched })
+}
+
+/// Fetches the branch that a base such as `origin/main` names. Returns why it could not be: without
+/// a network, work goes on from what was fetched last.
+fn fetch_base(repository: &Repository, base: &str) -> Option<String> {
+    let fetch = || -> Result<(), GitError> {
+        for remote in repository.remotes()? {
+            let branch = base.strip_prefix(&remote.name).and_then(|rest| rest.strip_prefix('/'));
+            if let Some(branch) = branch {
+                return repository.fetch_branch(&remote.name, branch).map(drop);
+            }
+        }
+        Ok(())
+    };
+    fetch().err().map(|error| error.to_string())
 }
 
 impl PreparedWorktree {

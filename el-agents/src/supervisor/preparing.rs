@@ -29,7 +29,14 @@ impl Supervisor {
     /// The exit record of a run that ended before the agent could start.
     pub(super) async fn prepare_start(&mut self) -> Result<File, ExitRecord> {
         let workplace = match self.spec.agent.isolation {
-            Some(_) => Some(self.prepare_worktree().await?),
+            Some(_) => {
+                let workplace = self.prepare_worktree().await?;
+                if let Some(why) = &workplace.unfetched {
+                    let told = format!("! its base could not be fetched: {}", one_line(why, 300));
+                    self.watcher.pane.show(&told);
+                }
+                Some(workplace)
+            }
             None => None,
         };
         self.write_context(workplace.as_ref()).map_err(|error| self.not_launched(&error))

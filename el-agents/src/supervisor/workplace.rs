@@ -99,6 +99,7 @@ fn prepare_worktree(
             folder: prepared.workdir,
             branch: prepared.branch,
             unmerged: prepared.unmerged,
+            unfetched: prepared.unfetched,
         })
     };
     make().map_err(PreparationFailure::of_git)

@@ -129,6 +129,9 @@ impl Command {
             Command::Pr(_) => {
                 SessionPermission::Not("what leaves this machine is a person's to decide")
             }
+            Command::Sync(_) => SessionPermission::Not(
+                "it reaches another tracker in a person's name, and brings in what others wrote",
+            ),
             Command::Worktrees(args) if args.is_removal() => {
                 SessionPermission::Not("other agents may be at work there")
             }
@@ -321,6 +324,9 @@ mod tests {
             "el pr q5",
             "el pr --all --dry-run",
             "el pr watch --once",
+            "el sync github",
+            "el sync github --dry-run",
+            "el sync github --push q5",
             "el discard prune",
             "el doctor --fix",
             "el backup",

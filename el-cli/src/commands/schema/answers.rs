@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::commands::{
     artifacts, backup, chat, check_text, comment, completions, config, dep, diff, discard, doctor,
     export, help, history, import, inbox, init, land, list, mailbox, man, merge_driver, next,
-    orchestrate, phase, pr, queue, ready, restore, review, run, runs, service, setup, submit,
+    orchestrate, phase, pr, queue, ready, restore, review, run, runs, service, setup, submit, sync,
     tasks, trust, undo, why, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
@@ -76,6 +76,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("doctor", answer_schema::<doctor::Report<'_>>()),
     ("completions", answer_schema::<completions::Script<'_>>()),
     ("import", answer_schema::<import::Report<'_>>()),
+    ("sync github", answer_schema::<sync::github::Answer>()),
     ("export", answer_schema::<export::Report<'_>>()),
     ("merge-driver", answer_schema::<merge_driver::Report<'_>>()),
     ("prime", answer_schema::<Option<Primed>>()),

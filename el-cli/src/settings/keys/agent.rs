@@ -235,6 +235,15 @@ pub(super) static KEYS: &[Key] = &[
         "Where branches begin; unset: at the commit that is checked out",
     ),
     key(
+        "worktree_fetch",
+        Kind::Bool,
+        Some("false"),
+        Scope::Agent,
+        Class::Trusted,
+        "A branch of a remote that `worktree_base` names, such as `origin/main`, is fetched before \
+         a branch begins there",
+    ),
+    key(
         "worktree_copy",
         Kind::List,
         Some(""),

@@ -177,6 +177,14 @@ pub(super) static KEYS: &[Key] = &[
         "How long the check may take",
     ),
     key(
+        "sync_github_label",
+        Kind::Text,
+        None,
+        Scope::Project,
+        Class::Trusted,
+        "On a public repository, `el sync github` also takes strangers' issues with this label",
+    ),
+    key(
         "orchestrate_check",
         Kind::Command,
         None,

@@ -1,0 +1,72 @@
+//! `el sync github --push`.
+
+use serde_json::{Value, json};
+
+use super::{REPO, sync, with_github};
+use crate::support::gh_versions;
+
+#[test]
+fn only_what_is_there_as_last_seen_is_written_and_nothing_is_closed() {
+    for gh in gh_versions() {
+        let (env, github) = with_github(&gh);
+        github.control(json!({ "do": "set", "labels": ["two words", "new"] }));
+        github.issue(1, json!({ "title": "One", "body": "Text", "labels": ["bug", "two words"] }));
+        sync(&env, &[]);
+        let push = |more: &[&str]| {
+            let words = [&["sync", "github", "-R", REPO, "--push", "acme/shop#1"], more].concat();
+            env.run(env.command("el").arg("--robot").args(words))
+        };
+        let data = |ran: crate::support::Ran| -> Value { ran.json()["data"].take() };
+        assert_eq!(data(push(&["--yes"]).ok())["items"][0]["fields"], json!([]));
+        env.el(&["update", "acme/shop#1", "--title=-Ours-", "-d", "New\ntext"]).ok();
+        env.el(&["update", "acme/shop#1", "--label", "new", "--remove-label", "bug"]).ok();
+        env.el(&["close", "acme/shop#1", "--reason", "done"]).ok();
+        // Nobody can be asked, and a rehearsal writes nothing.
+        assert_eq!(push(&[]).fails_with(2).json()["status"], "error");
+        let shown = data(push(&["--dry-run"]).ok());
+        assert_eq!(shown["items"][0]["fields"].as_array().unwrap().len(), 3);
+        assert_eq!(github.writes(), Vec::<String>::new());
+
+        // The body changed there: it is left, and the others are written.
+        github.issue(1, json!({ "body": "Theirs" }));
+        let pushed = data(push(&["--yes"]).fails_with(4));
+        assert_eq!(pushed["count"], 1);
+        let issue = github.state()["issues"]["1"].take();
+        assert_eq!((&issue["title"], &issue["body"]), (&json!("-Ours-"), &json!("Theirs")));
+        assert_eq!(issue["labels"], json!(["two words", "new"]));
+        assert_eq!(issue["state"], "OPEN");
+        // The sync takes their word over, and ours stands: from then on it may be written.
+        let told = super::notes(&sync(&env, &[]));
+        assert!(told.contains("description changed here and in the file"), "{told}");
+        push(&["--yes"]).ok();
+        assert_eq!(github.state()["issues"]["1"]["body"], "New\ntext");
+        assert!(!super::notes(&sync(&env, &[])).contains("changed here"));
+    }
+}
+
+#[test]
+fn what_changes_there_while_a_person_thinks_is_left() {
+    let Some(gh) = gh_versions().into_iter().next() else { return };
+    let (env, github) = with_github(&gh);
+    github.issue(1, json!({ "title": "One" }));
+    sync(&env, &[]);
+    env.el(&["update", "acme/shop#1", "--title", "Ours"]).ok();
+    // Of the two looks, the one before writing is held.
+    github.control(json!({ "do": "rule", "when": "query Issue", "act": "hold_after" }));
+    let words = ["--robot", "sync", "github", "-R", REPO, "--push", "acme/shop#1", "--yes"];
+    let pushing = env.start(env.command("el").args(words));
+    github.wait_held("query Issue");
+    github.issue(1, json!({ "title": "Theirs" }));
+    github.control(json!({ "do": "release" }));
+    pushing.wait(crate::support::SOON).fails_with(4);
+    assert_eq!(github.state()["issues"]["1"]["title"], "Theirs");
+}
+
+#[test]
+fn an_atom_without_an_issue_is_named() {
+    let Some(gh) = gh_versions().into_iter().next() else { return };
+    let (env, _github) = with_github(&gh);
+    let id = env.create("Ours alone", &[]);
+    let ran = env.el(&["sync", "github", "-R", REPO, "--push", &id, "--yes"]).fails_with(3);
+    assert!(ran.stderr.contains("has no issue"), "{ran:#?}");
+}

@@ -1,8 +1,7 @@
 //! The resolved configuration: flags, then `EL_*`, then the project's `.eluent/config.toml`, then
 //! the user's `~/.config/el/config.toml`, then defaults. An agent's own table outranks the settings
-//! above the tables.
-//!
-//! A bad value stops only the commands that need the setting; an unknown key is a warning.
+//! above the tables. A bad value stops only the commands that need the setting; an unknown key is a
+//! warning.
 
 use std::collections::BTreeMap;
 use std::env;

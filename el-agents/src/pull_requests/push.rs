@@ -93,8 +93,8 @@ pub(super) fn push(
     Ok(Pushed::Arrived { record: Box::new(record), is_new })
 }
 
-/// Moves an atom's branch, and its worktree, up to a commit that contains it. The plan has seen that
-/// no run is at work and that the worktree is clean; git refuses to lose later changes.
+/// Moves an atom's branch, and its worktree, up to a commit that contains it. The plan has seen
+/// that no run is at work and that the worktree is clean; git refuses to lose later changes.
 pub(super) fn move_up(
     repository: &Repository,
     branch: &str,

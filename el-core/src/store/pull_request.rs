@@ -5,7 +5,8 @@ use crate::error::Doing;
 use crate::model::{PullRequest, PullRequestState, Timestamp};
 
 const COLUMNS: &str = "atom_id, seq, forge, repo, head_owner, head_ref, base_ref, pushing, pushed, \
-    number, url, state, detail, merge_commit, merged_head, created_at, seen_at, next_look, failures";
+    number, url, state, detail, merge_commit, merged_head, created_at, seen_at, next_look, \
+    failures";
 
 fn from_row(row: &Row<'_>) -> engine::Result<PullRequest> {
     let state: String = row.get(11)?;

@@ -21,8 +21,8 @@ Examples:
 One that was merged counts as landed, so el worktrees prune takes its branch away. One that was
 closed without being merged sets its atom to deferred: el reopen or el discard decides. With
 pr_feedback, failed checks and reviews of trusted people reopen the atom with what they ask for.
-Ends once none is left that can be merged. While the forge cannot be reached, or takes no more calls, it
-waits, up to half an hour between two looks.")]
+Ends once none is left that can be merged. While the forge cannot be reached, or takes no more
+calls, it waits, up to half an hour between two looks.")]
 pub(super) struct Args {
     /// Look once, and end
     #[arg(long)]

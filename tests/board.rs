@@ -121,3 +121,52 @@ fn a_watch_ends_when_the_database_is_gone() {
     fs::rename(env.project(".eluent"), env.project("elsewhere")).unwrap();
     screen.wait_for("[exit 3]");
 }
+
+#[test]
+fn a_series_is_told_to_people_and_to_programs() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("Boil water", &[]);
+    env.create("Drink it", &[]);
+    env.el(&["close", &id]).ok();
+    let done = env.robot(&["stats", "--series", "done", "--days", "3"]);
+    assert_eq!(
+        (&done["series"], &done["by"], &done["total"]),
+        (&"done".into(), &"day".into(), &3.into())
+    );
+    assert_eq!(done["items"][2]["values"]["closed"], 1, "{done:#}");
+    assert_eq!(done["measures"][0]["unit"], "count");
+    for series in done["items"].as_array().unwrap() {
+        assert_eq!(series["key"].as_str().map(str::len), Some("2026-11-29".len()), "{done:#}");
+    }
+    let told = env.el(&["stats", "--series", "done"]).ok().stdout;
+    let day = done["items"][2]["key"].as_str().unwrap();
+    assert!(told.contains(day) && told.contains("CLOSED"), "{told}");
+    assert_eq!(told.lines().count(), 3, "days without anything are left out:\n{told}");
+    let told = env.el(&["stats", "--series", "queue-age"]).ok().stdout;
+    assert!(told.contains("under 1 hour"), "{told}");
+    let told = env.el(&["stats", "--series", "cost"]).ok().stdout;
+    assert!(told.contains("nothing to tell"), "{told}");
+    let refused = env.el(&["stats", "--series", "moods"]).fails_with(2).stderr;
+    assert!(refused.contains("cost_by_agent"), "{refused}");
+    env.el(&["stats", "--days", "3"]).fails_with(2);
+    env.el(&["stats", "--series", "done", "--days", "0"]).fails_with(2);
+}
+
+#[test]
+fn what_others_changed_since_a_look_at_the_terminal_is_marked_as_new() {
+    let (env, [_, blocked, _]) = project();
+    assert_eq!(env.robot(&["status"])["looked"], serde_json::Value::Null);
+    let look = || env.screen(80, 24, "el status").wait_for("[exit 0]");
+    assert!(!look().contains("new"), "who never looked is not told that all is new");
+    env.el(&["--actor", "bob", "comment", "add", &blocked, "it is under the mat"]).ok();
+    let board = env.robot(&["status"]);
+    assert_eq!(board["fresh"], serde_json::json!([blocked]), "{board:#}");
+    let told = env.el(&["status"]).ok().stdout;
+    assert!(told.contains("1 atom new since you looked"), "{told}");
+    let row = told.lines().find(|line| line.contains(&blocked)).unwrap();
+    assert!(row.contains("! new blocked") || row.contains("!  new  blocked"), "{row}");
+    // A pipe is no look.
+    assert_eq!(env.robot(&["status"])["fresh"], board["fresh"]);
+    assert!(look().contains("1 atom new"));
+    assert_eq!(env.robot(&["status"])["fresh"], serde_json::json!([]));
+}

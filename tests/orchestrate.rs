@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use crate::support::{Running, SOON, TestEnv, wait_until};
 
 /// A task of a plan: its name, its dependencies, and its agent's steps.
-struct Task<'a>(&'a str, &'a [&'a str], Vec<String>);
+pub(crate) struct Task<'a>(&'a str, &'a [&'a str], Vec<String>);
 
 /// A task whose agent just closes.
-fn plain<'a>(name: &'a str, waits_for: &'a [&'a str]) -> Task<'a> {
+pub(crate) fn plain<'a>(name: &'a str, waits_for: &'a [&'a str]) -> Task<'a> {
     Task(name, waits_for, vec!["close done".to_owned()])
 }
 
@@ -29,7 +29,7 @@ const AGGREGATION: &str =
 
 impl TestEnv {
     /// A tracker whose agents answer a plan's questions with these tasks, all valid.
-    fn with_plan(tasks: &[Task<'_>]) -> TestEnv {
+    pub(crate) fn with_plan(tasks: &[Task<'_>]) -> TestEnv {
         let mut env = TestEnv::with_tracker();
         env.scripts(tasks);
         env
@@ -61,7 +61,7 @@ impl TestEnv {
 
     /// Waits for the plan's epic. Returns its id.
     #[track_caller]
-    fn epic(&self) -> String {
+    pub(crate) fn epic(&self) -> String {
         let look = || {
             self.robot(&["orchestrate", "status"])["items"][0]["epic_id"]
                 .as_str()

@@ -44,7 +44,7 @@ mod man;
 mod mcp;
 mod merge_driver;
 mod next;
-mod orchestrate;
+pub(crate) mod orchestrate;
 mod phase;
 mod pr;
 mod prime;

@@ -19,6 +19,7 @@ pub(crate) mod pull_requests;
 pub(crate) mod robot;
 pub(crate) mod runs;
 pub(crate) mod sanitize;
+pub(crate) mod series;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod tasks;

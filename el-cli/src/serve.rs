@@ -19,12 +19,17 @@ use crate::exit::Exit;
 
 mod address;
 mod answer;
+mod ask_git;
 mod board;
 mod body;
 mod connections;
+mod figures;
 mod files;
+mod in_git;
+mod looks;
 mod notes;
 mod pages;
+mod plans;
 mod review;
 mod routes;
 mod sign_in;
@@ -48,6 +53,7 @@ pub(crate) fn serve(app: &App, options: ServeOptions) -> Result<Exit> {
     let (name, listeners) = address::listen_on_port(&app.project()?.db, options.port)?;
     let board = Arc::new(Board::new(app, name, options.is_read_only)?);
     watch::start(&board)?;
+    ask_git::start(&board)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(STORE_THREADS)

@@ -3,20 +3,17 @@
 //! does: a clone, another folder or a changed line needs new trust.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use el_agents::artifacts::sha256_hex;
 use el_agents::settings::ProjectFile;
 use el_core::model::Timestamp;
-use etcetera::BaseStrategy as _;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{CommandError, Result};
-use crate::owner;
-use crate::replace::replace_private;
+use crate::own_state::{canonical_folder, own_file, read_own, write_own};
 
 /// The settings that a person is asked to trust.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,11 +55,8 @@ pub(crate) struct Trust {
 impl Trust {
     /// The trust in the project with this configuration file.
     pub(crate) fn for_project(config: &Path) -> Trust {
-        let folder = config.parent().unwrap_or(config);
-        let project = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-        let name = sha256_hex(project.as_os_str().as_encoded_bytes());
-        let state = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());
-        let file = state.map(|state| state.join("el/trust").join(format!("{}.json", &name[..32])));
+        let project = canonical_folder(config.parent().unwrap_or(config));
+        let file = own_file("trust", &project);
         Trust { project, file }
     }
 
@@ -75,11 +69,7 @@ impl Trust {
     /// others may have written count as none.
     pub(crate) fn stored_word(&self) -> Option<Word> {
         let file = self.file.as_deref()?;
-        let meta = fs::symlink_metadata(file).ok()?;
-        if !meta.is_file() || !owner::is_own(meta.uid()) || meta.mode() & 0o022 != 0 {
-            return None;
-        }
-        let word: Word = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
+        let word: Word = serde_json::from_slice(&read_own(file)?).ok()?;
         (word.path == self.project && word.digest == word.claims.digest()).then_some(word)
     }
 
@@ -120,14 +110,7 @@ impl Trust {
         let bytes = serde_json::to_vec_pretty(&word).map_err(|source| {
             CommandError::internal_error("the trust cannot be written as JSON").with_source(source)
         })?;
-        let folder = file.parent().unwrap_or(file);
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .and_then(|()| fs::set_permissions(folder, fs::Permissions::from_mode(0o700)))
-            .and_then(|()| replace_private(file, &bytes))
-            .map_err(|source| CommandError::file_error("write", file, source))
+        write_own(file, &bytes).map_err(|source| CommandError::file_error("write", file, source))
     }
 
     /// Forgets the trust. Returns `false` if there was none.
@@ -143,6 +126,8 @@ impl Trust {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
     use super::*;
 
     fn claims(value: &str) -> Claims {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use el_core::model::{BondKind, IssueType, Outcome, Priority, Status, TaskStatus};
+use el_core::model::{BondKind, IssueType, Outcome, Priority, SeriesName, Status, TaskStatus};
 use el_core::ops::Sort;
 
 /// A type with a fixed list of words as values.
@@ -25,7 +25,7 @@ macro_rules! word {
     })+ };
 }
 
-word!(Status, IssueType, BondKind, Outcome, TaskStatus);
+word!(Status, IssueType, BondKind, Outcome, TaskStatus, SeriesName);
 
 impl Word for Priority {
     fn all_words() -> Vec<&'static str> {

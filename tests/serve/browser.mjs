@@ -165,7 +165,8 @@ async function keys() {
 
 async function narrow(id) {
   await page.setViewportSize({ width: 360, height: 740 });
-  for (const path of ["/", "/board", "/runs", "/graph", `/a/${id}`, `/a/${id}/review`]) {
+  const pages = ["/", "/board", "/runs", "/graph", "/plans", "/money"];
+  for (const path of [...pages, `/a/${id}`, `/a/${id}/review`]) {
     await page.goto(origin + path);
     await page.locator("h1, h2").first().waitFor();
     await page.waitForTimeout(300);

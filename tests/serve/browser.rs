@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::orchestrate::plain;
 use crate::support::{Running, TestEnv, wait_until};
 
 /// The packages of `scripts/get-browser`, and the browser of this system.
-fn find_browser() -> Option<(PathBuf, PathBuf)> {
+pub(super) fn find_browser() -> Option<(PathBuf, PathBuf)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/browser");
     let has_packages = ["playwright-core", "axe-core"]
         .iter()
@@ -31,7 +32,7 @@ fn find_browser() -> Option<(PathBuf, PathBuf)> {
     None
 }
 
-fn serve(env: &TestEnv, port: &str) -> (Running, Value) {
+pub(super) fn serve(env: &TestEnv, port: &str) -> (Running, Value) {
     let server = env.start_el(&["serve", "--robot", "--port", port]);
     let link = server.wait_for("link");
     (server, link)
@@ -39,7 +40,7 @@ fn serve(env: &TestEnv, port: &str) -> (Running, Value) {
 
 /// Starts the part of a test that is done in the browser. With `EL_UPDATE_PICTURES` it takes the
 /// pictures of the documents.
-fn start_person(
+pub(super) fn start_person(
     env: &TestEnv,
     script: &str,
     (packages, program): &(PathBuf, PathBuf),
@@ -123,6 +124,132 @@ fn a_person_files_reviews_rejects_approves_and_lands_in_a_browser() {
     for part in ["The language is wrong", "greeting.txt, line 1:", "> Hallo", "Say it in English"] {
         assert!(told.contains(part), "{part} is not in {told}");
     }
+}
+
+#[test]
+fn plans_and_figures_are_shown_with_their_tables() {
+    let Some(browser) = find_browser() else { return };
+    let env = TestEnv::with_plan(&[plain("one", &[]), plain("two", &["one"])]);
+    env.el(&["orchestrate", "Write the manual", "--plan-only", "--isolate", "none"]).ok();
+    let script = |steps: &[&str]| TestEnv::script(steps);
+    let fine = env.create("Boil water", &["-d", &script(&["usage 12000 900 0.42", "close done"])]);
+    let epic = env.epic();
+    env.el(&["config", "set", "max_attempts", "1"]).ok();
+    let bad = env.create("Burn it", &["-d", &script(&["exit 3"])]);
+    let _worker = env.start_work(&[]);
+    env.wait_for_status(&fine, "closed");
+    env.wait_for_status(&bad, "blocked");
+    let (_server, link) = serve(&env, "0");
+    let person = start_person(&env, "figures.mjs", &browser, &link);
+    let seen = person.wait(Duration::from_secs(120)).ok().json();
+    for part in ["wrong", "outside", "barriers"] {
+        assert_eq!(seen[part], json!([]), "{seen:#}");
+    }
+    assert_eq!(seen["failed"], Value::Null, "{seen:#}");
+    let has = |part: &str, words: &str| {
+        let texts = seen[part].as_array().unwrap();
+        assert!(texts.iter().any(|text| text.to_string().contains(words)), "{words}: {seen:#}");
+    };
+    has("plans", "Write the manual");
+    has("commands", &format!("el orchestrate resume {epic}"));
+    has("phases", "list of tasks");
+    assert_eq!(seen["layers"].as_array().unwrap().len(), 2, "{seen:#}");
+    has("layers", "waits for");
+    assert_eq!((&seen["tables"], seen["titles"].as_array().unwrap().len()), (&json!(10), 10));
+    assert!(seen["bars"].as_u64() > Some(0), "{seen:#}");
+    has("figures", "$0.42");
+    has("figures", "failed");
+}
+
+#[test]
+fn hostile_texts_in_every_field_stay_texts() {
+    let Some(browser) = find_browser() else { return };
+    let env = TestEnv::with_repository("isolate = \"worktree\"\nconcurrency = 4\n");
+    let evil = "<img src=x onerror=alert(1)><svg onload=alert(2)></svg> \
+                [press](javascript:alert(3)) ![i](http://evil.example/i.png)\u{202e}txt";
+    let text = |steps: &[&str]| format!("{HOSTILE}\n{}", TestEnv::script(steps));
+    let say = format!("say {evil}");
+    let epic = env.create(evil, &["--type", "epic", "-d", HOSTILE]);
+    let file = |steps: &[&str]| {
+        let (label, who) = ("<img/src=x/onerror=alert(4)>", ["--parent", &epic]);
+        let more = ["-d", &text(steps), "--acceptance", HOSTILE, "--label", label];
+        env.create(evil, &[&more[..], &who].concat())
+    };
+    let named = "sh printf '<script>alert(5)</script>\\033[31m' \
+                 > '<img src=x onerror=alert(6)>.md' \
+                 && git add -A && git commit -q -m '<svg onload=alert(7)>'";
+    let reviewed = file(&[&say, named, "update review"]);
+    let comment = format!("el comment add $EL_ATOM '{evil}'");
+    let asks = file(&[&say, &comment, "update deferred"]);
+    let stuck = file(&[&comment, "update blocked"]);
+    let running =
+        file(&[&say, "sh echo '<img src=x onerror=alert(8)>'; printf '\\033[2J'", &say, "hang"]);
+    let waiting = file(&[]);
+    env.el(&["dep", "add", &running, &waiting]).ok();
+    let done = env.create(evil, &["-d", HOSTILE]);
+    env.el(&["close", &done, "--reason", evil]).ok();
+    env.el(&["reopen", &done]).ok();
+    env.el(&["update", &done, "--status", "review"]).ok();
+    env.el(&["reject", &done, "--reason", HOSTILE]).ok();
+    env.el(&["close", &done, "--reason", evil]).ok();
+    let _worker = env.start_work(&["--assignee", "claude"]);
+    for id in [&reviewed, &asks, &stuck, &running] {
+        env.el(&["update", id, "--assignee", "claude"]).ok();
+    }
+    for (id, status) in [(&reviewed, "review"), (&asks, "deferred"), (&stuck, "blocked")] {
+        env.wait_for_status(id, status);
+    }
+    env.wait_for_status(&running, "in_progress");
+    let told = json!({
+        "atoms": [epic, reviewed, asks, stuck, running, waiting, done], "running": running,
+        "reviewed": reviewed,
+    });
+    fs::write(env.project("hostile.json"), told.to_string()).unwrap();
+    let (_server, link) = serve(&env, "0");
+    let person = start_person(&env, "hostile.mjs", &browser, &link);
+    let seen = person.wait(Duration::from_secs(180)).ok().json();
+    for part in ["wrong", "outside", "barriers"] {
+        assert_eq!(seen[part], json!([]), "{seen:#}");
+    }
+    assert_eq!((&seen["failed"], &seen["palette"]), (&Value::Null, &json!(0)), "{seen:#}");
+    let pages = seen["pages"].as_array().unwrap();
+    assert_eq!(pages.len(), 15, "{seen:#}");
+    let allowed = json!("http://example.org/a");
+    for page in pages {
+        let links = page["links"].as_array().unwrap();
+        assert!(links.iter().all(|link| *link == allowed), "{page:#}");
+        assert_eq!((&page["elements"], &page["drawings"]), (&json!([]), &json!(0)), "{page:#}");
+        assert_eq!(page["hidden"], Value::Null, "a character that hides or reorders: {page:#}");
+    }
+    let shown = pages.iter().filter(|page| page["shows"] == true).count();
+    assert!(shown >= 10, "the texts are there, as texts: {seen:#}");
+}
+
+#[test]
+fn what_is_new_is_marked_told_and_found() {
+    let Some(browser) = find_browser() else { return };
+    let env = TestEnv::with_tracker();
+    let id = env.create("Ring a bell", &[]);
+    env.create("Boil water", &[]);
+    let (_server, link) = serve(&env, "0");
+    let person = start_person(&env, "news.mjs", &browser, &link);
+    wait_until("a look", Duration::from_secs(60), || {
+        (env.project("looked").exists() || !person.stdout().is_empty()).then_some(())
+    });
+    env.el(&["--actor", "bob", "update", &id, "--status", "blocked"]).ok();
+    let seen = person.wait(Duration::from_secs(120)).ok().json();
+    for part in ["wrong", "outside", "barriers"] {
+        assert_eq!(seen[part], json!([]), "{seen:#}");
+    }
+    assert_eq!(seen["failed"], Value::Null, "{seen:#}");
+    assert_eq!((&seen["isChosen"], &seen["noted"]), (&json!(true), &json!(200)));
+    assert_eq!(seen["fresh"], json!([id]), "{seen:#}");
+    assert_eq!(seen["told"].as_array().unwrap().len(), 1, "one notice, then silence: {seen:#}");
+    assert_eq!(seen["told"][0][1], "Ring a bell");
+    assert!(seen["options"][0].as_str().unwrap().contains(&id), "{seen:#}");
+    // The terminal has the same mark.
+    let board = env.robot(&["status"]);
+    assert_eq!((&board["looked"], &board["fresh"]), (&board["seq"], &json!([])), "{board:#}");
 }
 
 #[test]

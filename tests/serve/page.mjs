@@ -78,7 +78,23 @@ export async function drive(run) {
     await screen.close();
   }
 
-  const tools = { page, seen, link, project, origin, check, inView, picture, terminal };
+  /** Looks at the page as on a phone: nothing is wider than the screen. */
+  async function isNarrow(where) {
+    const before = page.viewportSize();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.waitForTimeout(200);
+    await check(`${where} on a phone`);
+    const [wide, room] = await page.evaluate(() => [
+      document.documentElement.scrollWidth,
+      document.documentElement.clientWidth,
+    ]);
+    if (wide > room) seen.wrong.push(`${where} is ${wide} wide on a screen of ${room}`);
+    await page.setViewportSize(before);
+  }
+
+  const tools = {
+    page, seen, link, project, origin, check, inView, picture, terminal, isNarrow,
+  };
   try {
     await run(tools);
   } catch (error) {

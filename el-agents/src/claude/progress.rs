@@ -8,6 +8,8 @@ use super::stream::StreamEvent;
 
 /// Longest `action`, in characters.
 const ACTION: usize = 120;
+/// The same of a model's name.
+const MODEL: usize = 80;
 /// The number of messages whose usage may still change; older messages are summed up. Only
 /// subagents cause several messages at a time.
 const OPEN_MESSAGES: usize = 64;
@@ -32,6 +34,8 @@ pub struct Progress {
     pub cost_usd_micros: u64,
     /// The part of the cost that no result has reported.
     pub estimated_micros: u64,
+    /// The model that was named last.
+    pub model: Option<String>,
     /// The agent's current action: a line of at most 120 characters, without control codes.
     pub action: String,
     /// A tool runs, so silence is normal.
@@ -102,7 +106,11 @@ impl Progress {
     /// Updates the counts. Returns the current action if the event contains the action.
     fn update_counts(&mut self, event: &StreamEvent) -> Option<String> {
         match event {
-            StreamEvent::Init { .. } => return Some("starting".to_owned()),
+            StreamEvent::Init { model, .. } => {
+                self.name_model(model.as_deref());
+                return Some("starting".to_owned());
+            }
+            StreamEvent::ModelFallback { to, .. } => self.name_model(Some(to)),
             StreamEvent::Text { text, subagent: false } => {
                 return Some(text.lines().find(|line| !line.trim().is_empty())?.to_owned());
             }
@@ -152,6 +160,12 @@ impl Progress {
             _ => {}
         }
         None
+    }
+
+    fn name_model(&mut self, name: Option<&str>) {
+        if let Some(name) = name.map(|name| one_line(name, MODEL)).filter(|name| !name.is_empty()) {
+            self.model = Some(name);
+        }
     }
 
     fn apply_result(&mut self, result: &RunResult) {

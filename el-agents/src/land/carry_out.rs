@@ -72,6 +72,7 @@ fn record_outcomes(
             outcome,
             has_landed: item.outcome == LandOutcome::Landed,
             detail: item.detail.as_deref(),
+            conflict_atom: item.conflict_atom.as_deref(),
         };
         if let Err(error) = ops::record_landing(store, &context.ctx(), &item.atom_id, &record) {
             let told = format!("the tracker could not note that: {error}");

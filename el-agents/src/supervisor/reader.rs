@@ -245,6 +245,7 @@ impl Reader {
                 cost_micros: count(self.progress.cost_usd_micros),
                 estimated_micros: count(self.progress.estimated_micros),
             },
+            model: self.progress.model.clone(),
             action: action.filter(|text| !text.is_empty()).map(|text| one_line(&text, 120)),
             ..self.answers.progress()
         }

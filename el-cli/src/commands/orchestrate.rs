@@ -23,7 +23,7 @@ mod layers;
 mod lock;
 mod place;
 mod state;
-pub(super) mod status;
+pub(crate) mod status;
 mod tell;
 mod words;
 

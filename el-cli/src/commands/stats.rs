@@ -1,27 +1,61 @@
 use std::time::Duration;
 
-use el_core::model::Priority;
-use el_core::ops::{self, Counts, Stats};
+use el_core::model::{Priority, Series, SeriesName};
+use el_core::ops::{self, Counts, SERIES_DAYS_MAX, Stats};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
-use crate::output::{count, pauses, runs, style, time};
+use crate::output::{count, pauses, runs, series, style, time};
+use crate::values::word_parser;
 
 /// Show the project in numbers
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   el stats
-  el stats --robot")]
-pub(crate) struct Args {}
+  el stats --series done
+  el stats --series cost_by_agent --days 7
+  el stats --series lead_time --robot | jq '.data.items[] | [.key, .values.median_s]'
+
+The web board (el serve) plots the series. Days are those of UTC, as for budgets.")]
+pub(crate) struct Args {
+    /// Figures by day, agent, epic, model, cause or age
+    #[arg(long, value_name = "NAME", value_parser = word_parser::<SeriesName>())]
+    series: Option<SeriesName>,
+    /// How many days a series tells of, the present day included
+    #[arg(long, value_name = "N", requires = "series", default_value_t = DAYS,
+        value_parser = clap::value_parser!(u16).range(1..=SERIES_DAYS_MAX as i64))]
+    days: u16,
+}
+
+const DAYS: u16 = 30;
+
+/// The answer: the project in numbers, or a series.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "names the two answers for the schema; each is printed where it is made"
+)]
+pub(in crate::commands) enum Answer {
+    Stats(Box<Stats>),
+    Series(Series),
+}
 
 /// The longest bar, in columns.
 const BAR: i64 = 24;
 
-pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    if let Some(name) = args.series {
+        let found = ops::series(&app.open_for_reading()?, name, usize::from(args.days), app.now())?;
+        app.printer.emit(&found, |page| series::print_series(page, &found))?;
+        return Ok(Exit::Done);
+    }
     let stats = ops::stats(&app.open_for_reading()?, app.now())?;
     app.printer.emit(&stats, |page| print_stats(page, &stats))?;
     Ok(Exit::Done)

@@ -10,8 +10,13 @@ use crate::app::App;
 use crate::backup_hooks::has_backup;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::looked::{last_look, note_look};
 use crate::output::{board, sanitize, style, terminal};
 use crate::watch::WatchArgs;
+
+mod overlaps;
+
+pub(crate) use overlaps::{Overlaps, find_overlaps};
 
 /// Show the board in one screen: what needs you, what runs, what is next
 #[derive(Debug, Default, clap::Args)]
@@ -23,7 +28,8 @@ Examples:
   el status --robot | jq '.data.needs.items[] | {kind, atom_id, why}'
 
 What needs you is ordered by what your decision frees. Each entry has its cause, and the command
-that settles it. el top is the same board with keys.")]
+that settles it. What others changed since you looked, here or on another board, is marked as new.
+el top is the same board with keys.")]
 pub(crate) struct Args {
     /// At most this many rows of each part
     #[arg(long, value_name = "N", default_value_t = ROWS)]
@@ -35,25 +41,38 @@ pub(crate) struct Args {
 const ROWS: usize = 50;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    args.watch.follow(app, || look(args, app))
+    // While a person watches, what is new stays marked.
+    let looked = last_look(app);
+    args.watch.follow(app, || look(args, app, looked))
 }
 
-fn look(args: &Args, app: &App) -> Result<Exit> {
-    let board = read_board(app, &app.open_for_reading()?, args.limit)?;
+fn look(args: &Args, app: &App, looked: Option<i64>) -> Result<Exit> {
+    let board = read_board(app, &app.open_for_reading()?, args.limit, looked)?;
     let name = sanitize::path_line(std::path::Path::new(
         app.project()?.root.file_name().unwrap_or_default(),
     ));
     let rows = terminal::stdout_size().map(|(_, rows)| rows);
     app.printer.emit(&board, |page| board::print_board(page, &name, &board, rows))?;
+    if rows.is_some() && !app.printer.is_robot() {
+        note_look(app, board.seq);
+    }
     Ok(Exit::Done)
 }
 
-/// The board, with the branches that git knows.
-pub(crate) fn read_board(app: &App, store: &Store, most: usize) -> Result<Board> {
+/// The board, with what git knows, and what is new to this person.
+pub(crate) fn read_board(
+    app: &App,
+    store: &Store,
+    most: usize,
+    looked: Option<i64>,
+) -> Result<Board> {
     let mut board = ops::board(store, most, app.now(), &worker::is_there)?;
     // An agent lands nothing, and el starts no git for it.
     if app.session().is_none() {
         ops::add_branches(&mut board, &find_branches(app, store).unwrap_or_default());
+        let overlaps = find_overlaps(app, &board);
+        ops::add_overlaps(&mut board, &overlaps);
+        ops::mark_fresh(store, &mut board, looked, app.actor())?;
     }
     Ok(board)
 }

@@ -1,12 +1,16 @@
 //! The board in one screen, for `el status`.
 
-use el_core::model::{AtomRow, Cost, Need, NeedKind, RunRow, Timestamp};
+use el_core::model::{AtomRow, Cost, Need, NeedKind, RunRow};
 use el_core::ops::{Board, Part};
 use el_core::rules::budget::format_usd;
 
 use super::page::Page;
 use super::table::{Cell, Column, Table};
 use super::{holds, pauses, runs, sanitize, style, time};
+
+mod outlook;
+
+use outlook::{news_line, outlook_line};
 
 /// Rows of a part where nothing says how much room there is.
 const ROWS: usize = 10;
@@ -28,6 +32,8 @@ pub(crate) fn need_word(kind: NeedKind) -> &'static str {
         NeedKind::Blocked => "blocked",
         NeedKind::Budget => "budget",
         NeedKind::Silent => "silent",
+        NeedKind::Costly => "costly",
+        NeedKind::SameFiles => "same files",
     }
 }
 
@@ -43,11 +49,15 @@ pub(crate) fn counts_line(board: &Board) -> String {
         of(board.ready.total, board.ready.capped, "ready"),
         of(board.waiting.total, board.waiting.capped, "wait"),
     ];
-    let spent = board.spent_today_micros;
+    let (spent, estimated) = (board.spent_today_micros, board.estimated_today_micros);
     match board.budget_today_micros {
-        Some(cap) => parts.push(format!("{} of {} today", format_usd(spent), format_usd(cap))),
+        Some(cap) => {
+            let sign = if estimated > 0 { "~" } else { "" };
+            parts.push(format!("{sign}{} of {} today", format_usd(spent), format_usd(cap)));
+        }
         None if spent > 0 => {
-            parts.push(format!("{} today", runs::format_cost(Cost::reported(spent))))
+            let cost = Cost { cost_micros: spent, estimated_micros: estimated };
+            parts.push(format!("{} today", runs::format_cost(cost)));
         }
         None => {}
     }
@@ -62,6 +72,10 @@ pub(crate) fn print_board(page: &mut Page, name: &str, board: &Board, rows: Opti
     }
     let name = page.paint(style::TITLE, &sanitize::one_line(name));
     page.push_line(format!("{name}  {}", counts_line(board)));
+    let outlook = outlook_line(board);
+    for line in outlook.into_iter().chain(news_line(board)) {
+        page.push_line(page.paint(style::DIM, &sanitize::one_line(&line)));
+    }
     if let Some(pause) = &board.pause {
         page.push_line(page.paint(style::WARNING, &pauses::pause_sentence(pause)));
     } else if let Some(reason) = &board.held_back {
@@ -142,12 +156,16 @@ fn print_needs(page: &mut Page, board: &Board, most: usize) {
     if board.needs.items.is_empty() {
         page.push_blank();
         let text = page.paint(style::GOOD, "Nothing needs you.");
-        return page.push_line(text);
+        // Of a project in which no agent has worked yet, that is no entry.
+        return match (board.workers, board.ready.total) {
+            (0, 1..) => page.push_line(format!("{text} No worker runs: el work begins.")),
+            _ => page.push_line(text),
+        };
     }
     print_heading(page, "Needs you");
     let shown = &board.needs.items[..most.min(board.needs.items.len())];
     // The rows line up as a table, and each has its cause and its commands below.
-    let lines = needs_table(shown, board.now).lines_for(page);
+    let lines = needs_table(shown, board).lines_for(page);
     for (line, need) in lines.iter().zip(shown) {
         page.push_line(line);
         let command = need.ways.first().map_or("", |way| way.command.as_str());
@@ -161,9 +179,19 @@ fn print_needs(page: &mut Page, board: &Board, most: usize) {
     print_rest(page, &board.needs, shown.len(), "el top");
 }
 
-fn needs_table(needs: &[Need], now: Timestamp) -> Table {
+/// `new`, of an atom that others changed since the person looked.
+fn news_cell(board: &Board, atom: Option<&str>) -> Cell {
+    match atom.is_some_and(|atom| board.fresh.iter().any(|id| id == atom)) {
+        true => Cell::styled(style::TITLE, "new"),
+        false => Cell::empty(),
+    }
+}
+
+fn needs_table(needs: &[Need], board: &Board) -> Table {
+    let now = board.now;
     let mut table = Table::new([
         Column::new("SIGN"),
+        Column::new("NEW"),
         Column::new("KIND"),
         Column::new("ATOM"),
         Column::new("TITLE").flexible(),
@@ -176,11 +204,12 @@ fn needs_table(needs: &[Need], now: Timestamp) -> Table {
         let frees = if need.frees > 0 { format!("frees {}", need.frees) } else { String::new() };
         table.push_row([
             Cell::styled(style::WARNING, "!"),
+            news_cell(board, need.atom_id.as_deref()),
             Cell::styled(style::WARNING, need_word(need.kind)),
             Cell::styled(style::ID, need.atom_id.as_deref().unwrap_or_default()),
             Cell::new(&need.title),
             Cell::new(frees),
-            Cell::new(runs::format_cost(Cost::reported(need.cost_micros))),
+            Cell::new(runs::format_cost(need.cost)),
             Cell::styled(style::DIM, time::relative_time(now, need.since)),
         ]);
     }
@@ -194,6 +223,7 @@ fn print_running(page: &mut Page, board: &Board, most: usize) {
     print_heading(page, "Running");
     let mut table = Table::new([
         Column::new("SIGN"),
+        Column::new("NEW"),
         Column::new("ATOM"),
         Column::new("AGENT"),
         Column::new("ACTION").flexible(),
@@ -204,31 +234,38 @@ fn print_running(page: &mut Page, board: &Board, most: usize) {
     ])
     .without_heading(0);
     for run in board.running.items.iter().take(most) {
-        table.push_row(running_cells(run, board.now));
+        table.push_row(running_cells(run, board));
     }
     table.print_table(page);
     print_rest(page, &board.running, most, "el runs --live");
 }
 
-fn running_cells(run: &RunRow, now: Timestamp) -> [Cell; 8] {
+fn running_cells(run: &RunRow, board: &Board) -> [Cell; 9] {
+    let now = board.now;
     let turns = if run.turns > 0 { runs::count_turns(run.turns) } else { String::new() };
     let action = run.action.as_deref().unwrap_or(&run.title);
     [
         Cell::styled(style::GOOD, "●"),
+        news_cell(board, Some(&run.atom_id)),
         Cell::styled(style::ID, &run.atom_id),
         Cell::styled(style::PERSON, &run.agent),
         Cell::new(action),
         Cell::new(turns),
         Cell::new(time::format_span(now.since(run.started_at))),
-        Cell::new(runs::format_cost(Cost::reported(run.cost_micros))),
+        Cell::new(runs::format_cost(run.cost)),
         Cell::styled(style::DIM, time::relative_time(now, run.last_sign())),
     ]
 }
 
 /// Rows of atoms with a last cell.
-fn atom_table<'a>(sign: &str, rows: impl Iterator<Item = (&'a AtomRow, String, String)>) -> Table {
+fn atom_table<'a>(
+    board: &Board,
+    sign: &str,
+    rows: impl Iterator<Item = (&'a AtomRow, String, String)>,
+) -> Table {
     let mut table = Table::new([
         Column::new("SIGN"),
+        Column::new("NEW"),
         Column::new("ATOM"),
         Column::new("PRI"),
         Column::new("TITLE").flexible(),
@@ -240,6 +277,7 @@ fn atom_table<'a>(sign: &str, rows: impl Iterator<Item = (&'a AtomRow, String, S
         let level = atom.priority.value();
         table.push_row([
             Cell::styled(style::DIM, sign),
+            news_cell(board, Some(&atom.id)),
             Cell::styled(style::ID, &atom.id),
             Cell::styled(style::priority_style(level), format!("P{level}")),
             Cell::new(&atom.title),
@@ -263,7 +301,7 @@ fn print_ready(page: &mut Page, board: &Board, most: usize) {
         let who = atom.assignee.clone().unwrap_or_default();
         (atom, who, time::relative_time(board.now, atom.created_at))
     });
-    atom_table("○", rows).print_table(page);
+    atom_table(board, "○", rows).print_table(page);
     print_rest(page, &board.ready, most, "el ready");
 }
 
@@ -276,7 +314,7 @@ fn print_waiting(page: &mut Page, board: &Board, most: usize) {
         let held = holds::briefly(&row.holds, board.now);
         (&row.atom, format!("for {held}"), String::new())
     });
-    atom_table("‖", rows).print_table(page);
+    atom_table(board, "‖", rows).print_table(page);
     print_rest(page, &board.waiting, most, "el list --waiting");
 }
 
@@ -287,12 +325,12 @@ fn print_done(page: &mut Page, board: &Board, most: usize) {
     print_heading(page, "Done lately");
     let rows = board.done.items.iter().take(most).map(|row| {
         let by = row.last_run.as_ref().map_or_else(String::new, |run| {
-            let cost = runs::format_cost(Cost::reported(run.cost_micros));
+            let cost = runs::format_cost(run.cost);
             format!("{} {cost}", run.agent).trim_end().to_owned()
         });
         let at = row.atom.closed_at.unwrap_or(row.atom.updated_at);
         (&row.atom, by, time::relative_time(board.now, at))
     });
-    atom_table("✓", rows).print_table(page);
+    atom_table(board, "✓", rows).print_table(page);
     print_rest(page, &board.done, most, "el list --status closed --sort updated");
 }

@@ -6,6 +6,7 @@ use tokio::sync::{Semaphore, broadcast};
 
 use super::address::Name;
 use super::answer::Failure;
+use super::in_git;
 use super::sign_in::SignIn;
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -43,6 +44,7 @@ pub(super) struct Board {
     pub(super) sign_in: SignIn,
     pub(super) slots: Arc<Semaphore>,
     pub(super) streams: Arc<Semaphore>,
+    pub(super) in_git: in_git::Shared,
     /// What the watcher tells.
     pub(super) told: broadcast::Sender<Told>,
 }
@@ -68,6 +70,7 @@ impl Board {
             sign_in: SignIn::open(&project.state)?,
             slots: Arc::new(Semaphore::new(CONNECTIONS)),
             streams: Arc::new(Semaphore::new(STREAMS)),
+            in_git: in_git::Shared::default(),
             told: broadcast::channel(LAG).0,
         })
     }

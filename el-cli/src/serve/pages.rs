@@ -3,7 +3,7 @@
 use super::files;
 
 /// Pages of the front end: all are the same document, which holds nothing of the project.
-pub(super) const PAGES: [&str; 4] = ["/", "/board", "/runs", "/graph"];
+pub(super) const PAGES: [&str; 6] = ["/", "/board", "/runs", "/graph", "/plans", "/money"];
 /// Pages about one atom: `/a/<id>` and `/a/<id>/review`.
 const ATOM_PAGES: &str = "/a/";
 

@@ -10,7 +10,9 @@ use axum::routing::{get, post};
 use super::answer::Failure;
 use super::board::Board;
 use super::pages::PAGES;
-use super::{files, review, sign_in_calls, stream, transcript, verbs, views, walls};
+use super::{
+    figures, files, looks, plans, review, sign_in_calls, stream, transcript, verbs, views, walls,
+};
 
 pub(super) fn all_routes(board: &Arc<Board>) -> Router {
     let pages =
@@ -23,13 +25,17 @@ pub(super) fn all_routes(board: &Arc<Board>) -> Router {
         .route("/api/sign-in", post(sign_in_calls::sign_in))
         .route("/api/sign-out", post(sign_in_calls::sign_out))
         .route("/api/snapshot", get(views::show_board))
+        .route("/api/looked", post(looks::note))
         .route("/api/events", get(stream::stream_events))
         .route("/api/atoms", get(views::list_atoms).post(verbs::create_atom))
         .route("/api/atoms/{id}", get(views::show_atom))
         .route("/api/atoms/{id}/diff", get(review::show_changes))
         .route("/api/atoms/{id}/{verb}", post(verbs::change_atom))
         .route("/api/bonds", get(views::list_bonds))
+        .route("/api/plans", get(plans::list_plans))
+        .route("/api/plans/{id}", get(plans::show_plan))
         .route("/api/runs", get(views::list_runs))
+        .route("/api/series", get(figures::list_series))
         .route("/api/runs/{id}/transcript", get(transcript::show_transcript))
         .fallback(nothing_here)
         .method_not_allowed_fallback(nothing_here)

@@ -13,6 +13,7 @@ use super::board::Board;
 use super::watch::ROWS;
 use crate::commands::{status, why};
 use crate::error::CommandError;
+use crate::looked::last_look;
 
 /// The rows of atoms that are sent at a time.
 const ATOMS: i64 = 20_000;
@@ -21,7 +22,9 @@ const ATOMS: i64 = 20_000;
 pub(super) async fn show_board(
     State(board): State<Arc<Board>>,
 ) -> Result<Data<ops::Board>, Failure> {
-    let read = |app: &crate::app::App| status::read_board(app, &app.open_for_reading()?, ROWS);
+    let read = |app: &crate::app::App| {
+        status::read_board(app, &app.open_for_reading()?, ROWS, last_look(app))
+    };
     board.run_call(read).await.map(Data)
 }
 

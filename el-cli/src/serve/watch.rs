@@ -14,9 +14,11 @@ use el_core::{Store, ops};
 use serde::Serialize;
 
 use super::board::{Board, Told};
+use super::in_git::InGit;
 use crate::app::App;
 use crate::commands::status;
 use crate::error::{CommandError, Result};
+use crate::looked::last_look;
 
 /// Between two looks: a look costs microseconds.
 const LOOK: Duration = Duration::from_millis(40);
@@ -24,8 +26,6 @@ const LOOK: Duration = Duration::from_millis(40);
 const CALM: Duration = Duration::from_millis(150);
 /// The board changes by the mere passing of time, too.
 const REFRESH: Duration = Duration::from_secs(5);
-/// Between two looks at the branches, which start git.
-const BRANCHES: Duration = Duration::from_secs(2);
 /// The rows of each part that are sent.
 pub(super) const ROWS: usize = 50;
 
@@ -55,7 +55,7 @@ fn watch(board: &Weak<Board>) {
     while let Some(board) = board.upgrade() {
         // Nobody looks: nothing is read.
         if board.told.receiver_count() > 0 {
-            if let Some(told) = watcher.look(&board.open_app()) {
+            if let Some(told) = watcher.look(&board.open_app(), board.in_git.look()) {
                 // Nobody may be left to hear it.
                 drop(board.told.send(told));
             }
@@ -84,28 +84,12 @@ struct Watched {
     told_at: Instant,
     /// The last board that was told, without its time.
     shown: Option<ops::Board>,
-    branches: Branches,
-}
-
-/// The branches to land, as git knew them a moment ago.
-#[derive(Debug, Default)]
-struct Branches {
-    found: Vec<(String, Timestamp)>,
-    at: Option<Instant>,
-}
-
-impl Branches {
-    fn refresh(&mut self, app: &App, store: &Store) {
-        if self.at.is_none_or(|at| at.elapsed() > BRANCHES) {
-            self.found = status::find_branches(app, store).unwrap_or_default();
-            self.at = Some(Instant::now());
-        }
-    }
+    in_git: InGit,
 }
 
 impl Watcher {
-    fn look(&mut self, app: &App) -> Option<Told> {
-        let seen = self.try_look(app);
+    fn look(&mut self, app: &App, in_git: InGit) -> Option<Told> {
+        let seen = self.try_look(app, in_git);
         match seen {
             Ok(told) => {
                 let is_back = self.trouble.take().is_some();
@@ -123,7 +107,7 @@ impl Watcher {
         }
     }
 
-    fn try_look(&mut self, app: &App) -> Result<Option<Told>> {
+    fn try_look(&mut self, app: &App, in_git: InGit) -> Result<Option<Told>> {
         let path = app.project()?.db.clone();
         let Some(open) = &mut self.open else {
             let store = app.open_for_reading()?;
@@ -132,15 +116,15 @@ impl Watcher {
             let file = file_at(&path)?;
             // What a browser loaded before this moment may be old by now.
             let told_at = Instant::now();
-            let branches = Branches::default();
-            self.open = Some(Watched { store, file, version, seq, told_at, shown: None, branches });
+            self.open = Some(Watched { store, file, version, seq, told_at, shown: None, in_git });
             return Ok(None);
         };
         if open.told_at.elapsed() < CALM {
             return Ok(None);
         }
         let version = open.store.data_version()?;
-        if version == open.version && open.told_at.elapsed() < REFRESH {
+        let is_same = version == open.version && in_git == open.in_git;
+        if is_same && open.told_at.elapsed() < REFRESH {
             return Ok(None);
         }
         open.told_at = Instant::now();
@@ -149,9 +133,10 @@ impl Watcher {
             self.open = None;
             return Ok(Some(reset()));
         }
-        open.branches.refresh(app, &open.store);
         let mut read = ops::board(&open.store, ROWS, app.now(), &worker::is_there)?;
-        ops::add_branches(&mut read, &open.branches.found);
+        in_git.add_to(&mut read);
+        open.in_git = in_git;
+        ops::mark_fresh(&open.store, &mut read, last_look(app), app.actor())?;
         let Some(change) = change_since(&open.store, open.seq, read)? else {
             self.open = None;
             return Ok(Some(reset()));
@@ -169,7 +154,7 @@ impl Watcher {
 
 /// What changed since the event `since`; `None` if the browser has to load everything anew.
 pub(super) fn find_change(store: &Store, since: i64, app: &App) -> Result<Option<Change>> {
-    change_since(store, since, status::read_board(app, store, ROWS)?)
+    change_since(store, since, status::read_board(app, store, ROWS, last_look(app))?)
 }
 
 /// The board is read first: what changes after it is told once more.

@@ -1,6 +1,6 @@
 //! What is chosen, and what is shown of each part.
 
-use el_core::model::{Cost, Priority, Way};
+use el_core::model::{Priority, Way};
 use el_core::ops::Board;
 use el_core::rules::ready::Hold;
 
@@ -282,7 +282,7 @@ fn need_rows(board: &Board) -> Vec<Row> {
         text: sanitize::one_line(&format!("{} — {}", need.title, need.why)).into_owned(),
         right: join([
             if need.frees > 0 { format!("frees {}", need.frees) } else { String::new() },
-            runs::format_cost(Cost::reported(need.cost_micros)),
+            runs::format_cost(need.cost),
             time::relative_time(board.now, need.since),
         ]),
         ways: need.ways.clone(),
@@ -301,7 +301,7 @@ fn run_rows(board: &Board) -> Vec<Row> {
         kind: sanitize::one_line(&run.agent).into_owned(),
         text: sanitize::one_line(run.action.as_deref().unwrap_or(&run.title)).into_owned(),
         right: join([
-            runs::format_cost(Cost::reported(run.cost_micros)),
+            runs::format_cost(run.cost),
             time::format_span(board.now.since(run.started_at)),
             time::relative_time(board.now, run.last_sign()),
         ]),

@@ -33,9 +33,11 @@ export function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return call<T>(path, { signal });
 }
 
-export function post<T>(path: string, body: unknown): Promise<T> {
+/** `outlives`: the call goes on when the page is left. */
+export function post<T>(path: string, body: unknown, outlives = false): Promise<T> {
   return call<T>(path, {
     method: "POST",
+    keepalive: outlives,
     headers: { "Content-Type": "application/json", "X-El": "1" },
     body: JSON.stringify(body),
   });

@@ -4,11 +4,15 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Dialog, askForNew, refused } from "./actions";
 import { age, dollars, localTime, total } from "./format";
 import { bindings, moveFocus, useKeys, type Key } from "./keys";
+import { NoticeChoice } from "./notify";
+import { Palette, openPalette } from "./palette";
 import { address, go } from "./router";
 import { board, hello, isReadOnly, link, trouble } from "./state";
 import { AtomPage } from "./views/atom";
 import { BoardPage } from "./views/board";
 import { GraphPage } from "./views/graph";
+import { MoneyPage } from "./views/money";
+import { PlansPage } from "./views/plans";
 import { Queue } from "./views/queue";
 import { ReviewPage } from "./views/review";
 import { RunsPage } from "./views/runs";
@@ -18,6 +22,8 @@ const PAGES = [
   { path: "/board", name: "Board", page: BoardPage },
   { path: "/runs", name: "Runs", page: RunsPage },
   { path: "/graph", name: "Graph", page: GraphPage },
+  { path: "/plans", name: "Plans", page: PlansPage },
+  { path: "/money", name: "Time and money", page: MoneyPage },
 ];
 
 export function App() {
@@ -32,6 +38,7 @@ export function App() {
     ...pages,
     { keys: ["j", "ArrowDown"], label: "down", run: () => moveFocus(1) },
     { keys: ["k", "ArrowUp"], label: "up", run: () => moveFocus(-1) },
+    { keys: [":"], label: "go to, or do (Ctrl+K)", run: openPalette },
     { keys: ["?"], label: "keys", run: () => setHelp(true) },
     ...(isReadOnly.value ? [] : [{ keys: ["+"], label: "new atom", run: askForNew }]),
   ], [isReadOnly.value]);
@@ -43,10 +50,13 @@ export function App() {
       <Page path={path} />
       <footer>
         <button type="button" class="plain" onClick={() => setHelp(true)}>? keys</button>
+        <button type="button" class="plain" onClick={openPalette}>: go to, or do</button>
+        <NoticeChoice />
         <span class="quiet">You act as {hello.value?.actor}</span>
         {isReadOnly.value && <span class="quiet">only to look at</span>}
       </footer>
       <Dialog />
+      <Palette pages={PAGES} />
       {isHelp && <Help close={() => setHelp(false)} />}
     </>
   );
@@ -87,7 +97,10 @@ function Head({ path }: { path: string }) {
         <span>{total(now.ready)} ready</span>
         <span>{total(now.waiting)} wait</span>
         {now.spent_today_micros > 0 && (
-          <span>{dollars(now.spent_today_micros)}{cap ? ` of ${dollars(cap)}` : ""} today</span>
+          <span>
+            {dollars(now.spent_today_micros, now.estimated_today_micros)}
+            {cap ? ` of ${dollars(cap)}` : ""} today
+          </span>
         )}
       </p>
       {!isReadOnly.value && <button type="button" onClick={askForNew}>New atom</button>}

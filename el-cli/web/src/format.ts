@@ -42,6 +42,15 @@ export function localTime(time: string): string {
   return exact.format(new Date(time));
 }
 
+const day = new Intl.DateTimeFormat(undefined, {
+  day: "numeric", month: "short", timeZone: "UTC",
+});
+
+/** A day such as `2026-11-29` in the viewer's words. */
+export function localDay(date: string): string {
+  return day.format(new Date(`${date}T00:00:00Z`));
+}
+
 /** An amount; `~` if a part of it is estimated. */
 export function dollars(micros: number, estimated = 0): string {
   if (micros <= 0) return "";

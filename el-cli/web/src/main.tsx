@@ -5,6 +5,9 @@ import { CallError, get, post } from "./api";
 import { App, SignedOut } from "./app";
 import { startKeys } from "./keys";
 import { startStream } from "./live";
+import { startLooking } from "./looked";
+import { startNotices } from "./notify";
+import { startPalette } from "./palette";
 import { startRouter } from "./router";
 import { hello, link, loadBoard, tick } from "./state";
 import type { Hello } from "./types";
@@ -35,8 +38,11 @@ async function start(): Promise<void> {
   await loadBoard();
   startRouter();
   startKeys();
+  startPalette();
   render(<App />, root);
   startStream();
+  startLooking();
+  startNotices();
   setInterval(tick, 1_000);
   addEventListener("focus", tick);
 }

@@ -24,6 +24,9 @@ export const skew = signal(0);
 /** The time that ages are reckoned from; moved on each second by `tick`. */
 export const clock = signal(Date.now());
 
+/** The atoms that are new to this person. */
+export const fresh = computed(() => new Set(board.value?.fresh ?? []));
+
 export const isReadOnly = computed(() => hello.value?.read_only === true);
 
 const OVER = new Set(["closed", "wont_do", "discard"]);

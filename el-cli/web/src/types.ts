@@ -34,6 +34,7 @@ export interface Need {
   frees: number;
   since: string;
   cost_micros: number;
+  estimated_micros: number;
   attempts: number;
   ways: Way[];
 }
@@ -49,6 +50,7 @@ export interface RunRow {
   percent: number | null;
   turns: number;
   cost_micros: number;
+  estimated_micros: number;
   active_at: string | null;
   heartbeat_at: string;
   is_ending: boolean;
@@ -88,7 +90,20 @@ export interface Board {
   workers: number;
   held_back: string | null;
   spent_today_micros: number;
+  estimated_today_micros: number;
   budget_today_micros: number | null;
+  forecast: Forecast;
+  /** The last event when this person looked. */
+  looked: number | null;
+  /** The atoms that others changed since then. */
+  fresh: string[];
+}
+
+export interface Forecast {
+  is_needed: boolean;
+  needed_at: string | null;
+  needed_for: string;
+  runs_out: { what: string; at: string; says: string } | null;
 }
 
 export interface Change {

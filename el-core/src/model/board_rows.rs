@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{IssueType, Outcome, Priority, Status, Timestamp};
+use super::{Cost, IssueType, Outcome, Priority, Status, Timestamp};
 
 /// An atom in a line, without its texts.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -39,7 +39,8 @@ pub struct RunRow {
     pub turns: i64,
     pub tokens_in: i64,
     pub tokens_out: i64,
-    pub cost_micros: i64,
+    #[serde(flatten)]
+    pub cost: Cost,
     pub budget_micros: Option<i64>,
     /// The last output of the agent.
     pub active_at: Option<Timestamp>,
@@ -75,7 +76,8 @@ pub struct LastRun {
     pub sandbox_notes: Vec<String>,
     /// The state of the run's check: `passed`, `failed` …
     pub check: Option<String>,
-    pub cost_micros: i64,
+    #[serde(flatten)]
+    pub cost: Cost,
 }
 
 /// An atom that is over, with its last attempt.

@@ -9,6 +9,7 @@ mod cost;
 mod delegation;
 mod event;
 mod exit;
+mod forecast;
 mod id;
 mod message;
 mod name;
@@ -19,6 +20,7 @@ mod pull_request;
 mod review;
 mod run;
 mod run_options;
+mod series;
 mod stats;
 mod summary;
 mod text_enum;
@@ -34,6 +36,7 @@ pub use cost::Cost;
 pub use delegation::{Delegation, Takes, TaskStatus, Verify, VerifyStatus};
 pub use event::{Event, EventKind};
 pub use exit::{EndKind, ExitRecord, Fault, Refusal};
+pub use forecast::{AtWork, Forecast, PastRun, RunsOut, Shortage};
 pub use id::{
     MAX_CANDIDATES, RUN_PREFIX, SHORT_MIN, canonical_short, fresh_run_id, fresh_short, fresh_token,
     fresh_uuid, safe_prefix,
@@ -49,6 +52,7 @@ pub use pull_request::{PullRequest, PullRequestState};
 pub use review::{FieldProblem, Review, ReviewVerdict};
 pub use run::{Attempt, CancelMode, Outcome, Progress, Run, Stamp};
 pub use run_options::{EFFORTS, RunOptions, RunOptionsPatch, ensure_variable};
+pub use series::{AttemptFact, DoneFact, Measure, Point, Series, SeriesName, Unit};
 pub use stats::{Counts, RunStats, Stats};
 pub use summary::{Deliverable, Summary, SummaryStatus, TestOutcome, TestResults};
 pub use time::Timestamp;

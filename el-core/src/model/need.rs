@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::text_enum::text_enum;
-use super::{Priority, Timestamp};
+use super::{Cost, Priority, Timestamp};
 
 text_enum! {
     /// Why something needs a person.
@@ -35,6 +35,10 @@ text_enum! {
         Budget = "budget",
         /// A run has not said anything for long.
         Silent = "silent",
+        /// A run has cost more than three times what such runs cost.
+        Costly = "costly",
+        /// Two runs change the same files.
+        SameFiles = "same_files",
     }
 }
 
@@ -47,7 +51,7 @@ impl NeedKind {
             NeedKind::Question | NeedKind::Plan => 2,
             NeedKind::Review | NeedKind::Conflict | NeedKind::LandCheck | NeedKind::ToLand => 3,
             NeedKind::Denied | NeedKind::GaveUp | NeedKind::Blocked | NeedKind::Budget => 4,
-            NeedKind::Silent => 5,
+            NeedKind::Silent | NeedKind::Costly | NeedKind::SameFiles => 5,
         }
     }
 }
@@ -86,7 +90,8 @@ pub struct Need {
     pub weight: i64,
     pub since: Timestamp,
     /// What the atom's attempts have cost so far.
-    pub cost_micros: i64,
+    #[serde(flatten)]
+    pub cost: Cost,
     pub attempts: i64,
     /// The best first.
     pub ways: Vec<Way>,

@@ -113,6 +113,8 @@ pub struct Progress {
     /// As reported by the agent, with an estimate of what has not been reported yet.
     #[serde(flatten)]
     pub cost: Cost,
+    /// The model that answers, as the agent's stream names it.
+    pub model: Option<String>,
     /// The agent's current action, as a single line.
     pub action: Option<String>,
     /// Progress of the task from 0 to 100, if the agent was asked for reports.

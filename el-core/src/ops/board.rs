@@ -9,20 +9,32 @@ use super::budget::held_back;
 use super::explain::load_surroundings;
 use super::pause::paused_in;
 use crate::Result;
-use crate::model::{AtomRow, DoneRow, Event, Need, Pause, RunRow, Timestamp, Worker};
+use crate::model::{AtomRow, DoneRow, Event, Forecast, Need, Pause, RunRow, Timestamp, Worker};
 use crate::rules::attention::sort_needs;
-use crate::rules::budget::day_number;
+use crate::rules::budget::{day_number, day_start};
+use crate::rules::forecast::{Known, look_ahead};
 use crate::rules::ready::Hold;
-use crate::store::{Store, Tx, atom, board as rows, budget, event, meta, worker};
+use crate::store::{Store, Tx, atom, board as rows, budget, event, forecast, meta, worker};
+
+use odd::Working;
 
 mod branches;
+mod denied;
+mod entry;
 mod freed;
+mod fresh;
 mod needs;
+mod odd;
+mod overlaps;
 
 pub use branches::add_branches;
+pub use fresh::mark_fresh;
+pub use overlaps::add_overlaps;
 
 /// No count of the board goes further; `capped` says so.
 const COUNTED: i64 = 1_000;
+/// The last runs that tell how long runs take and what they cost.
+const PAST: i64 = 200;
 /// The events that a delta tells of; a client that is further behind reads the whole board.
 const DELTA_MAX: i64 = 1_000;
 
@@ -81,7 +93,15 @@ pub struct Board {
     pub held_back: Option<String>,
     /// The cost of all runs of the day (UTC).
     pub spent_today_micros: i64,
+    /// The part of it that is estimated, of the last 200 runs.
+    pub estimated_today_micros: i64,
     pub budget_today_micros: Option<i64>,
+    /// When a person will probably be needed next, and what runs out first.
+    pub forecast: Forecast,
+    /// The last event when this person looked; `null`: never, or nobody asked.
+    pub looked: Option<i64>,
+    /// The atoms on the board that others changed since then.
+    pub fresh: Vec<String>,
 }
 
 /// What changed since an event.
@@ -117,10 +137,25 @@ pub fn board(
     store.read(|tx| {
         let (ready, waiting) = queue_parts(tx, most, now)?;
         let running = rows::list_running(tx, COUNTED)?;
-        let mut needs = needs::list_needs(tx, &running, workers, ready.total, now)?;
+        let working = Working {
+            runs: forecast::list_at_work(tx, COUNTED)?,
+            past: forecast::list_past(tx, PAST)?,
+        };
+        let mut needs = needs::list_needs(tx, &running, &working, workers, ready.total, now)?;
         sort_needs(&mut needs.found);
         let running_total = rows::count_running(tx)?;
         let cap = meta::get(tx, meta::BUDGET_PER_DAY)?.and_then(|text| text.parse().ok());
+        let spent = budget::spent_on(tx, day_number(now))?;
+        let at_work: Vec<_> = working.runs.into_iter().map(|(_, work)| work).collect();
+        let forecast = look_ahead(&Known {
+            now,
+            is_needed: needs.total > 0,
+            past: &working.past,
+            running: &at_work,
+            ready: ready.total,
+            spent_micros: spent,
+            budget_micros: cap,
+        });
         Ok(Board {
             seq: rows::last_event(tx)?,
             now,
@@ -132,8 +167,12 @@ pub fn board(
             workers,
             pause: paused_in(tx, now)?,
             held_back: held_back(tx, now)?,
-            spent_today_micros: budget::spent_on(tx, day_number(now))?,
+            spent_today_micros: spent,
+            estimated_today_micros: forecast::estimated_since(tx, day_start(now), PAST)?,
             budget_today_micros: cap,
+            forecast,
+            looked: None,
+            fresh: Vec::new(),
         })
     })
 }

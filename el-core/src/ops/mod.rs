@@ -74,7 +74,8 @@ pub use adopt::adopt;
 pub use approve::approve;
 pub use artifacts::{HandedBack, artifacts};
 pub use board::{
-    Board, BoardDelta, Part, WaitRow, add_branches, board, board_atoms, board_changes,
+    Board, BoardDelta, Part, WaitRow, add_branches, add_overlaps, board, board_atoms,
+    board_changes, mark_fresh,
 };
 pub use budget::{Caps, SpentBudget, set_budget_per_day, set_held_back};
 pub use builds_on::builds_on;
@@ -133,7 +134,7 @@ pub use runs::{RunFilter, get_run, list_attempts, resolve_run, runs, runs_each, 
 pub use search::search;
 pub use settle::{Decided, Ending, HandedOver, Settled, SettledBy, settle};
 pub use show::{Dependencies, Shown, get_atom, resolve_id, show};
-pub use stats::stats;
+pub use stats::{SERIES_DAYS_MAX, series, stats};
 pub use stop_gate::{Gate, stop_gate};
 pub use submit::{Submitted, submit};
 pub use supervise::{

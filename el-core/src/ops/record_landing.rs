@@ -16,6 +16,8 @@ pub struct LandingRecord<'a> {
     pub has_landed: bool,
     /// Why the landing failed.
     pub detail: Option<&'a str>,
+    /// The atom that was filed to resolve a conflict.
+    pub conflict_atom: Option<&'a str>,
 }
 
 /// Records in an atom's history that the branch was landed, or could not be landed. The same
@@ -30,7 +32,7 @@ pub fn record_landing(
     id: &str,
     record: &LandingRecord<'_>,
 ) -> Result<()> {
-    let LandingRecord { onto, tip, outcome, has_landed, detail } = *record;
+    let LandingRecord { onto, tip, outcome, has_landed, detail, conflict_atom } = *record;
     let kind = if has_landed { EventKind::Landed } else { EventKind::LandFailed };
     store.write(|tx| {
         run::fence(tx, ctx)?;
@@ -43,11 +45,15 @@ pub fn record_landing(
                 && last.data["onto"] == onto
                 && last.data["tip"] == tip
                 && last.data["fate"] == outcome
+                && last.data["conflict_atom"].as_str() == conflict_atom
         });
         if is_known {
             return Ok(());
         }
-        let data = json!({ "onto": onto, "tip": tip, "fate": outcome, "detail": detail });
+        let data = json!({
+            "onto": onto, "tip": tip, "fate": outcome, "detail": detail,
+            "conflict_atom": conflict_atom,
+        });
         event::insert(tx, ctx, kind, Some(&id), None, &data)
     })
 }

@@ -1,8 +1,12 @@
+mod series;
+
 use super::pause::paused_in;
 use crate::Result;
 use crate::model::{Stats, Timestamp};
 use crate::store::filter::{AtomFilter, Query};
 use crate::store::{Store, stats};
+
+pub use series::{SERIES_DAYS_MAX, series};
 
 /// Counts atoms, runs and costs.
 ///

@@ -44,7 +44,7 @@ mod tests {
             frees: 0,
             weight,
             since: Timestamp::from_micros(since),
-            cost_micros: 0,
+            cost: crate::model::Cost::default(),
             attempts: 0,
             ways: Vec::new(),
         }

@@ -17,6 +17,11 @@ pub fn day_number(at: Timestamp) -> i64 {
     at.as_micros().div_euclid(DAY)
 }
 
+/// When the day of a moment began.
+pub fn day_start(at: Timestamp) -> Timestamp {
+    Timestamp::from_micros(day_number(at).saturating_mul(DAY))
+}
+
 /// When the day of a moment is over.
 pub fn next_day(at: Timestamp) -> Timestamp {
     Timestamp::from_micros(day_number(at).saturating_add(1).saturating_mul(DAY))

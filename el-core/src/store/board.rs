@@ -7,7 +7,7 @@ use super::ready::{Parents, READY};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{
-    AtomRow, IssueType, LastRun, Outcome, Priority, RunRow, Status, Timestamp, Verify,
+    AtomRow, Cost, IssueType, LastRun, Outcome, Priority, RunRow, Status, Timestamp, Verify,
 };
 
 mod told;
@@ -115,7 +115,8 @@ pub(crate) fn live_atoms(tx: &Tx<'_>, most: i64) -> Result<Vec<AtomRow>> {
 pub(crate) fn last_run(tx: &Tx<'_>, atom: &str) -> Result<Option<LastRun>> {
     tx.prepare_cached(
         "SELECT r.id, r.agent, r.attempt, r.started_at, r.ended_at, r.outcome, r.detail, r.denied,
-           r.verify, r.cost_micros, r.sandbox_notes FROM runs r INDEXED BY runs_atom
+           r.verify, r.cost_micros, r.estimated_micros, r.sandbox_notes
+         FROM runs r INDEXED BY runs_atom
          WHERE r.atom_id = ?1 ORDER BY r.seq DESC LIMIT 1",
     )
     .and_then(|mut s| {
@@ -136,9 +137,9 @@ pub(crate) fn last_run(tx: &Tx<'_>, atom: &str) -> Result<Option<LastRun>> {
                 outcome: outcome.map(|word| word.parse().unwrap_or(Outcome::Failed)),
                 detail: row.get(6)?,
                 denied: list(7)?,
-                sandbox_notes: list(10)?,
+                sandbox_notes: list(11)?,
                 check: check.map(|check| check.status.as_str().to_owned()),
-                cost_micros: row.get(9)?,
+                cost: Cost { cost_micros: row.get(9)?, estimated_micros: row.get(10)? },
             })
         })
         .optional()
@@ -203,11 +204,16 @@ fn list_behind(tx: &Tx<'_>, ids: &str, atom: &str, most: i64) -> Result<Vec<Behi
 }
 
 /// The cost of all attempts at an atom.
-pub(crate) fn cost_of(tx: &Tx<'_>, atom: &str) -> Result<i64> {
+pub(crate) fn cost_of(tx: &Tx<'_>, atom: &str) -> Result<Cost> {
     tx.prepare_cached(
-        "SELECT coalesce(sum(cost_micros), 0) FROM runs INDEXED BY runs_atom WHERE atom_id = ?1",
+        "SELECT coalesce(sum(cost_micros), 0), coalesce(sum(estimated_micros), 0)
+         FROM runs INDEXED BY runs_atom WHERE atom_id = ?1",
     )
-    .and_then(|mut s| s.query_row([atom], |row| row.get(0)))
+    .and_then(|mut s| {
+        s.query_row([atom], |row| {
+            Ok(Cost { cost_micros: row.get(0)?, estimated_micros: row.get(1)? })
+        })
+    })
     .doing("add up the costs of an atom")
 }
 
@@ -218,7 +224,7 @@ pub(crate) fn list_running(tx: &Tx<'_>, most: i64) -> Result<Vec<RunRow>> {
             "SELECT r.id, r.atom_id, coalesce(a.title, ''), r.agent, r.executor, r.attempt,
                r.session, r.started_at, r.action, r.percent, r.turns, r.tokens_in, r.tokens_out,
                r.cost_micros, r.budget_micros, r.active_at, r.heartbeat_at, r.lease_until,
-               r.supervisor_boot, r.cancel_requested IS NOT NULL
+               r.supervisor_boot, r.cancel_requested IS NOT NULL, r.estimated_micros
              FROM runs r INDEXED BY runs_live LEFT JOIN atoms a ON a.id = r.atom_id
              WHERE r.outcome IS NULL ORDER BY r.seq LIMIT ?1",
         )
@@ -242,7 +248,7 @@ fn run_from_row(row: &Row<'_>) -> engine::Result<RunRow> {
         turns: row.get(10)?,
         tokens_in: row.get(11)?,
         tokens_out: row.get(12)?,
-        cost_micros: row.get(13)?,
+        cost: Cost { cost_micros: row.get(13)?, estimated_micros: row.get(20)? },
         budget_micros: row.get(14)?,
         active_at: row.get::<_, Option<i64>>(15)?.map(Timestamp::from_micros),
         heartbeat_at: Timestamp::from_micros(row.get(16)?),

@@ -12,6 +12,7 @@ use crate::rules::orchestrate::Question;
 use crate::{Ctx, Durability, Store};
 
 mod board;
+mod series;
 
 use board::show_board;
 
@@ -333,5 +334,5 @@ fn a_change_writes_few_pages() {
     claims.sort_unstable();
     let claimed = claims[2];
     let closed = pages(&mut |s| drop(ops::close(s, &ctx(), &["el-r8"], None, &guard).unwrap()));
-    assert!(changed <= 8 && claimed <= 9 && closed <= 8, "{changed} {claimed} {closed} pages");
+    assert!(changed <= 8 && claimed <= 9 && closed <= 9, "{changed} {claimed} {closed} pages");
 }

@@ -106,6 +106,21 @@ pub(crate) fn each_of_person(
     Ok(())
 }
 
+/// Returns true if somebody other than this person changed the atom after an event.
+pub(crate) fn is_changed_by_others(
+    tx: &Tx<'_>,
+    atom: &str,
+    after: i64,
+    actor: &str,
+) -> Result<bool> {
+    tx.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM events INDEXED BY events_atom
+         WHERE atom_id = ?1 AND seq > ?2 AND (actor <> ?3 OR run_id IS NOT NULL))",
+    )
+    .and_then(|mut s| s.query_row(params![atom, after, actor], |row| row.get(0)))
+    .doing("tell what is new")
+}
+
 /// The latest change of an atom after an event, other than what was taken back.
 pub(crate) fn other_since(tx: &Tx<'_>, atom: &str, after: i64) -> Result<Option<Event>> {
     let undone: HashSet<i64> = list(tx, Some(atom), after, i64::MAX)?

@@ -13,6 +13,7 @@ use crate::{Error, Result};
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0001_init.sql"),
     include_str!("../../../migrations/sqlite/0002_pull_requests.sql"),
+    include_str!("../../../migrations/sqlite/0003_series.sql"),
 ];
 
 /// The newest schema that `el` knows.
@@ -121,6 +122,7 @@ mod tests {
     const SAMPLES: &[&str] = &[
         include_str!("../../../migrations/sqlite/samples/0001_init.sql"),
         include_str!("../../../migrations/sqlite/samples/0002_pull_requests.sql"),
+        include_str!("../../../migrations/sqlite/samples/0003_series.sql"),
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {

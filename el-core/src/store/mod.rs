@@ -20,6 +20,7 @@ mod engine;
 pub(crate) mod epic;
 pub(crate) mod event;
 pub(crate) mod filter;
+pub(crate) mod forecast;
 mod git_ignore;
 pub(crate) mod label;
 pub(crate) mod mailbox;
@@ -33,6 +34,7 @@ pub(crate) mod ready;
 pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod search;
+pub(crate) mod series;
 #[cfg(feature = "postgres")]
 mod server;
 pub(crate) mod stats;

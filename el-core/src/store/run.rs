@@ -257,7 +257,8 @@ pub(crate) fn heartbeat(
     tx.prepare_cached(
         "UPDATE runs SET heartbeat_at = ?2, lease_until = ?3, active_at = coalesce(?4, active_at),
             turns = ?5, tokens_in = ?6, tokens_out = ?7, cost_micros = ?8, action = ?9,
-            percent = ?10, files_processed = ?11, files_total = ?12, estimated_micros = ?13
+            percent = ?10, files_processed = ?11, files_total = ?12, estimated_micros = ?13,
+            model = coalesce(?14, model)
          WHERE id = ?1 AND outcome IS NULL",
     )
     .and_then(|mut s| {
@@ -274,7 +275,8 @@ pub(crate) fn heartbeat(
             progress.percent,
             progress.files_processed,
             progress.files_total,
-            progress.cost.estimated_micros
+            progress.cost.estimated_micros,
+            progress.model
         ])
     })
     .doing("extend a lease")?;

@@ -19,6 +19,7 @@ use crate::{Error, Result};
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/postgres/0001_init.sql"),
     include_str!("../../../migrations/postgres/0002_pull_requests.sql"),
+    include_str!("../../../migrations/postgres/0003_series.sql"),
 ];
 
 /// The key of `meta` under which the version of the schema is kept.
@@ -196,6 +197,7 @@ mod tests {
     const SAMPLES: &[&str] = &[
         include_str!("../../../migrations/postgres/samples/0001_init.sql"),
         include_str!("../../../migrations/postgres/samples/0002_pull_requests.sql"),
+        include_str!("../../../migrations/postgres/samples/0003_series.sql"),
     ];
 
     /// A schema of its own on the server that `scripts/with-postgres` started.

@@ -7,7 +7,7 @@ use el_core::model::{
     BondKind, Cost, EndKind, ExitRecord, Need, NeedKind, Priority, Progress, Status, Timestamp,
     Worker,
 };
-use el_core::ops::{self, AtomPatch, Beat, Board, Guard, LandingRecord};
+use el_core::ops::{self, AtomPatch, Beat, Board, ClaimedRun, Guard, LandingRecord};
 use el_core::rules::retry::RetryPolicy;
 
 use crate::support::{LEASE, Project, session};
@@ -164,6 +164,7 @@ fn a_landing_that_failed_waits_until_one_succeeds() {
         outcome: "conflict",
         has_landed: false,
         detail: Some("src/net.rs"),
+        conflict_atom: None,
     };
     ops::record_landing(&mut p.store, &ctx, &id, &record).unwrap();
     let found = board(&p);
@@ -176,6 +177,15 @@ fn a_landing_that_failed_waits_until_one_succeeds() {
     let titles: Vec<&str> =
         with_branches.needs.items.iter().map(|need| need.title.as_str()).collect();
     assert_eq!(titles, ["one", "The branch of el-2 can be landed"]);
+
+    // An atom that resolves it is what to look at, for as long as it is not over.
+    let resolving = p.create("Resolve it");
+    let filed = LandingRecord { conflict_atom: Some(&resolving), ..record };
+    ops::record_landing(&mut p.store, &ctx, &id, &filed).unwrap();
+    let ways = |p: &Project| board(p).needs.items[0].ways[0].command.clone();
+    assert_eq!(ways(&p), format!("el show {resolving}"));
+    set_status(&mut p, &resolving, Status::Closed);
+    assert_eq!(ways(&p), format!("el land {id}"));
 
     record = LandingRecord { outcome: "landed", has_landed: true, detail: None, ..record };
     ops::record_landing(&mut p.store, &ctx, &id, &record).unwrap();
@@ -202,7 +212,7 @@ fn what_runs_waits_and_is_done_is_told_with_its_reasons() {
     ops::extend_lease(&mut p.store, &beat).unwrap();
     let found = board(&p);
     let run = &found.running.items[0];
-    assert_eq!((run.title.as_str(), run.turns, run.cost_micros), ("first", 3, 250_000));
+    assert_eq!((run.title.as_str(), run.turns, run.cost.cost_micros), ("first", 3, 250_000));
     assert_eq!(found.ready.items[0].id, free);
     assert_eq!((found.waiting.items[0].atom.id.as_str(), found.waiting.total), (&*second, 1));
     assert_eq!(found.waiting.items[0].holds.len(), 1);
@@ -253,4 +263,105 @@ fn an_answer_that_is_taken_back_leaves_the_question() {
         let kinds = |needs: &[Need]| needs.iter().map(|need| need.kind).collect::<Vec<_>>();
         assert_eq!(kinds(&board(&p).needs.items), kinds(&before.items), "{status}");
     }
+}
+
+/// The next atom is claimed, and its agent has cost so much so far.
+fn begin(p: &mut Project, micros: i64) -> ClaimedRun {
+    let claimed = p.claim().unwrap();
+    let progress = Progress { cost: Cost::reported(micros), ..Progress::default() };
+    let beat = Beat {
+        run_id: &claimed.run.id,
+        token: &claimed.run.token,
+        now: p.now,
+        lease: LEASE,
+        active_at: Some(p.now),
+        progress: &progress,
+    };
+    ops::extend_lease(&mut p.store, &beat).unwrap();
+    claimed
+}
+
+/// An agent works on an atom for ten minutes, and closes it.
+fn finish_one(p: &mut Project, micros: i64) {
+    p.create("done before");
+    let claimed = begin(p, micros);
+    p.wait(Duration::from_secs(600));
+    let credentials = session(&claimed);
+    let ctx = Ctx { session: Some(&credentials), actor: "claude", ..p.person() };
+    ops::close(&mut p.store, &ctx, &[&claimed.atom.id], None, &Guard::default()).unwrap();
+    p.settle(&claimed.run.id, 0);
+}
+
+#[test]
+fn a_run_that_costs_far_more_than_others_needs_a_look() {
+    let mut p = Project::new();
+    (0..3).for_each(|_| finish_one(&mut p, 100_000));
+    let (usual, dear) = (p.create("usual"), p.create("dear"));
+    begin(&mut p, 300_000);
+    begin(&mut p, 310_000);
+    let found = board(&p);
+    assert_eq!(kinds(&found), [(NeedKind::Costly, Some(dear.as_str()))], "not {usual}");
+    assert_eq!(found.needs.items[0].why, "claude has cost $0.31 so far; such runs cost $0.10");
+}
+
+#[test]
+fn a_person_may_go_until_a_run_usually_ends() {
+    let mut p = Project::new();
+    assert!(!board(&p).forecast.is_needed);
+    (0..3).for_each(|_| finish_one(&mut p, 0));
+    p.create("at work");
+    begin(&mut p, 0);
+    let forecast = board(&p).forecast;
+    let minutes = |at: Timestamp| at.since(p.now).as_secs() / 60;
+    // Nobody was asked for anything before: until all is done.
+    assert_eq!(forecast.needed_at.map(minutes), Some(10));
+    assert_eq!(forecast.runs_out.map(|out| minutes(out.at)), Some(10));
+    let asked = p.create("asks");
+    set_status(&mut p, &asked, Status::Review);
+    let forecast = board(&p).forecast;
+    assert_eq!((forecast.is_needed, forecast.needed_at), (true, None));
+}
+
+#[test]
+fn two_runs_that_change_the_same_files_are_one_entry() {
+    let mut p = Project::new();
+    let (one, other) = (p.create("one"), p.create("other"));
+    begin(&mut p, 0);
+    begin(&mut p, 0);
+    let mut found = board(&p);
+    let files: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).into();
+    let pair = (one.clone(), other.clone(), files);
+    let gone = (one.clone(), "el-gone".to_owned(), vec!["a".to_owned()]);
+    ops::add_overlaps(&mut found, &[pair, gone]);
+    assert_eq!(kinds(&found), [(NeedKind::SameFiles, Some(one.as_str()))]);
+    let want = format!("{other} changes the same files: a, b, c and 1 more");
+    assert_eq!(found.needs.items[0].why, want);
+    assert!(found.forecast.is_needed);
+}
+
+#[test]
+fn what_others_changed_since_a_person_looked_is_new() {
+    let mut p = Project::new();
+    let (mine, theirs) = (p.create("mine"), p.create("theirs"));
+    let looked = board(&p).seq;
+    let ctx = p.person();
+    ops::add_comment(&mut p.store, &ctx, &mine, "by me").unwrap();
+    let other = Ctx { actor: "bob", ..p.person() };
+    ops::add_comment(&mut p.store, &other, &theirs, "by bob").unwrap();
+    let fresh = |p: &Project, looked| {
+        let mut found = board(p);
+        ops::mark_fresh(&p.store, &mut found, looked, ctx.actor).unwrap();
+        found.fresh
+    };
+    assert_eq!(fresh(&p, Some(looked)), [theirs.as_str()]);
+    assert!(fresh(&p, None).is_empty(), "who never looked is not told that all is new");
+    assert!(fresh(&p, Some(99_999)).is_empty(), "nor is who looked at another tracker");
+    let now = board(&p).seq;
+    assert!(fresh(&p, Some(now)).is_empty());
+    // What an agent does in the person's name is news too.
+    let claimed = p.claim().unwrap();
+    let credentials = session(&claimed);
+    let agent = Ctx { session: Some(&credentials), ..p.person() };
+    ops::add_comment(&mut p.store, &agent, &claimed.atom.id, "by the agent").unwrap();
+    assert_eq!(fresh(&p, Some(now)), [claimed.atom.id.as_str()]);
 }

@@ -18,6 +18,7 @@ mod orchestrate;
 mod ready;
 mod reviews;
 mod rounds;
+mod series;
 mod support;
 mod tracker;
 mod undo;

@@ -75,7 +75,7 @@ pub(in crate::commands) struct All {
 
 /// A plan in the list.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Item {
+pub(crate) struct Item {
     epic_id: String,
     title: String,
     #[serde(flatten)]
@@ -97,18 +97,45 @@ pub(super) fn show_or_list(args: &Args, app: &App) -> Result<Exit> {
     })
 }
 
+/// A plan, and what of it a person is asked.
+pub(crate) struct Plan {
+    overview: Overview,
+    driven: bool,
+    ending: Ending,
+}
+
+impl Plan {
+    pub(crate) fn read(app: &App, epic: &str) -> Result<Plan> {
+        let overview = ops::plan_overview(&app.open_for_reading()?, epic)?;
+        let driven = lock::is_taken(app, &overview.epic.id);
+        let ending = current_ending(&overview, driven);
+        Ok(Plan { overview, driven, ending })
+    }
+
+    fn status(&self) -> Status<'_> {
+        Status { ending: &self.ending, driven: self.driven, overview: &self.overview }
+    }
+}
+
+impl Serialize for Plan {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        self.status().serialize(serializer)
+    }
+}
+
 fn show_plan(args: &Args, app: &App, epic: &str) -> Result<Exit> {
-    let overview = ops::plan_overview(&app.open_for_reading()?, epic)?;
-    let driven = lock::is_taken(app, &overview.epic.id);
-    let ending = current_ending(&overview, driven);
-    let status = Status { ending: &ending, driven, overview: &overview };
+    let plan = Plan::read(app, epic)?;
     let policy = app
         .settings()
         .and_then(|settings| settings.work_settings())
         .map(|work| work.rules.retry_policy())
         .ok();
-    let drawing = Drawing { overview: &overview, now: app.now(), policy, all: args.all };
-    app.printer.emit(&status, |page| drawing.print_plan(page, &ending, driven))?;
+    let drawing = Drawing { overview: &plan.overview, now: app.now(), policy, all: args.all };
+    let Plan { driven, ending, .. } = &plan;
+    app.printer.emit(&plan.status(), |page| drawing.print_plan(page, ending, *driven))?;
     Ok(Exit::Done)
 }
 
@@ -124,7 +151,8 @@ pub(in crate::commands) fn current_ending(overview: &Overview, driven: bool) -> 
     ending
 }
 
-pub(super) fn list_plans(app: &App) -> Result<Exit> {
+/// All plans, each in a line.
+pub(crate) fn read_plans(app: &App) -> Result<Vec<Item>> {
     use el_core::rules::orchestrate::Standing;
     let store = app.open_for_reading()?;
     let mut items = Vec::new();
@@ -147,6 +175,11 @@ pub(super) fn list_plans(app: &App) -> Result<Exit> {
             ended_at: overview.ended_at,
         });
     }
+    Ok(items)
+}
+
+pub(super) fn list_plans(app: &App) -> Result<Exit> {
+    let items = read_plans(app)?;
     let answer = All { count: items.len(), total: items.len(), truncated: false, items };
     let now = app.now();
     app.printer.emit(&answer, |page| print_table(page, &answer.items, now))?;

@@ -3,15 +3,15 @@
 use el_agents::land::AtomBranch;
 use el_agents::mailbox::Synced;
 use el_core::model::{Atom, Bond, Channel, Comment, Message, Run};
-use el_core::ops::{Board, Cancelled, CancelledTask, Primed, Shown, Stats, Task, Updated};
+use el_core::ops::{Board, Cancelled, CancelledTask, Primed, Shown, Task, Updated};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
 use crate::commands::{
     artifacts, backup, chat, check_text, comment, completions, config, dep, diff, discard, doctor,
     export, help, history, import, inbox, init, land, list, mailbox, man, merge_driver, next,
-    orchestrate, phase, pr, queue, ready, restore, review, run, runs, service, setup, submit, sync,
-    tasks, trust, undo, why, worktrees,
+    orchestrate, phase, pr, queue, ready, restore, review, run, runs, service, setup, stats,
+    submit, sync, tasks, trust, undo, why, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
@@ -53,7 +53,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("retry", answer_schema::<OneOrMany<'_, Atom>>()),
     ("cancel", answer_schema::<OneOrMany<'_, Cancelled>>()),
     ("history", answer_schema::<history::History<'_>>()),
-    ("stats", answer_schema::<Stats>()),
+    ("stats", answer_schema::<stats::Answer>()),
     ("status", answer_schema::<Board>()),
     ("why", answer_schema::<why::Answer>()),
     ("check-text", answer_schema::<check_text::Understood>()),

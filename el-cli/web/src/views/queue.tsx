@@ -2,8 +2,10 @@
 
 import { useRef, useState } from "preact/hooks";
 import { ask, type Verb } from "../actions";
+import { Command } from "../command";
 import { age, count, dollars, localTime, statusSign, total, visible } from "../format";
 import { chosenAtom, moveFocus, useKeys } from "../keys";
+import { New, Outlook } from "../looked";
 import { go } from "../router";
 import { board, clock, isReadOnly, sent } from "../state";
 import type { AtomRow, Need, Part, RunRow, WaitRow, Way } from "../types";
@@ -52,6 +54,7 @@ export function Queue() {
   return (
     <main id="main">
       <h1 class="unseen">Queue</h1>
+      <Outlook />
       <Needs part={now.needs} />
       <section aria-labelledby="running">
         <h2 id="running">Running <span class="quiet">{total(now.running)}</span></h2>
@@ -140,6 +143,7 @@ function NeedLine({ need, isSettled }: { need: Need; isSettled: boolean }) {
           {need.atom_id
             ? <a href={`/a/${need.atom_id}`}>{visible(need.title)}</a>
             : <span>{visible(need.title)}</span>}
+          <New id={need.atom_id} />
           {need.atom_id && <code class="quiet">{need.atom_id}</code>}
         </p>
         <p class="why">{visible(need.why)}</p>
@@ -150,7 +154,7 @@ function NeedLine({ need, isSettled }: { need: Need; isSettled: boolean }) {
       <p class="facts">
         {need.frees > 0 && <span>frees {need.frees}</span>}
         {need.attempts > 1 && <span>{count(need.attempts, "attempt")}</span>}
-        <span>{dollars(need.cost_micros)}</span>
+        <span>{dollars(need.cost_micros, need.estimated_micros)}</span>
         <time dateTime={need.since} title={localTime(need.since)}>{age(need.since)}</time>
       </p>
     </li>
@@ -178,7 +182,7 @@ function Ways({ need }: { need: Need }) {
             </a>
           );
         }
-        return <Command way={way} key={way.key} />;
+        return <Command command={way.command} label={way.label} key={way.key} />;
       })}
     </p>
   );
@@ -189,19 +193,6 @@ function verbOf(way: Way): Verb | null {
   if (way.key === "c" && way.label === "reopen") return "reopen";
   if (way.key === "x" && way.label !== "cancel") return "wont_do";
   return VERBS[way.key] ?? null;
-}
-
-function Command({ way }: { way: Way }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(way.command);
-    setCopied(true);
-  };
-  return (
-    <button type="button" class="command" onClick={() => void copy()} title="Copy the command">
-      {way.label} <code>{visible(way.command)}</code>{isCopied && " copied"}
-    </button>
-  );
 }
 
 /** An agent that has said nothing for so long looks stuck. */
@@ -216,6 +207,7 @@ export function RunLine({ run }: { run: RunRow }) {
         <p class="title">
           <span class="word runs">{run.is_ending ? "ending" : "running"}</span>
           <a href={`/a/${run.atom_id}`}>{visible(run.title)}</a>
+          <New id={run.atom_id} />
           <code class="quiet">{run.atom_id}</code>
         </p>
         <p class="why">
@@ -226,7 +218,7 @@ export function RunLine({ run }: { run: RunRow }) {
       <p class="facts">
         {run.attempt > 1 && <span>attempt {run.attempt}</span>}
         <span>{count(run.turns, "turn")}</span>
-        <span>{dollars(run.cost_micros)}</span>
+        <span>{dollars(run.cost_micros, run.estimated_micros)}</span>
         <time dateTime={run.started_at} title={localTime(run.started_at)}>
           {age(run.started_at)}
         </time>
@@ -248,6 +240,7 @@ export function AtomLine({ row, more }: { row: AtomRow; more?: string }) {
         <p class="title">
           <span class={`word ${row.status}`}>{word}</span>
           <a href={`/a/${row.id}`}>{visible(row.title)}</a>
+          <New id={row.id} />
           <code class="quiet">{row.id}</code>
         </p>
         {more && <p class="why">{visible(more)}</p>}

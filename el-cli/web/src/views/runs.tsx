@@ -55,6 +55,7 @@ export function RunsPage() {
   const agents = [...new Set(shown.map((run) => run.agent))].sort();
   const outcomes = [...new Set((runs ?? []).map((run) => run.outcome ?? "running"))].sort();
   const spent = shown.reduce((sum, run) => sum + run.cost_micros, 0);
+  const estimated = shown.reduce((sum, run) => sum + run.estimated_micros, 0);
   return (
     <main id="main" class="wide">
       <h1 class="unseen">Runs</h1>
@@ -89,8 +90,16 @@ export function RunsPage() {
       {runs?.length === 0 && <p class="quiet">No attempt yet: <code>el work</code></p>}
       {runs && runs.length > 0 && (
         <p class="quiet" role="status">
-          {count(shown.length, "attempt")}{spent > 0 && `, ${dollars(spent)}`}. The thin line before a bar is the time
-          in the queue.
+          {count(shown.length, "attempt")}{spent > 0 && `, ${dollars(spent, estimated)}`}. The thin
+          line before a bar is the time in the queue.
+        </p>
+      )}
+      {runs && runs.length > 0 && shown.length === 0 && (
+        <p>
+          0 of {count(runs.length, "attempt")} shown: none lies within the time and the filters.{" "}
+          <button type="button" onClick={() => setQuery(new URLSearchParams({ time: "a week" }))}>
+            Show the week
+          </button>
         </p>
       )}
       {agents.map((agent) => (

@@ -1,5 +1,5 @@
 use super::Board;
-use super::needs::{about_all, way};
+use super::entry::{about_all, way};
 use crate::model::{Need, NeedKind, Timestamp};
 use crate::rules::attention::sort_needs;
 
@@ -27,8 +27,15 @@ pub fn add_branches(board: &mut Board, branches: &[(String, Timestamp)]) {
         way("L", "land", "el land --all".to_owned()),
         way("w", "look", "el land --all --dry-run".to_owned()),
     ];
+    add_need(board, need);
+}
+
+/// Adds an entry of which the store knows nothing.
+pub(super) fn add_need(board: &mut Board, need: Need) {
     board.needs.items.push(need);
     board.needs.count += 1;
     board.needs.total += 1;
     sort_needs(&mut board.needs.items);
+    board.forecast.is_needed = true;
+    board.forecast.needed_at = None;
 }

@@ -1,13 +1,15 @@
 //! What needs a person: each part of the project that waits, as entries with their cause and the
 //! ways to settle them.
 
-use std::time::Duration;
-
 use super::COUNTED;
+use super::denied::{allow_ways, denial_of, is_denied};
+use super::entry::{about_all, look, way};
 use super::freed::list_freed;
+use super::odd::{Working, odd_runs};
+use crate::Result;
 use crate::count_noun;
 use crate::model::{
-    AtomRow, LastRun, Need, NeedKind, Outcome, Pause, PauseKind, RunRow, Timestamp, Way,
+    AtomRow, Cost, LastRun, Need, NeedKind, Outcome, Pause, PauseKind, RunRow, Timestamp, Way,
 };
 use crate::ops::budget::spent_here;
 use crate::ops::pause::holding_pauses;
@@ -15,17 +17,11 @@ use crate::rules::attention::weight_of;
 use crate::rules::budget::format_usd;
 use crate::store::board::{self as rows, Waits};
 use crate::store::{Tx, review};
-use crate::{Result, text};
 
 /// Entries of a part that are ranked; the rest is counted.
 const RANKED: i64 = 100;
 /// Epics whose budget is looked at.
 const HELD_EPICS: i64 = 20;
-/// A run that says nothing for longer looks wrong.
-const SILENT: Duration = Duration::from_secs(10 * 60);
-/// Columns of a cause.
-const WHY: usize = 400;
-
 /// Atoms behind an entry that are counted, and those behind all entries together.
 const FREED: i64 = 100;
 const FREED_IN_ALL: i64 = 2_000;
@@ -61,6 +57,7 @@ impl Found {
 pub(super) fn list_needs(
     tx: &Tx<'_>,
     running: &[RunRow],
+    at_work: &Working,
     workers: usize,
     ready: i64,
     now: Timestamp,
@@ -73,37 +70,10 @@ pub(super) fn list_needs(
     add_landings(tx, &mut found)?;
     add_blocked(tx, &mut found)?;
     add_budgets(tx, &mut found)?;
-    for run in running.iter().filter(|run| now.since(run.last_sign()) >= SILENT) {
-        found.push(silent_run(run));
+    for need in odd_runs(at_work, running, now) {
+        found.push(need);
     }
     Ok(found)
-}
-
-/// An entry about the whole project.
-pub(super) fn about_all(
-    kind: NeedKind,
-    name: &str,
-    title: &str,
-    why: String,
-    since: Timestamp,
-) -> Need {
-    Need {
-        key: format!("{kind}:{name}"),
-        kind,
-        class: kind.class(),
-        atom_id: None,
-        title: title.to_owned(),
-        priority: None,
-        run_id: None,
-        agent: None,
-        why: text::one_line(&why, WHY),
-        frees: 0,
-        weight: 0,
-        since,
-        cost_micros: 0,
-        attempts: 0,
-        ways: Vec::new(),
-    }
 }
 
 /// An entry about an atom, with what its decision frees.
@@ -126,18 +96,10 @@ fn about_atom(
         agent: last.map(|run| run.agent.clone()),
         frees,
         weight: behind.into_iter().map(weight_of).fold(weight_of(atom.priority), |a, b| a + b),
-        cost_micros: if last.is_some() { rows::cost_of(tx, &atom.id)? } else { 0 },
+        cost: if last.is_some() { rows::cost_of(tx, &atom.id)? } else { Cost::default() },
         attempts: last.map_or(0, |run| run.attempt),
         ..about_all(kind, &atom.id, &atom.title, why.to_owned(), atom.updated_at)
     })
-}
-
-pub(super) fn way(key: &'static str, label: &'static str, command: String) -> Way {
-    Way { key, label, command }
-}
-
-fn look(id: &str) -> Way {
-    way("l", "log", format!("el logs {id}"))
 }
 
 fn again(id: &str) -> Way {
@@ -191,10 +153,14 @@ fn add_questions(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
     let asking = rows::list_waiting(tx, Waits::Asking, RANKED)?;
     for (atom, _) in &asking {
         let last = rows::last_run(tx, &atom.id)?;
-        let why = match rows::last_comment(tx, &atom.id)? {
+        let mut why = match rows::last_comment(tx, &atom.id)? {
             Some((author, said)) => format!("{author}: {said}"),
             None => "the agent put it off and said nothing".to_owned(),
         };
+        let denial = last.as_ref().and_then(denial_of);
+        if let Some(denial) = &denial {
+            why = format!("{denial}; {why}");
+        }
         let mut need = about_atom(tx, NeedKind::Question, atom, last.as_ref(), &why, found)?;
         let id = &atom.id;
         need.ways = vec![
@@ -202,6 +168,7 @@ fn add_questions(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
             look(id),
             way("x", "won't do", format!("el update {id} --status wont_do")),
         ];
+        need.ways.extend(last.as_ref().map(allow_ways).unwrap_or_default());
         found.push(need);
     }
     found.count_rest(tx, Waits::Asking, asking.len())
@@ -271,18 +238,28 @@ fn add_landings(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
         // The end of what a check printed says the most.
         let detail = failed.detail.as_deref().unwrap_or_default().trim();
         let detail = detail.lines().next_back().unwrap_or_default();
-        let why = match detail {
+        let mut why = match detail {
             "" => format!("it {cause} {}", failed.onto),
             detail => format!("it {cause} {}: {detail}", failed.onto),
         };
+        // Until the conflict is resolved, landing again is of no use.
+        let resolving = match &failed.conflict_atom {
+            Some(conflict) => rows::atom_row(tx, conflict)?.filter(|row| !row.status.is_over()),
+            None => None,
+        };
+        if let Some(conflict) = &resolving {
+            why = format!("{} is filed to resolve it; {why}", conflict.id);
+        }
         let mut need = about_atom(tx, kind, &atom, last.as_ref(), &why, found)?;
         need.since = failed.at;
         let id = &atom.id;
-        need.ways = vec![
+        let shown = resolving.map(|conflict| format!("el show {}", conflict.id));
+        need.ways.extend(shown.map(|command| way("w", "resolve", command)));
+        need.ways.extend([
             way("L", "land", format!("el land {id}")),
             way("d", "diff", format!("el diff {id}")),
             way("c", "reopen", format!("el reopen {id}")),
-        ];
+        ]);
         found.push(need);
     }
     Ok(())
@@ -305,22 +282,17 @@ fn add_blocked(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
             way("x", "won't do", format!("el update {id} --status wont_do")),
         ];
         let (kind, why) = match (failed, &last) {
-            (Some(run), _) if !run.denied.is_empty() => {
-                ways.insert(0, way("e", "allow", allow_command(run)));
-                let denied = run.denied.join(", ");
-                (NeedKind::Denied, format!("the permissions of {} denied {denied}", run.agent))
+            (_, Some(run)) if is_denied(run, failed.is_some() || *by_agent) => {
+                ways.splice(0..0, allow_ways(run));
+                let said = rows::last_comment(tx, id)?.filter(|_| *by_agent);
+                let said = said.map_or_else(String::new, |(who, said)| format!("; {who}: {said}"));
+                (NeedKind::Denied, denial_of(run).unwrap_or_default() + &said)
             }
-            (Some(run), _) => match allowance(&run.sandbox_notes) {
-                Some((note, command)) => {
-                    ways.insert(0, way("e", "allow", command.to_owned()));
-                    (NeedKind::Denied, note.to_owned())
-                }
-                None => {
-                    let attempts = count_noun(usize::try_from(run.attempt).unwrap_or(0), "attempt");
-                    let detail = run.detail.as_deref().unwrap_or("no cause was told");
-                    (NeedKind::GaveUp, format!("{attempts}; the last: {detail}"))
-                }
-            },
+            (Some(run), _) => {
+                let attempts = count_noun(usize::try_from(run.attempt).unwrap_or(0), "attempt");
+                let detail = run.detail.as_deref().unwrap_or("no cause was told");
+                (NeedKind::GaveUp, format!("{attempts}; the last: {detail}"))
+            }
             (None, _) => match rows::last_comment(tx, id)? {
                 Some((author, said)) => (NeedKind::Blocked, format!("{author}: {said}")),
                 None => (NeedKind::Blocked, "nobody said why".to_owned()),
@@ -331,18 +303,6 @@ fn add_blocked(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
         found.push(need);
     }
     found.count_rest(tx, Waits::Blocked, blocked.len())
-}
-
-/// The first sentence about the sandbox that names the command which allows what was denied, and
-/// this command.
-fn allowance(notes: &[String]) -> Option<(&str, &str)> {
-    notes.iter().find_map(|note| Some((note.as_str(), &note[note.find("el config set ")?..])))
-}
-
-/// The setting that would allow what was denied.
-fn allow_command(run: &LastRun) -> String {
-    let rules = run.denied.join(",").replace('\'', r"'\''");
-    format!("el config set agents.{}.allowed_tools '{rules}'", run.agent)
 }
 
 /// Epics that are held since their budget is spent.
@@ -356,7 +316,7 @@ fn add_budgets(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
             format_usd(spent.budget_micros)
         );
         let mut need = about_atom(tx, NeedKind::Budget, &atom, None, &why, found)?;
-        need.cost_micros = spent.spent_micros;
+        need.cost = Cost::reported(spent.spent_micros);
         need.ways = vec![way(
             "e",
             "raise",
@@ -365,25 +325,4 @@ fn add_budgets(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
         found.push(need);
     }
     Ok(())
-}
-
-fn silent_run(run: &RunRow) -> Need {
-    let why = match &run.action {
-        Some(action) => format!("{} has said nothing since: {action}", run.agent),
-        None => format!("{} has said nothing yet", run.agent),
-    };
-    let (id, atom) = (&run.id, &run.atom_id);
-    Need {
-        atom_id: Some(atom.clone()),
-        run_id: Some(id.clone()),
-        agent: Some(run.agent.clone()),
-        cost_micros: run.cost_micros,
-        attempts: run.attempt,
-        ways: vec![
-            look(id),
-            way("o", "attach", format!("el attach {atom}")),
-            way("x", "cancel", format!("el cancel {atom}")),
-        ],
-        ..about_all(NeedKind::Silent, id, &run.title, why, run.last_sign())
-    }
 }

@@ -17,13 +17,15 @@ pub(crate) struct NotLanded {
     /// `conflict` or `check_failed`.
     pub(crate) outcome: String,
     pub(crate) detail: Option<String>,
+    /// The atom that was filed to resolve a conflict.
+    pub(crate) conflict_atom: Option<String>,
 }
 
 /// The closed atoms whose last landing failed, newest first.
 pub(crate) fn list_not_landed(tx: &Tx<'_>, most: i64) -> Result<Vec<NotLanded>> {
     let text = |name: &str| format!("CASE WHEN json_valid(e.data) THEN e.data ->> '$.{name}' END");
     let sql = format!(
-        "SELECT e.atom_id, e.at, {}, {}, {} FROM events e INDEXED BY events_land_failed
+        "SELECT e.atom_id, e.at, {}, {}, {}, {} FROM events e INDEXED BY events_land_failed
            CROSS JOIN atoms a ON a.id = e.atom_id
          WHERE e.kind = 'land_failed' AND a.status = 'closed' AND NOT EXISTS (
            SELECT 1 FROM events l INDEXED BY events_atom
@@ -31,7 +33,8 @@ pub(crate) fn list_not_landed(tx: &Tx<'_>, most: i64) -> Result<Vec<NotLanded>> 
          ORDER BY e.seq DESC LIMIT ?1",
         text("onto"),
         text("fate"),
-        text("detail")
+        text("detail"),
+        text("conflict_atom")
     );
     let mut statement = tx.prepare_cached(&sql).doing("read failed landings")?;
     let rows = statement
@@ -42,6 +45,7 @@ pub(crate) fn list_not_landed(tx: &Tx<'_>, most: i64) -> Result<Vec<NotLanded>> 
                 onto: row.get::<_, Option<String>>(2)?.unwrap_or_default(),
                 outcome: row.get::<_, Option<String>>(3)?.unwrap_or_default(),
                 detail: row.get(4)?,
+                conflict_atom: row.get(5)?,
             })
         })
         .doing("read failed landings")?;

@@ -11,7 +11,7 @@ pub(super) const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executo
      r.tokens_out, r.cost_micros, r.action, r.active_at, r.stop_blocks, r.resumes, \
      r.cancel_requested, r.verify, r.output, r.error_lines, r.summary, r.percent, r.sandbox_notes, \
      r.files_processed, r.files_total, r.completion, r.review, r.estimated_micros, r.denied, \
-     (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') \
+     r.model, (SELECT count(*) FROM artifacts x WHERE x.run_id = r.id AND x.state <> 'refused') \
      AS artifact_count";
 
 pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Run> {
@@ -59,6 +59,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Run> {
                 cost_micros: row.get(25)?,
                 estimated_micros: row.get("estimated_micros")?,
             },
+            model: row.get("model")?,
             action: row.get(26)?,
             percent: row.get("percent")?,
             files_processed: row.get("files_processed")?,

@@ -1,0 +1,71 @@
+//! One thread asks git for all browsers: a slow git must not hold up what the tracker tells.
+
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use el_core::Store;
+
+use super::board::Board;
+use super::in_git::InGit;
+use crate::app::App;
+use crate::error::{CommandError, Result};
+
+/// Between two questions to git.
+const CALM: Duration = Duration::from_secs(2);
+/// A project that does not change is asked about again after this time.
+const REFRESH: Duration = Duration::from_secs(30);
+
+/// Starts the thread. It ends with the board.
+pub(super) fn start(board: &Arc<Board>) -> Result<()> {
+    let watched = Arc::downgrade(board);
+    thread::Builder::new()
+        .name("git".to_owned())
+        .spawn(move || ask_again(&watched))
+        .map(drop)
+        .map_err(|source| CommandError::internal_error("cannot start a thread").with_source(source))
+}
+
+fn ask_again(board: &Weak<Board>) {
+    let mut asked = Asked::default();
+    let mut is_first = true;
+    while let Some(board) = board.upgrade() {
+        // Nobody looks: nothing is asked again. What cannot be read is told by the watcher.
+        let is_watched = is_first || board.told.receiver_count() > 0;
+        is_first = false;
+        match is_watched.then(|| asked.ask_if_changed(&board.open_app())) {
+            Some(Ok(Some(found))) => board.in_git.set(found),
+            Some(Ok(None)) => {}
+            Some(Err(_)) | None => asked = Asked::default(),
+        }
+        drop(board);
+        thread::sleep(CALM);
+    }
+}
+
+/// The state of the tracker that git was asked about last.
+#[derive(Debug, Default)]
+struct Asked(Option<(Store, i64, Instant)>);
+
+impl Asked {
+    fn ask_if_changed(&mut self, app: &App) -> Result<Option<InGit>> {
+        let (store, known) = match self.0.take() {
+            Some((store, version, at)) => {
+                store.ensure_in_place()?;
+                (store, Some((version, at)))
+            }
+            None => (app.open_for_reading()?, None),
+        };
+        let version = store.data_version()?;
+        if let Some((known, at)) = known.filter(|(_, at)| at.elapsed() < REFRESH)
+            && known == version
+        {
+            self.0 = Some((store, version, at));
+            return Ok(None);
+        }
+        let found = InGit::ask(app, &store)?;
+        // A change while git was asked is asked about next time.
+        self.0 = Some((store, version, Instant::now()));
+        Ok(Some(found))
+    }
+}

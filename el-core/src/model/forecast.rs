@@ -1,0 +1,62 @@
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::text_enum::text_enum;
+use super::{IssueType, Timestamp};
+
+text_enum! {
+    /// What can run out.
+    pub enum Shortage as "shortage" {
+        /// The budget of the day.
+        Budget = "budget",
+        /// Atoms that can begin.
+        Work = "work",
+    }
+}
+
+/// What runs out first, if all goes on as it does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunsOut {
+    pub what: Shortage,
+    /// To the minute.
+    pub at: Timestamp,
+    /// The same in words.
+    pub says: String,
+}
+
+/// How long a person may go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Forecast {
+    /// Something needs a person now.
+    pub is_needed: bool,
+    /// When a person will probably be needed next, to the minute; `null`: now, or that cannot be
+    /// told.
+    pub needed_at: Option<Timestamp>,
+    /// For what, or why it cannot be told.
+    pub needed_for: String,
+    pub runs_out: Option<RunsOut>,
+}
+
+/// How a past run went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastRun {
+    pub issue_type: IssueType,
+    pub took: Duration,
+    pub cost_micros: i64,
+    /// It ended with something that a person has to settle.
+    pub asked: bool,
+}
+
+/// A run at work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AtWork {
+    pub atom: String,
+    pub agent: String,
+    pub issue_type: IssueType,
+    pub started: Timestamp,
+    pub cost_micros: i64,
+    /// Its work is to be reviewed.
+    pub is_reviewed: bool,
+}

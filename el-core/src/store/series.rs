@@ -1,0 +1,115 @@
+//! What the series of figures are made of. Each query reads what lies within a time, and stops at a
+//! bound.
+
+use super::Tx;
+use super::engine::{self, OptionalExtension as _, Row, params};
+use crate::Result;
+use crate::error::Doing;
+use crate::model::{AttemptFact, Cost, DoneFact, Outcome, Status, Timestamp};
+
+/// The attempts that began since a time, newest first, no more than `most`.
+pub(crate) fn list_attempts(tx: &Tx<'_>, since: Timestamp, most: i64) -> Result<Vec<AttemptFact>> {
+    // Runs are numbered in the order of their beginnings: the walk ends at the first older one.
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT r.atom_id, r.agent, r.model, r.started_at, r.attempt, r.outcome, r.cost_micros,
+               r.estimated_micros, r.denied IS NOT NULL, r.over_budget IS NOT NULL,
+               CASE WHEN r.attempt = 1 AND NOT EXISTS (
+                 SELECT 1 FROM runs o INDEXED BY runs_atom
+                 WHERE o.atom_id = r.atom_id AND o.seq > r.seq)
+               THEN (SELECT a.status FROM atoms a WHERE a.id = r.atom_id) END
+             FROM runs r ORDER BY r.seq DESC LIMIT ?1",
+        )
+        .doing("read the attempts")?;
+    let mut rows = statement.query([most]).doing("read the attempts")?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().doing("read the attempts")? {
+        let fact = attempt_from_row(&row).doing("read the attempts")?;
+        if fact.started < since {
+            break;
+        }
+        found.push(fact);
+    }
+    Ok(found)
+}
+
+fn attempt_from_row(row: &Row<'_>) -> engine::Result<AttemptFact> {
+    let outcome: Option<String> = row.get(5)?;
+    let status: Option<String> = row.get(10)?;
+    Ok(AttemptFact {
+        atom: row.get(0)?,
+        agent: row.get(1)?,
+        model: row.get(2)?,
+        started: Timestamp::from_micros(row.get(3)?),
+        attempt: row.get(4)?,
+        outcome: outcome.map(|word| word.parse().unwrap_or(Outcome::Failed)),
+        cost: Cost { cost_micros: row.get(6)?, estimated_micros: row.get(7)? },
+        was_denied: row.get(8)?,
+        was_over_budget: row.get(9)?,
+        stands_as: status.and_then(|word| word.parse().ok()),
+    })
+}
+
+/// When the last of what held an atom `a` was over, before `{end}`.
+const LAST_BLOCKER: &str = "(SELECT max(s.closed_at) FROM bonds b
+     CROSS JOIN atoms s ON s.id = b.source_id
+     WHERE b.target_id = a.id AND b.kind IN ('blocks','waits_for') AND s.closed_at <= {end})";
+
+/// The time since when an atom could have begun, as far as it and its blockers tell: the last of
+/// these times; what came after the end is left out.
+fn last_of(end: i64, times: [Option<i64>; 4]) -> Timestamp {
+    let last = times.into_iter().flatten().filter(|time| *time <= end).max();
+    Timestamp::from_micros(last.unwrap_or(end))
+}
+
+/// The work that ended since a time, newest first, no more than `most`.
+pub(crate) fn list_done(tx: &Tx<'_>, since: Timestamp, most: i64) -> Result<Vec<DoneFact>> {
+    let sql = format!(
+        "SELECT a.status, a.closed_at, a.created_at, a.defer_until, {}
+         FROM atoms a INDEXED BY atoms_closed
+         WHERE a.closed_at >= ?1 AND a.status IN ('closed','wont_do')
+           AND a.issue_type NOT IN ('epic','formula')
+         ORDER BY a.closed_at DESC LIMIT ?2",
+        LAST_BLOCKER.replace("{end}", "a.closed_at")
+    );
+    let mut statement = tx.prepare_cached(&sql).doing("read what was done")?;
+    let rows = statement
+        .query_map(params![since.as_micros(), most], |row| {
+            let status: String = row.get(0)?;
+            let closed: i64 = row.get(1)?;
+            let ready = last_of(closed, [row.get(2)?, row.get(3)?, row.get(4)?, None]);
+            Ok(DoneFact {
+                status: status.parse().unwrap_or(Status::Closed),
+                closed: Timestamp::from_micros(closed),
+                ready,
+            })
+        })
+        .doing("read what was done")?;
+    rows.collect::<engine::Result<_>>().doing("read what was done")
+}
+
+/// Since when an atom is ready. Work that was opened again is ready since then.
+pub(crate) fn ready_since(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<Option<Timestamp>> {
+    let sql = format!(
+        "SELECT a.created_at, a.defer_until, a.fresh_since, {} FROM atoms a WHERE a.id = ?1",
+        LAST_BLOCKER.replace("{end}", "?2")
+    );
+    tx.prepare_cached(&sql)
+        .and_then(|mut s| {
+            s.query_row(params![id, now.as_micros()], |row| {
+                let times = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
+                Ok(last_of(now.as_micros(), times))
+            })
+            .optional()
+        })
+        .doing("tell since when an atom is ready")
+}
+
+/// The parent of an atom, and the parent's title.
+pub(crate) fn find_epic(tx: &Tx<'_>, atom: &str) -> Result<Option<(String, String)>> {
+    tx.prepare_cached(
+        "SELECT p.id, p.title FROM atoms a JOIN atoms p ON p.id = a.parent_id WHERE a.id = ?1",
+    )
+    .and_then(|mut s| s.query_row([atom], |row| Ok((row.get(0)?, row.get(1)?))).optional())
+    .doing("find the epic of an atom")
+}

@@ -42,12 +42,7 @@ impl Waiting {
         let parents: Vec<String> =
             ended.into_iter().filter_map(|atom| atom.borrow().parent_id.clone()).collect();
         told.extend(closed_with_them(app, store, &parents)?);
-        if !parents.is_empty() {
-            let is_parent = |epic: &Atom| parents.contains(&epic.id);
-            told.extend(
-                ops::finished_epics(store)?.iter().filter(|epic| is_parent(epic)).map(offer),
-            );
-        }
+        told.extend(ops::finished_among(store, &parents)?.iter().map(offer));
         told.sort();
         told.dedup();
         told.iter().for_each(|line| app.printer.note(line));

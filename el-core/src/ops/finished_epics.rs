@@ -11,6 +11,17 @@ pub fn finished_epics(store: &Store) -> Result<Vec<Atom>> {
     store.read(epic::all_finished)
 }
 
+/// Those of [`finished_epics`] that have one of these ids. Other epics are not looked at.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn finished_among(store: &Store, ids: &[String]) -> Result<Vec<Atom>> {
+    store.read(|tx| {
+        let found = ids.iter().map(|id| epic::finished(tx, id));
+        found.filter_map(Result::transpose).collect()
+    })
+}
+
 /// Sets whether an epic is closed once all that it contains is over. The value is kept in the
 /// database, since a run may end without a look at the configuration.
 ///

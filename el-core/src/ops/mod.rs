@@ -97,7 +97,7 @@ pub use empty_runs::count_empty_run;
 pub use expect::expect_unchanged;
 pub use explain::{Explanation, explain};
 pub use export::export;
-pub use finished_epics::{finished_epics, set_epic_autoclose};
+pub use finished_epics::{finished_among, finished_epics, set_epic_autoclose};
 pub use history::{history, history_each, history_id, list_events};
 pub use import::{ImportOptions, Imported, PushField, Theirs, import, plan_push};
 pub use inbox::{InboxFilter, inbox, last_message, mark_read};

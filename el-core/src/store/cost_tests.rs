@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::engine::params;
 use serde_json::json;
 
-use crate::model::{Priority, Timestamp};
+use crate::model::{IssueType, Priority, Timestamp};
 use crate::ops::{self, Begin, COUNTED, Goal, PlanSettings};
 use crate::rules::orchestrate::Question;
 use crate::{Ctx, Durability, Store};
@@ -311,6 +311,39 @@ fn no_hot_verb_grows_with_any_table() {
         }
     }
     assert!(grown.is_empty(), "{grown:#?}");
+}
+
+#[test]
+fn to_close_the_last_task_of_an_epic_costs_the_same_however_much_is_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let cost = |open: i64| {
+        let path = dir.path().join(format!("open-{open}.db"));
+        let mut store = Store::create(&path, "el", NOW).unwrap();
+        let fill = "WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
+            INSERT INTO atoms (id, short, title, status, issue_type, parent_id, created_by,
+              created_at, updated_at)
+            SELECT 'el-f' || n, 'f' || n, 'Atom', CASE n % 3 WHEN 0 THEN 'blocked' ELSE 'open' END,
+              iif(n % 10 = 0, 'epic', 'task'), iif(n % 10 = 0, NULL, 'el-f' || (n - n % 10)),
+              'ann', n, n FROM n";
+        store.write(|tx| Ok(tx.execute(fill, params![open]).unwrap())).unwrap();
+        let new = |title: &str| ops::NewAtom { title: title.into(), ..ops::NewAtom::default() };
+        let epic = ops::NewAtom { issue_type: Some(IssueType::Epic), ..new("Epic") };
+        let epic = ops::create(&mut store, &ctx(), &epic).unwrap().id;
+        let task = ops::NewAtom { parent: Some(epic.clone()), ..new("Last") };
+        let task = ops::create(&mut store, &ctx(), &task).unwrap().id;
+        let waits = ops::NewAtom { blocked_by: vec![task.clone()], ..new("Waits") };
+        let waits = ops::create(&mut store, &ctx(), &waits).unwrap().id;
+        // What the command asks before and after, too.
+        store.steps(|store| {
+            assert_eq!(ops::show(store, &task).unwrap().dependencies.outgoing.len(), 1);
+            ops::close(store, &ctx(), &[&task], None, &ops::Guard::default()).unwrap();
+            assert!(ops::explain(store, &waits, NOW).unwrap().ready);
+            let offered = ops::finished_among(store, &[epic.clone(), waits.clone()]).unwrap();
+            assert_eq!(offered.iter().map(|atom| &atom.id).collect::<Vec<_>>(), [&epic]);
+        })
+    };
+    let (small, large) = (cost(1_000), cost(20_000));
+    assert!(large * 10 <= small * 11, "{small} steps, {large} with twenty times as much open");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod endings;
 mod environment;
 mod estimates;
 mod failures;
+mod full_disk;
 mod hostile;
 mod kills;
 mod limits;

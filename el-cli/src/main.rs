@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 mod actor;
 mod app;
@@ -81,20 +82,24 @@ fn main() -> ExitCode {
             Ok(code) => code,
             Err(error) => report_early_error(&argv, &error).into(),
         },
-        Place::Answering => answer().into(),
+        Place::Answering => answer(),
     }
 }
 
 /// Answers one call of an agent's session.
-fn answer() -> Exit {
+fn answer() -> ExitCode {
     // Whoever connected with something else than a call gets no answer.
-    let Ok(call) = session::take_call() else { return Exit::Usage };
+    let Ok(call) = session::take_call() else { return Exit::Usage.into() };
+    let session = Arc::new(call.session);
     let exit = match call.is_foreign {
         true => report_early_error(&call.argv, &session::foreign()),
-        false => run(&call.argv, Some(call.session.into())),
+        false => run(&call.argv, Some(Arc::clone(&session))),
     };
     session::end_call(exit);
-    exit
+    match session.met_full_disk.load(Ordering::Relaxed) {
+        true => ExitCode::from(el_agents::session::FULL_DISK),
+        false => exit.into(),
+    }
 }
 
 /// Reports why a command could not even begin.
@@ -126,6 +131,9 @@ fn run(argv: &[std::ffi::OsString], session: Option<Arc<Session>>) -> Exit {
                 None => Command::run_bare(&app),
             };
             let done = done.map_err(|error| backup_hooks::offer(error, &app));
+            if let (Err(error), Some(session)) = (&done, app.caller()) {
+                session.met_full_disk.store(error.code() == "disk", Ordering::Relaxed);
+            }
             let exit = report_result(&app.printer, done);
             app.back_up_if_due();
             exit

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use el_core::model::ExitRecord;
+use el_core::model::{ExitRecord, Fault};
 use el_core::ops::{self, Ending, Settled};
 use el_core::{Ctx, Error};
 
 use super::Supervisor;
+use super::session_socket::SessionSocket;
 use crate::artifacts::{self, Collected, CollectionJob};
 use crate::claude::one_line;
 use crate::clock;
@@ -29,10 +30,13 @@ const BEAT: Duration = Duration::from_millis(500);
 impl Supervisor {
     /// Ends the run. A store that cannot be used now is tried again for a minute; then a worker
     /// settles the run, from the exit record.
-    pub(super) async fn finish(mut self, record: &ExitRecord) {
+    pub(super) async fn finish(mut self, mut record: ExitRecord) {
+        if self.met_full_disk() {
+            record.fault.get_or_insert(Fault::FullDisk);
+        }
         // On failure, a worker settles the run as lost, unless the store below can be told the
         // truth.
-        if let Err(error) = self.folder.write_exit(record) {
+        if let Err(error) = self.folder.write_exit(&record) {
             self.watcher.pane.show(&format!("! {error}"));
         }
         self.check_work().await;
@@ -43,13 +47,28 @@ impl Supervisor {
         let is_stream = !matches!(self.spec.agent.executor, Executor::Command(_));
         let output = RunOutput::from_folder(&self.folder, is_stream);
         let mut collected = None;
-        for _ in 0..SETTLE_TRIES {
-            match self.try_settle(record, &output, &mut collected).await {
+        let mut tries = 0;
+        while tries < SETTLE_TRIES {
+            match self.try_settle(&record, &output, &mut collected).await {
                 Ok(settled) => return self.announce_end(&settled).await,
-                Err(error) => self.watcher.pane.show(&format!("! {error}; trying again")),
+                Err(error) => {
+                    self.watcher.pane.show(&format!("! {error}; trying again"));
+                    // There may be no exit record for a worker either, and no worker that could
+                    // settle anything. This process can wait for room.
+                    match error {
+                        Error::Disk { .. } => drop(record.fault.get_or_insert(Fault::FullDisk)),
+                        _ => tries += 1,
+                    }
+                }
             }
             tokio::time::sleep(SETTLE_AGAIN).await;
         }
+    }
+
+    /// Returns true if the tracker could not be written when the session last tried.
+    fn met_full_disk(&self) -> bool {
+        let by_session = self.session.as_ref().is_some_and(SessionSocket::met_full_disk);
+        by_session || self.watcher.lease.met_full_disk()
     }
 
     /// Tries to settle the run. The collected artifacts are kept for the next try; `Some(None)`

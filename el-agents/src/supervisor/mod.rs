@@ -191,7 +191,7 @@ impl Supervisor {
             Ok(prompt) => self.converse(prompt).await,
             Err(record) => record,
         };
-        self.finish(&record).await;
+        self.finish(record).await;
     }
 
     /// Calls the agent until no prompt is left. Returns the exit record.

@@ -23,6 +23,8 @@ pub(crate) struct RunLease {
     /// When the lease was last extended, on a clock that goes on while the machine sleeps.
     extended_at: Duration,
     written: Progress,
+    /// The last heartbeat failed, since the disk was full.
+    met_full_disk: bool,
 }
 
 impl RunLease {
@@ -38,6 +40,7 @@ impl RunLease {
             beat_at: Instant::now(),
             extended_at: clock::time_with_suspend(),
             written: Progress::default(),
+            met_full_disk: false,
         }
     }
 
@@ -56,6 +59,11 @@ impl RunLease {
     /// The last signal of the store.
     pub(crate) fn last_signal(&self) -> RunSignal {
         self.watch
+    }
+
+    /// Returns true if the last heartbeat failed, since the disk was full.
+    pub(crate) fn met_full_disk(&self) -> bool {
+        self.met_full_disk
     }
 
     /// Since the lease was last extended.
@@ -100,7 +108,9 @@ impl RunLease {
             active_at,
             progress,
         };
-        self.watch = ops::extend_lease(&mut self.store, &beat)?;
+        let extended = ops::extend_lease(&mut self.store, &beat);
+        self.met_full_disk = matches!(extended, Err(Error::Disk { .. }));
+        self.watch = extended?;
         self.extended_at = clock;
         self.beat_at = instant;
         self.written = progress.clone();

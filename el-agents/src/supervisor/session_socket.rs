@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::io::Interest;
@@ -31,6 +32,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 pub(crate) struct SessionSocket {
     path: PathBuf,
     accepting: JoinHandle<()>,
+    answering: Arc<Answering>,
 }
 
 /// What every answering process is started with.
@@ -39,6 +41,7 @@ struct Answering {
     el: PathBuf,
     identity: Vec<u8>,
     environment: Vec<(OsString, OsString)>,
+    met_full_disk: AtomicBool,
 }
 
 /// The socket could not be opened.
@@ -74,9 +77,16 @@ impl SessionSocket {
             el: el.to_owned(),
             identity: serde_json::to_vec(identity).expect("it has string keys only"),
             environment: environment.to_vec(),
+            met_full_disk: AtomicBool::new(false),
         });
         session::set_open(true);
-        Ok(SessionSocket { path, accepting: tokio::spawn(accept(listener, answering)) })
+        let accepting = tokio::spawn(accept(listener, Arc::clone(&answering)));
+        Ok(SessionSocket { path, accepting, answering })
+    }
+
+    /// Returns true if a change that the session tried failed, since the disk was full.
+    pub(crate) fn met_full_disk(&self) -> bool {
+        self.answering.met_full_disk.load(Ordering::Relaxed)
     }
 }
 
@@ -136,7 +146,13 @@ impl Answering {
         drop(command);
         drop(ours);
         tokio::select! {
-            _ = child.wait() => Ok(()),
+            ended = child.wait() => {
+                let code = ended.ok().and_then(|status| status.code());
+                if code == Some(session::FULL_DISK.into()) {
+                    self.met_full_disk.store(true, Ordering::Relaxed);
+                }
+                Ok(())
+            }
             () = hung_up(&caller) => child.kill().await,
         }
     }

@@ -8,6 +8,7 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ pub(crate) struct Session {
     /// The author of all changes.
     pub(crate) agent: String,
     connection: Mutex<UnixStream>,
+    /// The command failed, since the tracker's disk was full.
+    pub(crate) met_full_disk: AtomicBool,
 }
 
 /// The connection of this process's only call: also a panic tells the caller how it ended.
@@ -73,7 +76,13 @@ pub(super) fn take() -> io::Result<Call> {
     let token = Some(token).filter(|_| !is_check);
     let credentials = SessionCredentials { run, token };
     let _ = CONNECTION.set(connection.try_clone()?);
-    let session = Session { credentials, database, agent, connection: Mutex::new(connection) };
+    let session = Session {
+        credentials,
+        database,
+        agent,
+        connection: Mutex::new(connection),
+        met_full_disk: AtomicBool::new(false),
+    };
     Ok(Call { argv: parts.collect(), session, is_foreign })
 }
 

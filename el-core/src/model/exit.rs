@@ -89,6 +89,8 @@ pub enum Fault {
     Account { refusal: Refusal },
     /// The service failed, was out of reach, or did not answer.
     Outage,
+    /// The tracker could not be written, for want of room on the disk.
+    FullDisk,
 }
 
 /// Why an account is refused.

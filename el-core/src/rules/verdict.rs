@@ -77,6 +77,9 @@ const LONGEST_PAUSE_S: u64 = 8 * 24 * 3600;
 /// How much later than the others an atom comes back that met an outage.
 const AFTER_OTHERS: Duration = Duration::from_secs(3);
 
+/// Whether the agent tried to close its atom or not, it could not have.
+const FULL_DISK: &str = "the disk of the tracker was full, so that the atom could not be closed";
+
 /// Decides. Total: every combination has a verdict.
 pub fn decide_verdict(facts: &Facts<'_>) -> Verdict {
     let keep =
@@ -112,10 +115,11 @@ pub fn decide_verdict(facts: &Facts<'_>) -> Verdict {
         Some(Fault::UsageLimit { resets_at }) => return usage_limit(facts, resets_at),
         Some(Fault::Account { refusal }) => return account_error(facts, refusal),
         Some(Fault::Outage) => return outage_verdict(facts),
+        Some(Fault::FullDisk) => return interrupted_verdict(facts, FULL_DISK),
         None => {}
     }
     if facts.exit.end == EndKind::Hangup {
-        return interrupted_verdict(facts);
+        return interrupted_verdict(facts, "the session terminated without closing the atom");
     }
     let (outcome, detail) = match (failed_outcome(facts.exit), facts.over_budget) {
         ((Outcome::Failed | Outcome::Violation, _), Some(why)) => {
@@ -212,11 +216,11 @@ fn outage_verdict(facts: &Facts<'_>) -> Verdict {
     }
 }
 
-fn interrupted_verdict(facts: &Facts<'_>) -> Verdict {
+fn interrupted_verdict(facts: &Facts<'_>, what: &str) -> Verdict {
     let wait = facts.policy.after_interruption(facts.earlier);
     Verdict {
         outcome: Outcome::Interrupted,
-        detail: with_message(facts.exit, "the session terminated without closing the atom"),
+        detail: with_message(facts.exit, what),
         atom: AtomChange::Reopen { retry_at: (!wait.is_zero()).then(|| facts.now.plus(wait)) },
         pause: None,
     }

@@ -79,7 +79,7 @@ impl Store {
 
     fn of_server(server: Server, local: &Path) -> Store {
         let database = Database::Postgres(server);
-        Store { database, path: local.to_owned(), file: None, expected: None }
+        Store { database, path: local.to_owned(), file: None, expected: None, has_written: false }
     }
 }
 

@@ -132,3 +132,17 @@ fn a_completion_that_contradicts_the_status_is_told() {
     let told = std::fs::read_to_string(env.project("told.json")).unwrap();
     assert!(told.contains("wrote two.md") && told.contains("- two.md"), "{told}");
 }
+
+#[test]
+fn a_completion_block_that_cannot_be_read_is_told_at_its_task() {
+    let steps = [r#"answer completion {"task_id": "one", "stat"#, "close done"];
+    let env = TestEnv::with_plan(&[Task("one", &[], steps.map(str::to_owned).into())]);
+    env.start_plan(&[]).wait(SOON).ok();
+    let task = env.task_of(&env.epic(), "one");
+    assert_eq!(env.status(&task), "closed");
+    let told = env.comments(&task);
+    assert!(
+        told.iter().any(|said| said.contains("completion block") && said.contains("read")),
+        "{told:?}"
+    );
+}

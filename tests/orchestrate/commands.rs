@@ -199,6 +199,16 @@ fn data_that_does_not_fit_is_told_field_by_field_and_changes_nothing() {
     let cycle = r#"{"tasks":[{"id":"a","title":"A","description":"d","dependencies":["b"]},
                              {"id":"b","title":"B","description":"d","dependencies":["a"]}]}"#;
     set("cycle.json", cycle);
+    // Programs get the reasons too.
+    set("cut.md", "<<<ORCHESTRATOR_RESPONSE>>>\n{\"phase\": \"task_list\", \"data\": {\"tas");
+    set("twice.md", "```json\n{\"tasks\": []}\n```\nor\n```json\n{\"tasks\": []}\n```\n");
+    for name in ["cycle.json", "cut.md", "twice.md"] {
+        let words = ["--robot", "phase", "set", epic, "--phase", "task_list", "--file", name];
+        let error = env.el(&words).fails_with(2).json()["error"].take();
+        let details = &error["details"];
+        let told = ["fields", "reasons"].map(|key| details[key].as_array().map_or(0, Vec::len));
+        assert!(told[0] + told[1] > 0 && error["hint"].is_string(), "{name}: {error}");
+    }
     assert_eq!(env.robot(&["phase", "show", epic, "--phase", "task_list"]), before);
     env.el(&["phase", "show", epic, "--phase", "aggregation"]).fails_with(3);
     env.el(&["phase", "show", epic, "--phase", "analysis", "--round", "0"]).fails_with(2);

@@ -63,6 +63,8 @@ impl OwnBranch {
         // Of an earlier call whose supervisor was killed.
         if let Some(mut earlier) = OwnBranch::of_run(run) {
             let _ = earlier.take_over_finally();
+            // Whoever finds half a folder below must not take it for a deleted branch.
+            earlier.forget()?;
         }
         let private = run.path().join("branches");
         if private.exists() {
@@ -130,8 +132,9 @@ impl OwnBranch {
     pub fn take_over_finally(&mut self) -> Result<(), GitError> {
         self.seen = None;
         let taken = self.take_over();
-        let is_deleted = fs::symlink_metadata(self.private_file()).is_err();
-        if is_deleted && !self.state.base.is_empty() {
+        let is_missing = fs::symlink_metadata(self.private_file())
+            .is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+        if is_missing && self.state.private.is_dir() && !self.state.base.is_empty() {
             // So it is found to be gone, and restored as any that is deleted.
             let git = Git::at_git_folder(&self.state.common).without_hooks();
             let words = ["update-ref", "-d", self.state.name.as_str(), self.state.base.as_str()];
@@ -162,6 +165,14 @@ impl OwnBranch {
             self.state.base = outside;
             let _ = self.keep_state();
         }
+    }
+
+    /// Ends the taking over.
+    ///
+    /// # Errors
+    /// If the state cannot be removed.
+    pub(crate) fn forget(&self) -> io::Result<()> {
+        fs::remove_file(&self.file)
     }
 
     fn private_file(&self) -> PathBuf {
@@ -373,8 +384,15 @@ mod tests {
         fs::write(repository.checkout.own.join("HEAD"), "ref: refs/heads/el/renamed\n").unwrap();
         branch.take_over_finally().unwrap();
         assert_eq!(git(&repository.checkout.top, &["rev-parse", "HEAD"]), commit);
-        // The own branch is gone inside, and outside: el restores it.
+        // The own branch is gone inside, and outside: el restores it. A folder that is gone is none.
         let branches = git(repository.folder.path(), &["branch", "--format=%(refname:short)"]);
         assert!(!branches.lines().any(|name| name == "el/own"), "{branches}");
+        git(repository.folder.path(), &["branch", "el/own", &commit]);
+        branch.show_inside();
+        fs::remove_dir_all(&private).unwrap();
+        branch.take_over_finally().unwrap();
+        assert_eq!(repository.tip("el/own"), commit);
+        branch.forget().unwrap();
+        assert!(OwnBranch::of_run(&repository.run).is_none());
     }
 }

@@ -249,10 +249,13 @@ impl Watcher {
 
     /// Takes over what the agent committed, once its processes are gone.
     pub(super) fn take_commits_finally(&mut self) {
-        if let Some(mut branch) = self.branch.take()
-            && let Err(error) = branch.take_over_finally()
-        {
-            self.pane.show(&format!("! the last commits are not on the branch: {error}"));
+        let Some(mut branch) = self.branch.take() else { return };
+        match branch.take_over_finally() {
+            // A state that stays is taken over once more, and nothing is new.
+            Ok(()) => drop(branch.forget()),
+            Err(error) => {
+                self.pane.show(&format!("! the last commits are not on the branch: {error}"));
+            }
         }
     }
 

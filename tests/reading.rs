@@ -4,4 +4,4 @@ mod check_text;
 mod help;
 mod prime;
 mod schema;
-mod schema_checker;
+pub(crate) mod schema_checker;

@@ -263,7 +263,7 @@ fn a_limit_on_the_size_of_files_leaves_no_half_backup() {
     assert_eq!(list(&env).len(), 0);
     let names: Vec<_> =
         fs::read_dir(folder(&env)).unwrap().map(|e| e.unwrap().file_name()).collect();
-    assert_eq!(names.len(), 2, "the lock and the time that is due: {names:?}");
+    assert_eq!(names.len(), 3, "the lock, the time that is due, and whose they are: {names:?}");
     let doctor = env.run(env.command("el").args(["--robot", "doctor"])).json().to_string();
     assert!(doctor.contains("hourly backup failed"), "{doctor}");
     env.el(&["backup", "now"]).ok();

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::Shop;
+use crate::reading::schema_checker::fitting_answer;
 use crate::support::gh_versions;
 
 #[test]
@@ -22,6 +23,21 @@ fn a_squash_merge_lands_the_branch_and_lets_it_be_pruned() {
             let again = shop.env.robot(&["pr", "watch", "--once"]);
             assert_eq!(again["count"], 0, "one that was merged is asked about no more");
         }
+    }
+}
+
+#[test]
+fn every_answer_fits_its_schema() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let [first, _] = ["a.txt", "b.txt"].map(|file| shop.finished(file, "one"));
+        let answer = |name, arguments: &[&str]| fitting_answer(&shop.env, name, arguments);
+        assert_eq!(answer("pr", &["--all", "--dry-run"])["count"], 2);
+        assert_eq!(answer("pr", &[&first, "--ready"])["items"][0]["fate"], "opened");
+        assert_eq!(answer("pr list", &[])["count"], 1);
+        assert_eq!(answer("pr watch", &["--once"])["items"][0]["state"], "open");
+        assert_eq!(answer("pr adopt", &[&first, "1"])["items"][0]["number"], 1);
+        assert!(answer("pr merge", &[&first]).is_object());
     }
 }
 

@@ -3,6 +3,7 @@
 use el_core::model::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::schema_checker::fitting_answer;
 use crate::exchange::import::sample;
 use crate::support::TestEnv;
 
@@ -148,15 +149,8 @@ struct Checker<'a> {
 impl Checker<'_> {
     #[track_caller]
     fn run(&mut self, name: &str, arguments: &[&str]) -> Value {
-        let words: Vec<&str> = name.split(' ').collect();
-        let schema = self.env.robot(&[&["schema"], words.as_slice()].concat());
-        let ran = self.env.run(self.env.command("el").arg("--robot").args(words).args(arguments));
-        let document = ran.json();
-        let mut found = Vec::new();
-        problems(&schema, &schema, &document, "$", &mut found);
-        assert!(found.is_empty(), "el {name} {arguments:?} printed {document:#}\n{found:#?}");
         self.seen.push(name.to_owned());
-        document["data"].clone()
+        fitting_answer(self.env, name, arguments)
     }
 }
 
@@ -320,6 +314,8 @@ fn every_document_fits_its_schema() {
         .unwrap()
         .iter()
         .filter(|name| !check.seen.iter().any(|seen| json!(seen) == **name))
+        // `pull_requests` checks these, against a GitHub.
+        .filter(|name| !name.as_str().is_some_and(|name| name == "pr" || name.starts_with("pr ")))
         .collect();
     assert!(unseen.is_empty(), "no document was checked for {unseen:?}");
 }

@@ -1,8 +1,21 @@
-//! The checker of `schema.rs` finds mismatches.
+//! The checker of `schema.rs` for the answers of a command; it finds mismatches.
 
 use serde_json::{Value, json};
 
 use super::schema::problems;
+use crate::support::TestEnv;
+
+/// Runs a command and returns its data; panics if the document does not fit the command's schema.
+#[track_caller]
+pub(crate) fn fitting_answer(env: &TestEnv, name: &str, arguments: &[&str]) -> Value {
+    let words: Vec<&str> = name.split(' ').collect();
+    let schema = env.robot(&[&["schema"], words.as_slice()].concat());
+    let document = env.run(env.command("el").arg("--robot").args(words).args(arguments)).json();
+    let mut found = Vec::new();
+    problems(&schema, &schema, &document, "$", &mut found);
+    assert!(found.is_empty(), "el {name} {arguments:?} printed {document:#}\n{found:#?}");
+    document["data"].clone()
+}
 
 #[test]
 fn the_checker_finds_what_is_wrong() {

@@ -91,7 +91,14 @@ impl Difference {
         // On a disk that ignores case, the old name of a renamed file answers too.
         let removed: HashSet<String> =
             self.files.iter().filter(|file| file.new.is_none()).map(Changed::folded_path).collect();
-        let added = self.files.iter().filter(|file| file.old.is_none() && !file.is_submodule);
+        // A repository in the place of a folder is told as such.
+        let repositories: Vec<&Path> =
+            self.files.iter().filter(|file| file.was_submodule).map(|file| &*file.path).collect();
+        let is_inside = |path: &Path| repositories.iter().any(|folder| path.starts_with(folder));
+        let added = self
+            .files
+            .iter()
+            .filter(|file| file.old.is_none() && !file.is_submodule && !is_inside(&file.path));
         let in_the_way =
             added.filter(|file| is_there(&file.path) && !removed.contains(&file.folded_path()));
         in_the_way.map(|file| file.path.clone()).collect()

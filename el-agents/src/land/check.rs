@@ -252,7 +252,7 @@ mod tests {
     use super::*;
     use crate::git::JoinMode;
     use crate::land::LandSettings;
-    use crate::settings::SandboxSettings;
+    use crate::settings::{SandboxMode, SandboxSettings};
 
     fn settings() -> LandSettings {
         LandSettings {
@@ -267,7 +267,7 @@ mod tests {
             worktrees: PathBuf::new(),
             put_into_worktrees: Vec::new(),
             configuration: PathBuf::new(),
-            sandbox: SandboxSettings::default(),
+            sandbox: SandboxSettings { mode: SandboxMode::Off, ..SandboxSettings::default() },
         }
     }
 

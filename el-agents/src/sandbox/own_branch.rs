@@ -384,7 +384,8 @@ mod tests {
         fs::write(repository.checkout.own.join("HEAD"), "ref: refs/heads/el/renamed\n").unwrap();
         branch.take_over_finally().unwrap();
         assert_eq!(git(&repository.checkout.top, &["rev-parse", "HEAD"]), commit);
-        // The own branch is gone inside, and outside: el restores it. A folder that is gone is none.
+        // The own branch is gone inside, and outside: el restores it. A folder that is gone is
+        // none.
         let branches = git(repository.folder.path(), &["branch", "--format=%(refname:short)"]);
         assert!(!branches.lines().any(|name| name == "el/own"), "{branches}");
         git(repository.folder.path(), &["branch", "el/own", &commit]);

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 
 /// The present database, as a restore finds it.
 pub(crate) enum Present {
-    Sound(Store),
+    Sound(Box<Store>),
     Missing,
     /// The file is there and cannot be used; why.
     Damaged(String),
@@ -50,7 +50,7 @@ impl Backups {
         };
         // What is replaced is kept page by page, so no more of it has to be right.
         match store.check_pages() {
-            Ok(faults) if faults.is_empty() => Ok(Present::Sound(store)),
+            Ok(faults) if faults.is_empty() => Ok(Present::Sound(Box::new(store))),
             Ok(faults) => Ok(Present::Damaged(faults.join("; "))),
             Err(error) => Ok(Present::Damaged(error.to_string())),
         }

@@ -67,7 +67,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         .map_err(|error| CommandError::from(error).with_hint("el undo --list shows your steps"))?;
     let answer = Answer::Undone { dry_run: args.dry_run, step: &step };
     app.printer.emit(&answer, |page| {
-        let head = if args.dry_run { "Would take back step" } else { "Took back step" };
+        let head = match (page.is_quiet(), args.dry_run) {
+            (true, _) => "",
+            (false, true) => "Would take back step",
+            (false, false) => "Took back step",
+        };
         print_step(page, head, &step, app);
     })?;
     Ok(Exit::Done)

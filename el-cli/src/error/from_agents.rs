@@ -70,6 +70,7 @@ impl From<LandError> for CommandError {
                 let lines: Vec<&str> = output.lines().collect();
                 let end = lines[lines.len().saturating_sub(8)..].iter();
                 CommandError::new(Exit::Conflict, "check_failed", message)
+                    .with_detail("output", lines.join("\n"))
                     .with_listing(end.map(|line| (*line).to_owned()))
                     .with_hint(
                         "nothing was moved; mend the branch, or the commands in land_check and \

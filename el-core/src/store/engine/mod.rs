@@ -1,7 +1,8 @@
 //! The database behind the statements: SQLite, and under the feature `postgres` a server.
 //!
 //! The API is that part of rusqlite's which the store uses, under the same names, and the values
-//! are rusqlite's. Without a second engine each enum has one case, and the calls are rusqlite's own.
+//! are rusqlite's. Without a second engine each enum has one case, and the calls are rusqlite's
+//! own.
 //!
 //! A statement is one text for both engines: SQLite's, in the subset that `postgres/dialect.rs`
 //! turns into PostgreSQL's. Where no text can serve both, [`Tx::text`] picks one of two.

@@ -37,6 +37,7 @@ pub use self::advance::{
     AdvanceResult, LandedBranch, advance_branch, find_files_in_the_way, find_obstacle, note_landed,
     recover_move, unpublished_submodules,
 };
+pub(crate) use self::atom_branch::has_branch;
 pub(crate) use self::bounded::run as run_bounded;
 pub(crate) use self::branch_names::{BranchPrefixes, KEEP_FILE, PREFIXES_FILE};
 pub use self::branch_names::{DEFAULT_PREFIX, ensure_branch_prefix};

@@ -11,6 +11,7 @@ use el_core::{Error, Store};
 use crate::check::{self, ConfigurationError};
 use crate::claude::{self, ChildEnvironment};
 use crate::clock;
+use crate::git::has_branch;
 use crate::launch_spec::LaunchSpec;
 use crate::project_files::project_files;
 use crate::rundir::{RunDir, RunDirError, write_private};
@@ -175,6 +176,10 @@ impl Launcher {
                 check::ensure_working_directory(&agent.working_directory)
                     .map_err(LaunchError::Folder)?;
             }
+        } else if agent.isolation.is_none() && claimed.run.attempt > 1 {
+            // What earlier attempts committed is on the atom's branch, and not in the checkout.
+            agent.isolation =
+                of_tasks.filter(|_| has_branch(&agent.working_directory, &claimed.atom.id));
         }
         agent.apply(claimed.atom.run_options.clone().unwrap_or_default());
         Ok(agent)

@@ -9,6 +9,7 @@ prepare() {
     gh=$("$root/scripts/get-gh") || die "this scene needs gh"
     ln -s "$gh/gh" "$bin/gh"
   fi
+  (cd "$root" && cargo build --locked --quiet -p el-cli --features test-fakes --bin fake-github)
 }
 
 # Has something happen at GitHub: an order of tests/fakes/fake_github/control.rs.
@@ -23,7 +24,6 @@ PYTHON
 }
 
 start_github() {
-  (cd "$root" && cargo build --locked --quiet -p el-cli --features test-fakes --bin fake-github)
   "$target/debug/fake-github" --root "$scratch/github" --ready "$scratch/port" &
   watcher=$!
   tries=0
@@ -75,7 +75,7 @@ story() {
   file test el create "Check the table" -q -d "$(writes check.txt 'passed')"
   for one in "$green" "$black" "$herbs"; do run el dep add "$one" "$table" -q; done
   run el dep add "$table" "$test" -q
-  run el work --once --concurrency 3
+  run el work --drain --concurrency 3
 
   chapter "They become pull requests; what builds on others waits for them"
   run el pr --all --dry-run

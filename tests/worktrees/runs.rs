@@ -153,3 +153,24 @@ fn agents_setups_and_checks_start_with_the_default_signals() {
         assert_eq!(u64::from_str_radix(mask, 16).unwrap() & 0b11, 0, "{name}: {line}");
     }
 }
+
+#[test]
+fn a_further_attempt_goes_on_in_the_worktree_of_the_first_also_if_it_is_alone() {
+    let env = TestEnv::with_repository("");
+    let write = "sh echo x >> a.txt && git add a.txt && git commit -q -m a";
+    let id = env.script_atom(&[write, "close done"]);
+    env.work(&["--drain", "--concurrency", "2"]);
+    env.el(&["reopen", &id]).ok();
+    env.work(&["--once"]);
+    let folders: Vec<_> = env.runs(&id).iter().map(|run| run["workdir"].clone()).collect();
+    assert!(folders.len() == 2 && folders[0] == folders[1], "{folders:?}");
+    assert_eq!(env.git(&["rev-list", "--count", &format!("main..el/{id}")]), "2");
+    // Where the person said so, agents share the folder all the same.
+    env.el(&["reopen", &id]).ok();
+    env.configure("isolate = \"none\"\n");
+    env.work(&["--once"]);
+    assert_eq!(
+        env.last_run(&id)["workdir"],
+        env.project("").to_str().unwrap().trim_end_matches('/')
+    );
+}

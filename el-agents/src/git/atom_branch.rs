@@ -1,5 +1,7 @@
 //! The branches of atoms in a repository.
 
+use std::path::Path;
+
 use super::branch_names::existing_branch;
 use super::error::file_error;
 use super::{GitError, Repository, linked};
@@ -53,4 +55,11 @@ impl Repository {
     pub fn atom_of<'a>(&self, branch: &'a str) -> Option<&'a str> {
         self.branch_prefixes.atom_of(branch)
     }
+}
+
+/// Returns true if the atom has a branch of its own. Without a repository it has none.
+pub(crate) fn has_branch(folder: &Path, atom: &str) -> bool {
+    let tip = Repository::open_at(folder)
+        .and_then(|repository| repository.branch_tip(&repository.branch_of(atom)?));
+    tip.is_ok_and(|tip| tip.is_some())
 }

@@ -21,8 +21,8 @@ pub const NO_TRACKER: &str = "none";
 pub const VARIABLES: [&str; 3] = [VARIABLE, "EL_ATOM", "EL_ACTOR"];
 /// The first argument of an `el` that answers one call.
 pub const ANSWER: &str = "--answer-session";
-/// How such an `el` ends where the tracker's disk was full. The caller gets the command's own code.
-pub const FULL_DISK: u8 = 74;
+/// What such an `el` tells its supervisor where the tracker's disk was full, before it ends the call.
+pub const FULL_DISK: u8 = b'F';
 
 /// The name in the process table of a supervisor whose session is open. A process cannot give this
 /// name to another process, nor take the name from a supervisor.

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 mod actor;
 mod app;
@@ -82,24 +81,20 @@ fn main() -> ExitCode {
             Ok(code) => code,
             Err(error) => report_early_error(&argv, &error).into(),
         },
-        Place::Answering => answer(),
+        Place::Answering => answer_call(),
     }
 }
 
 /// Answers one call of an agent's session.
-fn answer() -> ExitCode {
+fn answer_call() -> ExitCode {
     // Whoever connected with something else than a call gets no answer.
     let Ok(call) = session::take_call() else { return Exit::Usage.into() };
-    let session = Arc::new(call.session);
     let exit = match call.is_foreign {
         true => report_early_error(&call.argv, &session::foreign()),
-        false => run(&call.argv, Some(Arc::clone(&session))),
+        false => run(&call.argv, Some(call.session.into())),
     };
     session::end_call(exit);
-    match session.met_full_disk.load(Ordering::Relaxed) {
-        true => ExitCode::from(el_agents::session::FULL_DISK),
-        false => exit.into(),
-    }
+    exit.into()
 }
 
 /// Reports why a command could not even begin.
@@ -131,8 +126,8 @@ fn run(argv: &[std::ffi::OsString], session: Option<Arc<Session>>) -> Exit {
                 None => Command::run_bare(&app),
             };
             let done = done.map_err(|error| backup_hooks::offer(error, &app));
-            if let (Err(error), Some(session)) = (&done, app.caller()) {
-                session.met_full_disk.store(error.code() == "disk", Ordering::Relaxed);
+            if done.as_ref().is_err_and(|error| error.code() == "disk") {
+                session::report_full_disk();
             }
             let exit = report_result(&app.printer, done);
             app.back_up_if_due();

@@ -66,6 +66,11 @@ pub(crate) fn end_call(exit: Exit) {
     answer::end(exit);
 }
 
+/// Tells the supervisor that the tracker's disk was full, if this process answers a call.
+pub(crate) fn report_full_disk() {
+    answer::report_full_disk();
+}
+
 /// Returns true if this process answers a call of an agent's session.
 pub(crate) fn is_answering() -> bool {
     answer::is_one()

@@ -7,7 +7,6 @@ use el_core::ops::{self, Ending, Settled};
 use el_core::{Ctx, Error};
 
 use super::Supervisor;
-use super::session_socket::SessionSocket;
 use crate::artifacts::{self, Collected, CollectionJob};
 use crate::claude::one_line;
 use crate::clock;
@@ -31,7 +30,7 @@ impl Supervisor {
     /// Ends the run. A store that cannot be used now is tried again for a minute; then a worker
     /// settles the run, from the exit record.
     pub(super) async fn finish(mut self, mut record: ExitRecord) {
-        if self.met_full_disk() {
+        if self.met_full_disk().await {
             record.fault.get_or_insert(Fault::FullDisk);
         }
         // On failure, a worker settles the run as lost, unless the store below can be told the
@@ -66,8 +65,11 @@ impl Supervisor {
     }
 
     /// Returns true if the tracker could not be written when the session last tried.
-    fn met_full_disk(&self) -> bool {
-        let by_session = self.session.as_ref().is_some_and(SessionSocket::met_full_disk);
+    async fn met_full_disk(&self) -> bool {
+        let by_session = match &self.session {
+            Some(session) => session.met_full_disk().await,
+            None => false,
+        };
         by_session || self.watcher.lease.met_full_disk()
     }
 

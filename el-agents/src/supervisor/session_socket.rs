@@ -4,7 +4,8 @@
 //! process alone, and costs one of a bounded number of places until the run ends.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write as _};
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ use crate::session::{self, Identity};
 const CALLS_MAX: usize = 64;
 /// The pause after a call that could not be taken, for want of files or processes.
 const AGAIN: Duration = Duration::from_millis(100);
+/// How long the last calls may take after their agent has ended.
+const LAST_CALLS: Duration = Duration::from_millis(500);
 
 /// An open session socket. Dropping it ends the calls and removes the socket.
 #[derive(Debug)]
@@ -41,6 +44,7 @@ struct Answering {
     el: PathBuf,
     identity: Vec<u8>,
     environment: Vec<(OsString, OsString)>,
+    places: Arc<Semaphore>,
     met_full_disk: AtomicBool,
 }
 
@@ -77,6 +81,7 @@ impl SessionSocket {
             el: el.to_owned(),
             identity: serde_json::to_vec(identity).expect("it has string keys only"),
             environment: environment.to_vec(),
+            places: Arc::new(Semaphore::new(CALLS_MAX)),
             met_full_disk: AtomicBool::new(false),
         });
         session::set_open(true);
@@ -84,8 +89,11 @@ impl SessionSocket {
         Ok(SessionSocket { path, accepting, answering })
     }
 
-    /// Returns true if a change that the session tried failed, since the disk was full.
-    pub(crate) fn met_full_disk(&self) -> bool {
+    /// Returns true if a change that the session tried failed, since the disk was full. Waits for
+    /// the last calls: an agent has its answer before the answering process has ended.
+    pub(crate) async fn met_full_disk(&self) -> bool {
+        let all = self.answering.places.acquire_many(CALLS_MAX as u32);
+        drop(tokio::time::timeout(LAST_CALLS, all).await);
         self.answering.met_full_disk.load(Ordering::Relaxed)
     }
 }
@@ -102,14 +110,14 @@ impl Drop for SessionSocket {
 async fn accept(listener: UnixListener, answering: Arc<Answering>) {
     // Ends with this task, and so do the calls.
     let mut calls = tokio::task::JoinSet::new();
-    let places = Arc::new(Semaphore::new(CALLS_MAX));
     loop {
         while calls.try_join_next().is_some() {}
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(AGAIN).await;
             continue;
         };
+        let places = Arc::clone(&answering.places);
+        let Ok(place) = places.acquire_owned().await else { return };
         let answering = Arc::clone(&answering);
         calls.spawn(async move {
             let answered = match stream.into_std() {
@@ -132,6 +140,8 @@ impl Answering {
         // The socket that a process gets its identity by tells the process who made it.
         let (mut ours, theirs) = UnixStream::pair()?;
         ours.write_all(&self.identity)?;
+        ours.shutdown(Shutdown::Write)?;
+        ours.set_nonblocking(true)?;
         let mut command = Command::new(&self.el);
         command
             .arg(session::ANSWER)
@@ -144,17 +154,15 @@ impl Answering {
             .kill_on_drop(true);
         let mut child = command.spawn()?;
         drop(command);
-        drop(ours);
-        tokio::select! {
-            ended = child.wait() => {
-                let code = ended.ok().and_then(|status| status.code());
-                if code == Some(session::FULL_DISK.into()) {
-                    self.met_full_disk.store(true, Ordering::Relaxed);
-                }
-                Ok(())
-            }
+        let ended = tokio::select! {
+            ended = child.wait() => ended.map(drop),
             () = hung_up(&caller) => child.kill().await,
+        };
+        let mut report = [0];
+        if ours.read(&mut report).is_ok_and(|_| report == [session::FULL_DISK]) {
+            self.met_full_disk.store(true, Ordering::Relaxed);
         }
+        ended
     }
 }
 

@@ -4,11 +4,10 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -32,9 +31,10 @@ pub(crate) struct Session {
     /// The author of all changes.
     pub(crate) agent: String,
     connection: Mutex<UnixStream>,
-    /// The command failed, since the tracker's disk was full.
-    pub(crate) met_full_disk: AtomicBool,
 }
+
+/// The socket that the identity came by. The supervisor reads a report from it.
+static SUPERVISOR: OnceLock<UnixStream> = OnceLock::new();
 
 /// The connection of this process's only call: also a panic tells the caller how it ended.
 static CONNECTION: OnceLock<UnixStream> = OnceLock::new();
@@ -76,14 +76,15 @@ pub(super) fn take() -> io::Result<Call> {
     let token = Some(token).filter(|_| !is_check);
     let credentials = SessionCredentials { run, token };
     let _ = CONNECTION.set(connection.try_clone()?);
-    let session = Session {
-        credentials,
-        database,
-        agent,
-        connection: Mutex::new(connection),
-        met_full_disk: AtomicBool::new(false),
-    };
+    let session = Session { credentials, database, agent, connection: Mutex::new(connection) };
     Ok(Call { argv: parts.collect(), session, is_foreign })
+}
+
+/// Tells the supervisor that the tracker's disk was full.
+pub(super) fn report_full_disk() {
+    if let Some(mut supervisor) = SUPERVISOR.get() {
+        let _ = supervisor.write_all(&[socket::FULL_DISK]);
+    }
 }
 
 fn duplicate(stream: impl AsFd) -> io::Result<OwnedFd> {
@@ -106,7 +107,8 @@ fn identity() -> io::Result<Identity> {
     }
     from.set_read_timeout(Some(PATIENCE))?;
     let mut bytes = Vec::new();
-    from.take(1 << 16).read_to_end(&mut bytes)?;
+    (&from).take(1 << 16).read_to_end(&mut bytes)?;
+    let _ = SUPERVISOR.set(from);
     Ok(serde_json::from_slice(&bytes)?)
 }
 

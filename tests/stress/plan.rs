@@ -47,7 +47,7 @@ pub(crate) fn run(seed: u64, tasks: usize, strikes: u64) -> usize {
     let began = Instant::now();
     let mut rng = Rng::new(seed, 77);
     let mut scratch = Scratch::new();
-    let answers = scratch.root().join("answers");
+    let answers = scratch.root().join("log/answers");
     scratch.set("FAKE_AGENT_ANSWERS", answers.to_str().unwrap());
     prepare(&scratch, &answers, &mut rng, tasks);
     let mut plan = Plan { scratch, faults: Vec::new(), counts: BTreeMap::new() };

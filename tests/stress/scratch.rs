@@ -77,6 +77,8 @@ impl Scratch {
             ("LANG", "C.UTF-8".to_owned()),
             // Asking git for the identity would cost a process per call.
             ("EL_ACTOR", "ann".to_owned()),
+            // Agents tell what they did by files in these.
+            ("EL_SANDBOX_WRITE", format!("{}, {}", text("log"), text("tmp"))),
         ];
         let environment = environment.map(|(name, value)| (name.to_owned(), value)).into();
         let marks = Marks {

@@ -18,4 +18,4 @@ pub(crate) use wait::{look_until, wait_until};
 use std::time::Duration;
 
 /// The time limit for events that should come soon: generous, since a wait ends with the event.
-pub(crate) const SOON: Duration = Duration::from_secs(30);
+pub(crate) const SOON: Duration = Duration::from_secs(90);

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{assert_run, project, result};
 use crate::support::{SOON, TestEnv};
@@ -183,7 +183,10 @@ fn it_closes_when_its_conversation_is_resumed_and_its_cost_is_counted_once() {
     // The client's total goes on from the first call.
     let total = result(&env, &run)["total_cost_usd"].as_f64().unwrap() * 1e6;
     assert!((run["cost_micros"].as_f64().unwrap() - total).abs() < 2.0, "{total} and {run}");
-    assert_eq!(run["turns"], 4);
+    let transcript = env.read_run_file(&run, "transcript.jsonl");
+    let events = transcript.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let turns: u64 = events.filter_map(|event| event["num_turns"].as_u64()).sum();
+    assert_eq!(run["turns"], turns);
 }
 
 #[test]

@@ -83,6 +83,8 @@ impl RealClaude {
             ("DISABLE_TELEMETRY", "1"),
             ("DISABLE_ERROR_REPORTING", "1"),
             ("DISABLE_AUTOUPDATER", "1"),
+            // On a busy machine the client needs its time to end a turn.
+            ("EL_CLOSE_GRACE", "30s"),
         ] {
             env.set(name, value);
         }

@@ -73,7 +73,7 @@ story() {
   file herbs el create "Write about herbs" -q -d "$(writes herbs.txt 'boiling')"
   file table el create "Make a table of them" -q -d "$(writes table.txt 'three kinds')"
   file test el create "Check the table" -q -d "$(writes check.txt 'passed')"
-  for one in "$green" "$black"; do run el dep add "$one" "$table" -q; done
+  for one in "$green" "$black" "$herbs"; do run el dep add "$one" "$table" -q; done
   run el dep add "$table" "$test" -q
   run el work --drain --concurrency 3
 

@@ -90,6 +90,28 @@ fn ten_are_looked_at_by_one_query() {
 }
 
 #[test]
+fn what_was_added_below_after_a_branch_began_is_taken_in_before_the_squash_is_stepped_over() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let below = shop.finished("a.txt", "one");
+        let above = shop.env.create("Above", &[]);
+        shop.env.el(&["dep", "add", &below, &above]).ok();
+        shop.env.git(&["branch", "--quiet", &format!("el/{above}"), &format!("el/{below}")]);
+        shop.commit(&above, "b.txt", "above");
+        shop.env.el(&["close", &above]).ok();
+        shop.commit(&below, "a.txt", "one, as asked");
+        shop.env.el(&["pr", "--all", "--ready"]).ok();
+        shop.merge(1, "SQUASH");
+        let opened = shop.env.robot(&["pr", "--all", "--ready"]);
+        assert_eq!(opened["items"][0]["fate"], "opened", "{opened}");
+        let tip = shop.tip(&above);
+        assert_eq!(shop.env.git(&["show", &format!("{tip}:a.txt")]), "one, as asked");
+        shop.env.git(&["fetch", "--quiet", "origin"]);
+        assert_eq!(shop.env.git(&["diff", "--name-only", "origin/main", &tip]), "b.txt");
+    }
+}
+
+#[test]
 fn what_builds_on_a_squash_steps_over_it_and_shows_its_own_difference_alone() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);

@@ -27,9 +27,7 @@ pub(super) fn hold_stacked(
             if repository.has_landed(run.base_commit, &below, &other)? {
                 continue;
             }
-            let words = ["merge-base", tip.as_str(), other.as_str()];
-            let Some(common) = repository.git().ask_optional(&words)? else { continue };
-            if !repository.contains(run.base_commit, &common)? {
+            if shares_work(run, &tip, &other)? {
                 waits.push((at, format!("it builds on {below}, which is not merged yet")));
                 item.outcome = LandOutcome::Held;
                 break;
@@ -37,6 +35,13 @@ pub(super) fn hold_stacked(
         }
     }
     Ok(waits)
+}
+
+/// Returns true if both commits have work that the base has not as such.
+fn shares_work(run: &PullRun<'_>, one: &str, other: &str) -> Result<bool, PullError> {
+    let common = run.repository.git().ask_optional(&["merge-base", one, other])?;
+    let is_in_base = |common| run.repository.contains(run.base_commit, common);
+    Ok(common.as_deref().map(is_in_base).transpose()?.is_some_and(|is_in_base| !is_in_base))
 }
 
 /// Takes the base into branches that build on work which the base got as a squash, so that their
@@ -51,8 +56,14 @@ pub(super) fn step_over(run: &PullRun<'_>, items: &mut [LandItem]) -> Result<(),
             None => squashes.insert(merged_into_base(run)?),
         };
         let mut below = Vec::new();
+        // What a review asked for may have come after this branch had begun to build on the other.
+        let mut whole = tip.clone();
         for pull in all {
-            if !repository.contains(&tip, &pull.commit)? && repository.contains(&tip, &pull.head)? {
+            if !repository.contains(&whole, &pull.commit)?
+                && shares_work(run, &whole, &pull.head)?
+                && let Ok(merged) = repository.merge_in_memory(&whole, &pull.head)?
+            {
+                whole = merged;
                 below.push(pull.clone());
             }
         }
@@ -60,7 +71,7 @@ pub(super) fn step_over(run: &PullRun<'_>, items: &mut [LandItem]) -> Result<(),
             continue;
         }
         let message = format!("Merge {} into {branch}", run.place.base_name());
-        let result = repository.step_over_squashes(&tip, &below, run.base_commit, &message)?;
+        let result = repository.step_over_squashes(&whole, &below, run.base_commit, &message)?;
         // A conflict is found again, and told, by the check of the branch.
         let StepOver::Joined(commit) = result else { continue };
         if !run.options.dry_run {

@@ -153,7 +153,8 @@ function Form({ what }: { what: Asked }) {
         {form.field && !isDefer && (
           <label>
             {form.field}
-            <textarea value={text} rows={5} required={form.isNeeded && !what.more?.notes} autoFocus={!isNew}
+            <textarea value={text} rows={5} autoFocus={!isNew}
+              required={form.isNeeded && !what.more?.notes}
               onInput={(event) => type(event.currentTarget.value)} />
           </label>
         )}

@@ -86,7 +86,8 @@ function Head({ path }: { path: string }) {
       <strong class="project">{hello.value?.project}</strong>
       <nav aria-label="Pages">
         {PAGES.map((page) => (
-          <a href={page.path} key={page.path} aria-current={page.path === path ? "page" : undefined}>
+          <a href={page.path} key={page.path}
+            aria-current={page.path === path ? "page" : undefined}>
             {page.name}
           </a>
         ))}

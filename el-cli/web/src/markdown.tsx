@@ -51,7 +51,8 @@ function blocks(lines: string[]): VNode[] {
       found.push(<hr key={key} />);
     } else {
       const start = at++;
-      takeWhile((next) => next.trim() !== "" && !isItem(next) && !/^(#|>|\s*```|\s*~~~)/.test(next));
+      const isBlock = (next: string) => isItem(next) || /^(#|>|\s*```|\s*~~~)/.test(next);
+      takeWhile((next) => next.trim() !== "" && !isBlock(next));
       found.push(<p key={key}>{inline(lines.slice(start, at).join("\n"))}</p>);
     }
   }

@@ -18,7 +18,8 @@ export function startNotices(): void {
     // Who sees the page needs no notice of it.
     if (!isNew || !first || !isOn.value || document.visibilityState === "visible") return;
     if (Notification.permission !== "granted") return;
-    const notice = new Notification(`${hello.value?.project ?? "el"}: ${first.kind}`.replaceAll("_", " "), {
+    const head = `${hello.value?.project ?? "el"}: ${first.kind}`.replaceAll("_", " ");
+    const notice = new Notification(head, {
       body: visible(first.title),
       // Those of further tabs take the place of the first one.
       tag: `el ${location.host}`,

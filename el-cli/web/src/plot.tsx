@@ -76,7 +76,8 @@ function Days({ series }: { series: Series }) {
   const lost = series.measures.find((one) => one.name.startsWith("lost"));
   const drawn = lost ? [first, lost] : [first];
   const value = (point: Point, one: Measure) => point.values[one.name] ?? 0;
-  const most = Math.max(1, ...series.items.flatMap((point) => drawn.map((one) => value(point, one))));
+  const values = series.items.flatMap((point) => drawn.map((one) => value(point, one)));
+  const most = Math.max(1, ...values);
   const highest = series.items.reduce((best, point) =>
     (value(point, first) > value(best, first) ? point : best));
   const days = series.items.length;

@@ -316,7 +316,9 @@ function Checks({ checks }: { checks: Plan["checks"] }) {
       {checks.map((check) => (
         <details key={check.round}>
           <summary>
-            <span class={check.passed ? "sign" : "sign failed"}>{check.passed ? "✓" : "✗"}</span>{" "}
+            <span class={check.passed ? "sign" : "sign failed"}>
+              {check.passed ? "✓" : "✗"}
+            </span>{" "}
             {check.passed ? "passed" : "failed"} {age(check.at)} ago
           </summary>
           <pre class="reason">{visible(check.output)}</pre>

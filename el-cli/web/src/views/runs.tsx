@@ -96,7 +96,8 @@ export function RunsPage() {
       )}
       {runs && runs.length > 0 && shown.length === 0 && (
         <p>
-          0 of {count(runs.length, "attempt")} shown: none lies within the time and the filters.{" "}
+          0 of {count(runs.length, "attempt")} shown: none lies within the time and the
+          filters.{" "}
           <button type="button" onClick={() => setQuery(new URLSearchParams({ time: "a week" }))}>
             Show the week
           </button>

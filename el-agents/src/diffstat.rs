@@ -10,7 +10,7 @@ use el_core::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::git::{Git, GitError, OwnWorktree};
+use crate::git::{Git, GitError, OwnWorktree, base_reference};
 
 /// The time limit for all calls of git together.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -133,7 +133,7 @@ fn branch_start(git: &Git, atom: &str) -> Result<Option<String>, GitError> {
     if OwnWorktree::find(git.folder(), atom)?.is_none() {
         return Ok(None);
     }
-    git.ask_optional(&["rev-parse", "--verify", "--quiet", &format!("refs/el/base/{atom}")])
+    git.ask_optional(&["rev-parse", "--verify", "--quiet", &base_reference(atom)])
 }
 
 impl DiffStat {

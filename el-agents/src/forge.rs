@@ -156,29 +156,37 @@ pub trait Forge: std::fmt::Debug {
 
     /// # Errors
     /// If the forge cannot be asked, or does not show the repository.
-    fn repository(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError>;
+    fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError>;
 
     /// The pull requests of a branch, from any repository, open or not; the newest first.
     ///
     /// # Errors
     /// If the forge cannot be asked.
-    fn find(&self, repo: &RepoName, head_ref: &str) -> Result<Vec<FoundRequest>, ForgeError>;
+    fn find_requests(
+        &self,
+        repo: &RepoName,
+        head_ref: &str,
+    ) -> Result<Vec<FoundRequest>, ForgeError>;
 
     /// Makes a pull request. Returns number and address.
     ///
     /// # Errors
     /// If it was not made, or the answer was lost.
-    fn create(&self, repo: &RepoName, new: &NewRequest<'_>) -> Result<(u64, String), ForgeError>;
+    fn create_request(
+        &self,
+        repo: &RepoName,
+        new: &NewRequest<'_>,
+    ) -> Result<(u64, String), ForgeError>;
 
     /// # Errors
     /// If the forge cannot be asked.
-    fn body(&self, repo: &RepoName, number: u64) -> Result<String, ForgeError>;
+    fn request_body(&self, repo: &RepoName, number: u64) -> Result<String, ForgeError>;
 
     /// Changes the base, the body, or both.
     ///
     /// # Errors
     /// If the forge refuses.
-    fn edit(
+    fn edit_request(
         &self,
         repo: &RepoName,
         number: u64,
@@ -194,7 +202,7 @@ pub trait Forge: std::fmt::Debug {
     ///
     /// # Errors
     /// If the forge cannot be asked.
-    fn look(
+    fn request_facts(
         &self,
         repo: &RepoName,
         numbers: &[u64],
@@ -206,7 +214,7 @@ pub trait Forge: std::fmt::Debug {
     ///
     /// # Errors
     /// If the forge refuses.
-    fn merge(
+    fn request_merge(
         &self,
         repo: &RepoName,
         number: u64,
@@ -219,7 +227,7 @@ pub trait Forge: std::fmt::Debug {
     ///
     /// # Errors
     /// If the forge cannot be asked.
-    fn remarks(
+    fn find_remarks(
         &self,
         repo: &RepoName,
         numbers: &[u64],

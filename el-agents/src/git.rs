@@ -52,7 +52,7 @@ pub use self::linked::main_worktree;
 pub use self::merged_pull::MergedPull;
 pub use self::own::{OwnWorktree, WorkBranch};
 pub use self::remote::{PushResult, Remote};
-pub use self::repository::{Repository, Worktree};
+pub use self::repository::{Repository, Worktree, base_reference};
 pub use self::request::{Isolation, WorktreeRequest};
 pub use self::reverted::Revert;
 pub use self::step_over::StepOver;

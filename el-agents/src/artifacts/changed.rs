@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use el_core::model::Timestamp;
 
-use crate::git::Git;
+use crate::git::{Git, base_reference};
 
 /// Files that are told of.
 const FILES_MAX: usize = 40;
@@ -99,7 +99,7 @@ fn changed_by_git(
         ask_git_for_names(folder, &[&["diff"], &words[..], &[base, "HEAD"]].concat(), until)
     };
     // The commits below the branch may be as young as the run.
-    let own = is_own.then(|| own(&format!("refs/el/base/{atom}"))).flatten();
+    let own = is_own.then(|| own(&base_reference(atom))).flatten();
     let committed = own.or_else(|| {
         ask_git_for_names(
             folder,

@@ -48,12 +48,12 @@ impl GithubCli {
     }
 
     /// Calls GraphQL. Part of the answer may be there although part of the question failed.
-    fn query(&self, repo: &RepoName, query: &str) -> Result<Value, ForgeError> {
-        self.query_with(repo, query, &json!({ "owner": repo.owner, "name": repo.name }))
+    fn ask_graphql(&self, repo: &RepoName, query: &str) -> Result<Value, ForgeError> {
+        self.ask_graphql_with(repo, query, &json!({ "owner": repo.owner, "name": repo.name }))
     }
 
     /// The same with variables.
-    fn query_with(
+    fn ask_graphql_with(
         &self,
         repo: &RepoName,
         query: &str,
@@ -89,11 +89,30 @@ fn parse(said: &str) -> Result<Value, ForgeError> {
         .map_err(|error| ForgeError::Answer { program: "gh", said: error.to_string() })
 }
 
-fn text(value: &Value) -> String {
+/// The query for pull requests by number, an alias each. `fields`: what is asked of one of them.
+fn pulls_query(numbers: &[u64], fields: impl Fn(u64) -> String) -> String {
+    let each: Vec<String> = numbers
+        .iter()
+        .map(|n| format!("p{n}: pullRequest(number: {n}) {{ {} }}", fields(*n)))
+        .collect();
+    format!(
+        "query($owner: String!, $name: String!) {{ repository(owner: $owner, name: $name) \
+         {{ {} }} }}",
+        each.join(" ")
+    )
+}
+
+/// What the answer to [`pulls_query`] says of each, in the order of the numbers.
+fn pulls_of<'a>(answer: &'a Value, numbers: &'a [u64]) -> impl Iterator<Item = (u64, &'a Value)> {
+    let all = &answer["data"]["repository"];
+    numbers.iter().map(move |number| (*number, &all[format!("p{number}")]))
+}
+
+fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn state(word: &Value) -> RequestState {
+fn state_of(word: &Value) -> RequestState {
     match word.as_str() {
         Some("MERGED") => RequestState::Merged,
         Some("CLOSED") => RequestState::Closed,
@@ -121,7 +140,7 @@ impl Forge for GithubCli {
         }
     }
 
-    fn repository(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError> {
+    fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError> {
         let fields = "nameWithOwner,defaultBranchRef,parent,viewerPermission,squashMergeAllowed,\
                       mergeCommitAllowed,rebaseMergeAllowed";
         let name = repo.to_string();
@@ -136,9 +155,9 @@ impl Forge for GithubCli {
             ("rebaseMergeAllowed", MergeMethod::Rebase),
         ];
         Ok(RepositoryFacts {
-            repo: RepoName::parse(&text(&said["nameWithOwner"]), &repo.host)
+            repo: RepoName::parse(&text_of(&said["nameWithOwner"]), &repo.host)
                 .unwrap_or_else(|| repo.clone()),
-            default_branch: Some(text(&said["defaultBranchRef"]["name"]))
+            default_branch: Some(text_of(&said["defaultBranchRef"]["name"]))
                 .filter(|name| !name.is_empty()),
             parent: named(&parent["owner"]["login"], &parent["name"]),
             may_push: matches!(
@@ -153,7 +172,11 @@ impl Forge for GithubCli {
         })
     }
 
-    fn find(&self, repo: &RepoName, head_ref: &str) -> Result<Vec<FoundRequest>, ForgeError> {
+    fn find_requests(
+        &self,
+        repo: &RepoName,
+        head_ref: &str,
+    ) -> Result<Vec<FoundRequest>, ForgeError> {
         let fields = "number,url,state,headRefOid,headRepositoryOwner";
         let name = repo.to_string();
         let words =
@@ -163,10 +186,10 @@ impl Forge for GithubCli {
         let read = |one: &Value| {
             Some(FoundRequest {
                 number: one["number"].as_u64()?,
-                url: text(&one["url"]),
-                state: state(&one["state"]),
-                head: text(&one["headRefOid"]),
-                head_owner: text(&one["headRepositoryOwner"]["login"]),
+                url: text_of(&one["url"]),
+                state: state_of(&one["state"]),
+                head: text_of(&one["headRefOid"]),
+                head_owner: text_of(&one["headRepositoryOwner"]["login"]),
             })
         };
         let mut found: Vec<FoundRequest> = all.iter().filter_map(read).collect();
@@ -174,7 +197,11 @@ impl Forge for GithubCli {
         Ok(found)
     }
 
-    fn create(&self, repo: &RepoName, new: &NewRequest<'_>) -> Result<(u64, String), ForgeError> {
+    fn create_request(
+        &self,
+        repo: &RepoName,
+        new: &NewRequest<'_>,
+    ) -> Result<(u64, String), ForgeError> {
         let name = repo.to_string();
         let head = match new.head_owner.eq_ignore_ascii_case(&repo.owner) {
             true => new.head_ref.to_owned(),
@@ -207,13 +234,13 @@ impl Forge for GithubCli {
         }
     }
 
-    fn body(&self, repo: &RepoName, number: u64) -> Result<String, ForgeError> {
+    fn request_body(&self, repo: &RepoName, number: u64) -> Result<String, ForgeError> {
         let (name, number) = (repo.to_string(), number.to_string());
         let said = self.ask_json(repo, &["pr", "view", &number, "-R", &name, "--json", "body"])?;
-        Ok(text(&said["body"]))
+        Ok(text_of(&said["body"]))
     }
 
-    fn edit(
+    fn edit_request(
         &self,
         repo: &RepoName,
         number: u64,
@@ -240,7 +267,7 @@ impl Forge for GithubCli {
         self.ask(repo, &words, None).map(drop)
     }
 
-    fn look(
+    fn request_facts(
         &self,
         repo: &RepoName,
         numbers: &[u64],
@@ -248,10 +275,10 @@ impl Forge for GithubCli {
         if numbers.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(look::read(&self.query(repo, &look::query(numbers))?, numbers))
+        Ok(look::read_facts(&self.ask_graphql(repo, &look::facts_query(numbers))?, numbers))
     }
 
-    fn merge(
+    fn request_merge(
         &self,
         repo: &RepoName,
         number: u64,
@@ -272,7 +299,7 @@ impl Forge for GithubCli {
         self.ask(repo, &words, None).map(drop)
     }
 
-    fn remarks(
+    fn find_remarks(
         &self,
         repo: &RepoName,
         numbers: &[u64],
@@ -280,7 +307,10 @@ impl Forge for GithubCli {
         if numbers.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(remarks::read(&self.query(repo, &remarks::query(numbers))?, numbers))
+        Ok(remarks::read_remarks(
+            &self.ask_graphql(repo, &remarks::remarks_query(numbers))?,
+            numbers,
+        ))
     }
 
     fn failed_log(&self, repo: &RepoName, run: u64) -> Result<String, ForgeError> {

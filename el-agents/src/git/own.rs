@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::branch_names::{BranchPrefixes, existing_branch};
-use super::repository::status_lines;
+use super::repository::{base_reference, status_lines};
 use super::{Git, GitError};
 
 /// The tracker's own files in a worktree are no work of an agent's.
@@ -111,7 +111,7 @@ impl OwnWorktree {
         }
         let on = on.map_or_else(|| "no branch".to_owned(), |name| short_branch(&name).to_owned());
         let Some(head) = self.resolve_commit("HEAD")? else { return Ok(WorkBranch::Apart { on }) };
-        let base = self.resolve_commit(&format!("refs/el/base/{}", self.atom))?;
+        let base = self.resolve_commit(&base_reference(&self.atom))?;
         let is_lost = tip.is_none();
         if is_lost {
             tip = self.last_on_branch(&head, base.as_deref())?;

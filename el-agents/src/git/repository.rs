@@ -29,6 +29,11 @@ pub struct Worktree {
     pub is_half_made: bool,
 }
 
+/// The reference that tells where an atom's branch began.
+pub fn base_reference(atom: &str) -> String {
+    format!("refs/el/base/{atom}")
+}
+
 impl Repository {
     /// Opens the repository of a folder.
     ///
@@ -129,7 +134,7 @@ impl Repository {
     /// # Errors
     /// If git cannot be run.
     pub fn base_of(&self, atom: &str) -> Result<Option<String>, GitError> {
-        self.resolve_commit(&format!("refs/el/base/{atom}"))
+        self.resolve_commit(&base_reference(atom))
     }
 
     /// Returns the commits that landed an atom's branch at this tip: for each target, and for each

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::file_error;
-use super::repository::Repository;
+use super::repository::{Repository, base_reference};
 use super::request::{Isolation, WorktreeRequest};
 use super::untracked::copy_untracked;
 use super::{Git, GitError, Worktree, foundation, lost, ready};
@@ -165,8 +165,8 @@ fn add_worktree(
         let base = foundation::merge_dependencies(repository, &base, wanted)?;
         // Creates both references or neither.
         let change = format!(
-            "start\ncreate refs/heads/{branch} {base}\nupdate refs/el/base/{atom} {base}\n\
-             prepare\ncommit\n"
+            "start\ncreate refs/heads/{branch} {base}\nupdate {} {base}\nprepare\ncommit\n",
+            base_reference(atom)
         );
         git.ask_with(&["update-ref", "--stdin"], Some(&change))?;
     }

@@ -33,7 +33,7 @@ pub(super) fn find_own(
         };
         records.iter().filter(|one| one.seq == record.seq).any(pushed)
     };
-    let found = run.forge.find(&run.place.repo, &record.head_ref)?;
+    let found = run.forge.find_requests(&run.place.repo, &record.head_ref)?;
     let mut foreign = None;
     for one in found {
         if !one.head_owner.eq_ignore_ascii_case(&record.head_owner) || is_known(one.number) {
@@ -71,7 +71,7 @@ pub fn adopt(
     (atom_id, number): (&str, u64),
 ) -> Result<PullRequest, PullError> {
     let branch = repository.branch_of(atom_id)?;
-    let found = forge.find(&place.repo, &branch)?;
+    let found = forge.find_requests(&place.repo, &branch)?;
     let Some(one) = found.into_iter().find(|one| one.number == number) else {
         return Err(PullError::place(
             format!("{} #{number} is not of the branch {branch}", place.repo),

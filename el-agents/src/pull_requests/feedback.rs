@@ -48,7 +48,7 @@ pub fn gather_feedback(
         let Some(repo) = RepoName::parse(name, "") else { continue };
         let here: Vec<&&PullRequest> = open.iter().filter(|one| one.repo == name).collect();
         let numbers: Vec<u64> = here.iter().filter_map(|one| one.number).collect();
-        for (record, remarks) in here.iter().zip(forge.remarks(&repo, &numbers)?) {
+        for (record, remarks) in here.iter().zip(forge.find_remarks(&repo, &numbers)?) {
             let remarks: Vec<Remark> = remarks
                 .iter()
                 .filter(|remark| counts(rules, record, remark))

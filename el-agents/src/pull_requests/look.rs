@@ -38,7 +38,7 @@ pub fn look_at(
             .filter(|at| seen[*at].repo == name && seen[*at].number.is_some())
             .collect();
         let numbers: Vec<u64> = which.iter().filter_map(|at| seen[*at].number).collect();
-        let facts = match forge.look(&repo, &numbers) {
+        let facts = match forge.request_facts(&repo, &numbers) {
             Err(ForgeError::NoRepository { .. }) => vec![None; numbers.len()],
             facts => facts?,
         };

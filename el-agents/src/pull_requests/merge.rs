@@ -52,7 +52,7 @@ pub fn merge_one(
         return Ok(MergeEnd::Held("it is not open yet; el pr opens it".to_owned()));
     };
     let look = || -> Result<RequestFacts, PullError> {
-        let found = forge.look(&repo, &[number])?.pop().flatten();
+        let found = forge.request_facts(&repo, &[number])?.pop().flatten();
         found.ok_or_else(|| ForgeError::NoRequest { repo: repo.to_string(), number }.into())
     };
     let facts = look()?;
@@ -131,11 +131,11 @@ fn ask(
         true => None,
         false => match options.method {
             Some(method) => Some(method),
-            None => forge.repository(repo)?.methods.first().copied(),
+            None => forge.repository_facts(repo)?.methods.first().copied(),
         },
     };
     let later = options.when_ready && !is_ready && !facts.has_queue;
-    let merge = |later| forge.merge(repo, facts.number, &facts.head, method, later);
+    let merge = |later| forge.request_merge(repo, facts.number, &facts.head, method, later);
     match merge(later) {
         // It became ready meanwhile.
         Err(ForgeError::Refused { said, .. }) if later && said.contains("clean status") => {

@@ -186,7 +186,7 @@ impl Opener<'_> {
             body: &body,
             is_draft: self.run.options.is_draft,
         };
-        let made = forge.create(&place.repo, &new);
+        let made = forge.create_request(&place.repo, &new);
         self.last_write = Some(Instant::now());
         match made {
             Ok((number, url)) => {

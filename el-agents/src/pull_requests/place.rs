@@ -64,7 +64,7 @@ pub fn find_place(
         None => pushed_to.clone(),
     };
     forge.ensure_ready()?;
-    let facts = forge.repository(&asked)?;
+    let facts = forge.repository_facts(&asked)?;
     if let Some(parent) = facts.parent.as_ref().filter(|_| wanted.repo.is_none()) {
         return Err(PullError::place(
             format!("{} is a fork of {}, and either may be meant", asked.short(), parent.short()),
@@ -77,7 +77,7 @@ pub fn find_place(
     }
     let may_push = match asked.is_same(pushed_to) {
         true => facts.may_push,
-        false => forge.repository(pushed_to)?.may_push,
+        false => forge.repository_facts(pushed_to)?.may_push,
     };
     if !may_push {
         let said = "your rights there do not allow a push".to_owned();

@@ -16,12 +16,12 @@ pub(super) fn update(
     let Some(number) = record.number else { return Ok(false) };
     let (forge, repo) = (run.forge, &run.place.repo);
     // A forge may keep the line ends of a browser.
-    let body = forge.body(repo, number)?.replace("\r\n", "\n");
+    let body = forge.request_body(repo, number)?.replace("\r\n", "\n");
     let new = replace_section(&body, &texts.section).filter(|new| *new != body);
     let base = Some(run.place.base.as_str())
         .filter(|base| run.options.changes_base && record.base_ref != *base);
     if new.is_some() || base.is_some() {
-        forge.edit(repo, number, base, new.as_deref())?;
+        forge.edit_request(repo, number, base, new.as_deref())?;
     }
     let is_draft = record.detail.as_deref() == Some("draft");
     let turns = run.options.changes_draft && is_draft != run.options.is_draft;

@@ -33,7 +33,7 @@ impl Landlock {
     /// What this kernel has, asked once in a process.
     pub(super) fn of_kernel() -> Landlock {
         static FOUND: OnceLock<Landlock> = OnceLock::new();
-        *FOUND.get_or_init(kernel::look)
+        *FOUND.get_or_init(kernel::probe)
     }
 
     fn decide(has_files: bool, has_scopes: bool) -> Landlock {
@@ -46,7 +46,7 @@ impl Landlock {
 
     /// In words for people, after the name of the sandbox. `has_network`: abstract sockets belong
     /// to a network, and without one there are none.
-    pub(super) fn summary(self, has_network: bool) -> &'static str {
+    pub(super) fn describe(self, has_network: bool) -> &'static str {
         match (self, has_network) {
             (Landlock::FilesAndSockets, _) | (Landlock::Files, false) => " and Landlock",
             (Landlock::Files, true) => {
@@ -108,7 +108,7 @@ mod kernel {
     /// Before it, no file can be moved to another folder.
     const NEEDED: ABI = ABI::V2;
 
-    pub(super) fn look() -> Landlock {
+    pub(super) fn probe() -> Landlock {
         let strict = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
         let files = strict().handle_access(AccessFs::from_write(NEEDED)).and_then(Ruleset::create);
         let scopes = strict().scope(Scope::from_all(KNOWN)).and_then(Ruleset::create);
@@ -148,7 +148,7 @@ mod kernel {
 
     use super::Landlock;
 
-    pub(super) fn look() -> Landlock {
+    pub(super) fn probe() -> Landlock {
         Landlock::decide(false, false)
     }
 
@@ -171,8 +171,8 @@ mod tests {
         ] {
             let found = Landlock::decide(files, scopes);
             assert_eq!(found, expected);
-            assert!(found.summary(true).contains(told), "{found:?}");
-            assert!(!found.summary(false).contains("sockets"), "without a network there are none");
+            assert!(found.describe(true).contains(told), "{found:?}");
+            assert!(!found.describe(false).contains("sockets"), "without a network there are none");
             let words = found.words("/bin/el".as_ref(), vec!["/w".into()]);
             let expected: &[&str] = match found {
                 Landlock::Missing => &[],

@@ -147,7 +147,7 @@ impl Sandbox {
         let has_network = self.settings.network == Network::On;
         let name = match cfg!(target_os = "macos") {
             true => "sandbox-exec (untested)".to_owned(),
-            false => format!("bubblewrap{}", Landlock::of_kernel().summary(has_network)),
+            false => format!("bubblewrap{}", Landlock::of_kernel().describe(has_network)),
         };
         format!("{name}{}", if has_network { "" } else { ", without a network" })
     }

@@ -43,10 +43,10 @@ const ROWS: usize = 50;
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     // While a person watches, what is new stays marked.
     let looked = last_look(app);
-    args.watch.follow(app, || look(args, app, looked))
+    args.watch.follow(app, || show_board(args, app, looked))
 }
 
-fn look(args: &Args, app: &App, looked: Option<i64>) -> Result<Exit> {
+fn show_board(args: &Args, app: &App, looked: Option<i64>) -> Result<Exit> {
     let board = read_board(app, &app.open_for_reading()?, args.limit, looked)?;
     let name = sanitize::path_line(std::path::Path::new(
         app.project()?.root.file_name().unwrap_or_default(),

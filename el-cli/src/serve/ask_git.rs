@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use el_core::Store;
 
-use super::board::Board;
+use super::board::{self, Board};
 use super::in_git::InGit;
 use crate::app::App;
-use crate::error::{CommandError, Result};
+use crate::error::Result;
 
 /// Between two questions to git.
 const CALM: Duration = Duration::from_secs(2);
@@ -18,12 +18,7 @@ const REFRESH: Duration = Duration::from_secs(30);
 
 /// Starts the thread. It ends with the board.
 pub(super) fn start(board: &Arc<Board>) -> Result<()> {
-    let watched = Arc::downgrade(board);
-    thread::Builder::new()
-        .name("git".to_owned())
-        .spawn(move || ask_again(&watched))
-        .map(drop)
-        .map_err(|source| CommandError::internal_error("cannot start a thread").with_source(source))
+    board::start_thread(board, "git", ask_again)
 }
 
 fn ask_again(board: &Weak<Board>) {

@@ -1,6 +1,7 @@
 //! What all requests share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::thread;
 
 use tokio::sync::{Semaphore, broadcast};
 
@@ -28,6 +29,17 @@ pub(super) struct Told {
     pub(super) seq: i64,
     pub(super) kind: &'static str,
     pub(super) data: Arc<str>,
+}
+
+/// Starts a thread of the board's own. It holds the board by a weak reference alone, so that it can
+/// end with it.
+pub(super) fn start_thread(board: &Arc<Board>, name: &str, run: fn(&Weak<Board>)) -> Result<()> {
+    let watched = Arc::downgrade(board);
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(move || run(&watched))
+        .map(drop)
+        .map_err(|source| CommandError::internal_error("cannot start a thread").with_source(source))
 }
 
 /// The state of the server.

@@ -40,7 +40,7 @@ impl InGit {
 pub(super) struct Shared(Mutex<InGit>);
 
 impl Shared {
-    pub(super) fn look(&self) -> InGit {
+    pub(super) fn latest(&self) -> InGit {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -13,7 +13,7 @@ use el_core::model::{AtomRow, Timestamp};
 use el_core::{Store, ops};
 use serde::Serialize;
 
-use super::board::{Board, Told};
+use super::board::{self, Board, Told};
 use super::in_git::InGit;
 use crate::app::App;
 use crate::commands::status;
@@ -42,12 +42,7 @@ pub(super) struct Change {
 
 /// Starts the thread. It ends with the board.
 pub(super) fn start(board: &Arc<Board>) -> Result<()> {
-    let watched = Arc::downgrade(board);
-    thread::Builder::new()
-        .name("watch".to_owned())
-        .spawn(move || watch(&watched))
-        .map(drop)
-        .map_err(|source| CommandError::internal_error("cannot start a thread").with_source(source))
+    board::start_thread(board, "watch", watch)
 }
 
 fn watch(board: &Weak<Board>) {
@@ -55,7 +50,7 @@ fn watch(board: &Weak<Board>) {
     while let Some(board) = board.upgrade() {
         // Nobody looks: nothing is read.
         if board.told.receiver_count() > 0 {
-            if let Some(told) = watcher.look(&board.open_app(), board.in_git.look()) {
+            if let Some(told) = watcher.tell_changes(&board.open_app(), board.in_git.latest()) {
                 // Nobody may be left to hear it.
                 drop(board.told.send(told));
             }
@@ -88,7 +83,7 @@ struct Watched {
 }
 
 impl Watcher {
-    fn look(&mut self, app: &App, in_git: InGit) -> Option<Told> {
+    fn tell_changes(&mut self, app: &App, in_git: InGit) -> Option<Told> {
         let seen = self.try_look(app, in_git);
         match seen {
             Ok(told) => {

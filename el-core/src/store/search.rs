@@ -21,7 +21,7 @@ pub(crate) fn search_atoms(
     let over =
         if include_over { "" } else { " AND a.status NOT IN ('closed','wont_do','discard')" };
     // A single pass ranks and counts; only the rows of the page are read.
-    let from = tx.text(
+    let from = tx.pick_text(
         "SELECT search.rowid, bm25(search, 4.0, 1.0, 1.0) FROM search
          CROSS JOIN atoms a ON a.seq = search.rowid WHERE search MATCH ?1",
         "SELECT a.seq, -ts_rank('{0.25, 0.25, 0.25, 1}', a.search, q)
@@ -150,7 +150,10 @@ pub(crate) fn in_bulk<T>(tx: &Tx<'_>, work: impl FnOnce() -> Result<T>) -> Resul
 /// Makes the index anew from the atoms.
 pub(crate) fn rebuild_index(tx: &Tx<'_>) -> Result<()> {
     tx.execute(
-        tx.text("INSERT INTO search (search) VALUES ('rebuild')", "REINDEX INDEX atoms_search"),
+        tx.pick_text(
+            "INSERT INTO search (search) VALUES ('rebuild')",
+            "REINDEX INDEX atoms_search",
+        ),
         [],
     )
     .doing("rebuild the search index")?;

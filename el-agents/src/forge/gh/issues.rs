@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{ForgeError, GithubCli, RepoName, text};
+use super::{ForgeError, GithubCli, RepoName, text_of};
 
 /// The fields of an issue that every version of `gh` knows.
 const FIELDS: &str = "number,title,body,state,labels,assignees,author,comments,milestone,\
@@ -109,7 +109,7 @@ impl GithubCli {
     ///
     /// # Errors
     /// If GitHub cannot be asked, or has no such issue.
-    pub fn issue(&self, repo: &RepoName, number: u64) -> Result<Value, ForgeError> {
+    pub fn read_issue(&self, repo: &RepoName, number: u64) -> Result<Value, ForgeError> {
         let (name, number) = (repo.to_string(), number.to_string());
         self.ask_json(repo, &["issue", "view", &number, "-R", &name, "--json", TEXTS])
     }
@@ -135,11 +135,11 @@ impl GithubCli {
             let variables = json!({
                 "owner": repo.owner, "name": repo.name, "after": after, "since": since,
             });
-            let said = self.query_with(repo, query, &variables)?;
+            let said = self.ask_graphql_with(repo, query, &variables)?;
             let issues = &said["data"]["repository"]["issues"];
             for issue in issues["nodes"].as_array().into_iter().flatten() {
                 if let Some(number) = issue["number"].as_u64() {
-                    found.insert(number, text(&issue["authorAssociation"]));
+                    found.insert(number, text_of(&issue["authorAssociation"]));
                 }
             }
             after = issues["pageInfo"]["endCursor"].clone();
@@ -181,7 +181,7 @@ impl GithubCli {
         input.insert("id".to_owned(), self.ask_json(repo, &words)?["id"].take());
         let mutation = "mutation IssueTexts($input: UpdateIssueInput!) { \
                         updateIssue(input: $input) { issue { number } } }";
-        let said = self.query_with(repo, mutation, &json!({ "input": input }))?;
+        let said = self.ask_graphql_with(repo, mutation, &json!({ "input": input }))?;
         match said["data"]["updateIssue"]["issue"]["number"].is_u64() {
             true => Ok(()),
             false => Err(ForgeError::Answer { program: "gh", said: said.to_string() }),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::{Checks, Conflict, RequestFacts, Review};
-use super::{state, text};
+use super::{pulls_of, pulls_query, state_of, text_of};
 
 const FRAGMENT: &str = "fragment F on PullRequest { number url state isDraft headRefOid \
     baseRefName mergeable reviewDecision isInMergeQueue isMergeQueueEnabled \
@@ -11,26 +11,19 @@ const FRAGMENT: &str = "fragment F on PullRequest { number url state isDraft hea
     reviewThreads(first: 100) { nodes { isResolved } } \
     commits(last: 1) { nodes { commit { oid statusCheckRollup { state } } } } }";
 
-/// The query for these numbers, an alias each.
-pub(super) fn query(numbers: &[u64]) -> String {
-    let each: Vec<String> =
-        numbers.iter().map(|n| format!("p{n}: pullRequest(number: {n}) {{ ...F }}")).collect();
-    format!(
-        "query($owner: String!, $name: String!) {{ repository(owner: $owner, name: $name) \
-         {{ {} }} }} {FRAGMENT}",
-        each.join(" ")
-    )
+/// The query for these numbers.
+pub(super) fn facts_query(numbers: &[u64]) -> String {
+    format!("{} {FRAGMENT}", pulls_query(numbers, |_| "...F".to_owned()))
 }
 
 /// The answer, in the order of the numbers.
-pub(super) fn read(answer: &Value, numbers: &[u64]) -> Vec<Option<RequestFacts>> {
-    let all = &answer["data"]["repository"];
-    numbers.iter().map(|number| read_one(&all[format!("p{number}")], *number)).collect()
+pub(super) fn read_facts(answer: &Value, numbers: &[u64]) -> Vec<Option<RequestFacts>> {
+    pulls_of(answer, numbers).map(|(number, one)| read_one(one, number)).collect()
 }
 
 fn read_one(one: &Value, number: u64) -> Option<RequestFacts> {
     one.as_object()?;
-    let head = text(&one["headRefOid"]);
+    let head = text_of(&one["headRefOid"]);
     let commit = &one["commits"]["nodes"][0]["commit"];
     let checks = match commit["statusCheckRollup"]["state"].as_str() {
         // Checks of an earlier head say nothing of this one.
@@ -42,11 +35,11 @@ fn read_one(one: &Value, number: u64) -> Option<RequestFacts> {
     };
     Some(RequestFacts {
         number,
-        url: text(&one["url"]),
-        state: state(&one["state"]),
+        url: text_of(&one["url"]),
+        state: state_of(&one["state"]),
         is_draft: one["isDraft"] == true,
         head,
-        base_ref: text(&one["baseRefName"]),
+        base_ref: text_of(&one["baseRefName"]),
         merge_commit: one["mergeCommit"]["oid"].as_str().map(str::to_owned),
         is_queued: one["isInMergeQueue"] == true,
         has_queue: one["isMergeQueueEnabled"] == true,

@@ -3,38 +3,29 @@
 use serde_json::Value;
 
 use super::super::{ForgeRemark, RemarkKind};
-use super::text;
+use super::{pulls_of, pulls_query, text_of};
 
-/// The query for these numbers, an alias each.
-pub(super) fn query(numbers: &[u64]) -> String {
+/// The query for these numbers.
+pub(super) fn remarks_query(numbers: &[u64]) -> String {
     let author = "author { login __typename } authorAssociation body";
-    let each: Vec<String> = numbers
-        .iter()
-        .map(|n| {
-            format!(
-                "p{n}: pullRequest(number: {n}) {{ headRefOid \
-                 latestReviews(last: 50) {{ nodes {{ id state commit {{ oid }} {author} }} }} \
-                 reviewThreads(first: 100) {{ nodes {{ id isResolved path line \
-                 comments(first: 30) {{ nodes {{ id {author} }} }} }} }} \
-                 commits(last: 1) {{ nodes {{ commit {{ oid statusCheckRollup {{ \
-                 contexts(first: 100) {{ nodes {{ __typename \
-                 ... on CheckRun {{ name conclusion detailsUrl isRequired(pullRequestNumber: {n}) \
-                 }} ... on StatusContext {{ context state targetUrl \
-                 isRequired(pullRequestNumber: {n}) }} }} }} }} }} }} }} }}"
-            )
-        })
-        .collect();
-    format!(
-        "query($owner: String!, $name: String!) {{ repository(owner: $owner, name: $name) \
-         {{ {} }} }}",
-        each.join(" ")
-    )
+    pulls_query(numbers, |n| {
+        format!(
+            "headRefOid \
+             latestReviews(last: 50) {{ nodes {{ id state commit {{ oid }} {author} }} }} \
+             reviewThreads(first: 100) {{ nodes {{ id isResolved path line \
+             comments(first: 30) {{ nodes {{ id {author} }} }} }} }} \
+             commits(last: 1) {{ nodes {{ commit {{ oid statusCheckRollup {{ \
+             contexts(first: 100) {{ nodes {{ __typename \
+             ... on CheckRun {{ name conclusion detailsUrl isRequired(pullRequestNumber: {n}) }} \
+             ... on StatusContext {{ context state targetUrl isRequired(pullRequestNumber: {n}) }} \
+             }} }} }} }} }} }}"
+        )
+    })
 }
 
 /// The answer, in the order of the numbers.
-pub(super) fn read(answer: &Value, numbers: &[u64]) -> Vec<Vec<ForgeRemark>> {
-    let all = &answer["data"]["repository"];
-    numbers.iter().map(|number| read_one(&all[format!("p{number}")])).collect()
+pub(super) fn read_remarks(answer: &Value, numbers: &[u64]) -> Vec<Vec<ForgeRemark>> {
+    pulls_of(answer, numbers).map(|(_, one)| read_one(one)).collect()
 }
 
 fn nodes(of: &Value) -> impl Iterator<Item = &Value> {
@@ -46,31 +37,31 @@ fn remark(kind: RemarkKind, head: &str, id: String, said: &Value) -> ForgeRemark
         kind,
         head: head.to_owned(),
         id,
-        author: text(&said["author"]["login"]),
+        author: text_of(&said["author"]["login"]),
         is_bot: said["author"]["__typename"] == "Bot",
-        role: text(&said["authorAssociation"]),
-        text: text(&said["body"]),
+        role: text_of(&said["authorAssociation"]),
+        text: text_of(&said["body"]),
         place: None,
         run: None,
     }
 }
 
 fn read_one(one: &Value) -> Vec<ForgeRemark> {
-    let head = text(&one["headRefOid"]);
+    let head = text_of(&one["headRefOid"]);
     let mut found = Vec::new();
     for review in nodes(&one["latestReviews"]).filter(|it| it["state"] == "CHANGES_REQUESTED") {
         let of = review["commit"]["oid"].as_str().unwrap_or(&head);
-        found.push(remark(RemarkKind::Review, of, text(&review["id"]), review));
+        found.push(remark(RemarkKind::Review, of, text_of(&review["id"]), review));
     }
     for thread in nodes(&one["reviewThreads"]).filter(|it| it["isResolved"] == false) {
-        let path = text(&thread["path"]);
+        let path = text_of(&thread["path"]);
         let place = match thread["line"].as_u64() {
             Some(line) => format!("{path}:{line}"),
             None => path,
         };
         for comment in nodes(&thread["comments"]) {
             // Each comment is asked once, whatever head the branch has by then.
-            let id = format!("{}/{}", text(&thread["id"]), text(&comment["id"]));
+            let id = format!("{}/{}", text_of(&thread["id"]), text_of(&comment["id"]));
             let said = remark(RemarkKind::Thread, "", id, comment);
             found.push(ForgeRemark { place: Some(place.clone()), ..said });
         }

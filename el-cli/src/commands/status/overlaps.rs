@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use el_agents::git::Git;
+use el_agents::git::{Git, base_reference};
 use el_core::ops::Board;
 
 use crate::app::App;
@@ -27,7 +27,7 @@ pub(crate) fn find_overlaps(app: &App, board: &Board) -> Overlaps {
         for tree in repository.worktrees()?.iter().filter(|tree| !tree.is_missing) {
             let atom = tree.branch.as_deref().and_then(|branch| repository.atom_of(branch));
             let Some(atom) = atom.filter(|atom| atoms.contains(atom)) else { continue };
-            let base = format!("refs/el/base/{atom}");
+            let base = base_reference(atom);
             let words = ["diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv"];
             let words = [&words[..], &["--ignore-submodules=dirty", &base]].concat();
             // A run that has just begun, or a tree that is being removed.

@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         if page.is_quiet() {
             return;
         }
-        for line in remarks(synced) {
+        for line in describe_remarks(synced) {
             page.push_line(line);
         }
     })?;
@@ -245,7 +245,7 @@ fn closed_at_work(app: &App, state: &SyncState, batch: &Batch) -> Result<Option<
     Ok(earliest)
 }
 
-fn remarks(synced: &Synced) -> Vec<String> {
+fn describe_remarks(synced: &Synced) -> Vec<String> {
     let mut lines = Vec::new();
     if !synced.left_out.is_empty() {
         let numbers: Vec<String> =

@@ -67,7 +67,7 @@ pub(super) fn run(
 ) -> Result<Pushed> {
     let numbers = atoms.iter().map(|atom| issue_number(app, place, atom));
     let numbers = numbers.collect::<Result<Vec<_>>>()?;
-    let items = numbers.iter().map(|number| look(app, gh, place, *number));
+    let items = numbers.iter().map(|number| compare_issue(app, gh, place, *number));
     let mut pushed = Pushed {
         repository: place.repo.to_string(),
         dry_run: how.dry_run,
@@ -78,7 +78,7 @@ pub(super) fn run(
     if !how.dry_run && has_work && (how.is_confirmed || confirm(app, &pushed)?) {
         for item in &mut pushed.items {
             // Read right before it is written: what changed meanwhile is left.
-            let now = look(app, gh, place, item.number)?;
+            let now = compare_issue(app, gh, place, item.number)?;
             let has_work = now.has_work();
             if has_work {
                 gh.change_issue(&place.repo, now.number, &change_of(&now))?;
@@ -101,8 +101,8 @@ fn issue_number(app: &App, place: &Place, atom: &str) -> Result<u64> {
     })
 }
 
-fn look(app: &App, gh: &GithubCli, place: &Place, number: u64) -> Result<PushedIssue> {
-    let issue = gh.issue(&place.repo, number)?;
+fn compare_issue(app: &App, gh: &GithubCli, place: &Place, number: u64) -> Result<PushedIssue> {
+    let issue = gh.read_issue(&place.repo, number)?;
     let labels = issue["labels"].as_array().cloned().unwrap_or_default();
     let name = |label: &Value| label["name"].as_str().map(str::to_owned);
     let labels_there = labels.iter().filter_map(name).collect();

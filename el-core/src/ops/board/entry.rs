@@ -37,6 +37,6 @@ pub(super) fn way(key: &'static str, label: &'static str, command: String) -> Wa
     Way { key, label, command }
 }
 
-pub(super) fn look(id: &str) -> Way {
+pub(super) fn look_way(id: &str) -> Way {
     way("l", "log", format!("el logs {id}"))
 }

@@ -3,7 +3,7 @@
 
 use super::COUNTED;
 use super::denied::{allow_ways, denial_of, is_denied};
-use super::entry::{about_all, look, way};
+use super::entry::{about_all, look_way, way};
 use super::freed::list_freed;
 use super::odd::{Working, odd_runs};
 use crate::Result;
@@ -165,7 +165,7 @@ fn add_questions(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
         let id = &atom.id;
         need.ways = vec![
             way("c", "answer", format!("el comment add {id} \"…\" && el reopen {id}")),
-            look(id),
+            look_way(id),
             way("x", "won't do", format!("el update {id} --status wont_do")),
         ];
         need.ways.extend(last.as_ref().map(allow_ways).unwrap_or_default());
@@ -206,7 +206,7 @@ fn add_reviews(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
             (None, Some(run)) if *by_agent => {
                 format!("handed over by {}, attempt {}{}", run.agent, run.attempt, checked(run))
             }
-            (None, _) => "somebody asks for a look, without a report".to_owned(),
+            (None, _) => "somebody asks for a look_way, without a report".to_owned(),
         };
         let mut need = about_atom(tx, NeedKind::Review, atom, last.as_ref(), &why, found)?;
         need.since = handed.map_or(atom.updated_at, |review| review.created_at);
@@ -215,7 +215,7 @@ fn add_reviews(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
             way("a", "approve", format!("el approve {id}")),
             way("r", "reject", format!("el reject {id} --reason \"…\"")),
             way("d", "diff", format!("el diff {id}")),
-            look(id),
+            look_way(id),
         ];
         found.push(need);
     }
@@ -277,7 +277,7 @@ fn add_blocked(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
         let id = &atom.id;
         let mut ways = vec![
             again(id),
-            look(id),
+            look_way(id),
             way("w", "why", format!("el why {id}")),
             way("x", "won't do", format!("el update {id} --status wont_do")),
         ];

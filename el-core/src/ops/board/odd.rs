@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::entry::{about_all, look, way};
+use super::entry::{about_all, look_way, way};
 use crate::model::{AtWork, Need, NeedKind, PastRun, RunRow, Timestamp};
 use crate::rules::budget::format_usd;
 use crate::rules::forecast::costs_too_much;
@@ -47,7 +47,7 @@ pub(super) fn about_run(kind: NeedKind, run: &RunRow, why: String, since: Timest
         cost: run.cost,
         attempts: run.attempt,
         ways: vec![
-            look(id),
+            look_way(id),
             way("o", "attach", format!("el attach {atom}")),
             way("x", "cancel", format!("el cancel {atom}")),
         ],

@@ -5,7 +5,7 @@
 //! own.
 //!
 //! A statement is one text for both engines: SQLite's, in the subset that `postgres/dialect.rs`
-//! turns into PostgreSQL's. Where no text can serve both, [`Tx::text`] picks one of two.
+//! turns into PostgreSQL's. Where no text can serve both, [`Tx::pick_text`] picks one of two.
 
 use rusqlite::TransactionBehavior;
 use rusqlite::types::{FromSql, FromSqlError, ValueRef};
@@ -221,7 +221,7 @@ impl Tx<'_> {
     }
 
     /// Picks the text of a statement where none serves both engines.
-    pub(crate) fn text<'a>(&self, sqlite: &'a str, postgres: &'a str) -> &'a str {
+    pub(crate) fn pick_text<'a>(&self, sqlite: &'a str, postgres: &'a str) -> &'a str {
         if self.is_sqlite() { sqlite } else { postgres }
     }
 

@@ -8,7 +8,7 @@ use rusqlite::types::{ToSqlOutput, Value};
 pub(crate) trait Params: rusqlite::Params {
     /// Gives each value, with its name if it has one.
     #[cfg(feature = "postgres")]
-    fn each(&self, give: &mut dyn FnMut(Option<&str>, Value));
+    fn each_value(&self, give: &mut dyn FnMut(Option<&str>, Value));
 }
 
 #[cfg(feature = "postgres")]
@@ -23,28 +23,28 @@ fn value_of(value: &dyn ToSql) -> Value {
 
 impl Params for &[&dyn ToSql] {
     #[cfg(feature = "postgres")]
-    fn each(&self, give: &mut dyn FnMut(Option<&str>, Value)) {
+    fn each_value(&self, give: &mut dyn FnMut(Option<&str>, Value)) {
         self.iter().for_each(|value| give(None, value_of(*value)));
     }
 }
 
 impl Params for &[(&str, &dyn ToSql)] {
     #[cfg(feature = "postgres")]
-    fn each(&self, give: &mut dyn FnMut(Option<&str>, Value)) {
+    fn each_value(&self, give: &mut dyn FnMut(Option<&str>, Value)) {
         self.iter().for_each(|(name, value)| give(Some(name), value_of(*value)));
     }
 }
 
 impl Params for [&(dyn ToSql + Send + Sync); 0] {
     #[cfg(feature = "postgres")]
-    fn each(&self, _: &mut dyn FnMut(Option<&str>, Value)) {}
+    fn each_value(&self, _: &mut dyn FnMut(Option<&str>, Value)) {}
 }
 
 macro_rules! arrays {
     ($($n:literal)+) => {
         $(impl<T: ToSql> Params for [T; $n] {
             #[cfg(feature = "postgres")]
-            fn each(&self, give: &mut dyn FnMut(Option<&str>, Value)) {
+            fn each_value(&self, give: &mut dyn FnMut(Option<&str>, Value)) {
                 self.iter().for_each(|value| give(None, value_of(value)));
             }
         })+

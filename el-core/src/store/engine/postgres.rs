@@ -226,7 +226,7 @@ pub(crate) struct Record {
 fn bind(sql: &str, params: &impl Params) -> (String, Vec<Wire>) {
     let mut values = Vec::new();
     let mut names = Vec::new();
-    params.each(&mut |name, value| {
+    params.each_value(&mut |name, value| {
         names.push(name.map(str::to_owned));
         values.push(Wire(value));
     });

@@ -206,7 +206,7 @@ fn add_reviews(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
             (None, Some(run)) if *by_agent => {
                 format!("handed over by {}, attempt {}{}", run.agent, run.attempt, checked(run))
             }
-            (None, _) => "somebody asks for a look_way, without a report".to_owned(),
+            (None, _) => "somebody asks for a look, without a report".to_owned(),
         };
         let mut need = about_atom(tx, NeedKind::Review, atom, last.as_ref(), &why, found)?;
         need.since = handed.map_or(atom.updated_at, |review| review.created_at);

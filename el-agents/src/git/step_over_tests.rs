@@ -73,7 +73,7 @@ fn live_through(day: &Day) -> Option<(StepOver, Option<String>, Shop)> {
 
 #[test]
 fn stepping_over_a_squash_gives_the_tree_of_a_rebase() {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(24);
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
     let mut runner = TestRunner::new(Config { cases, ..Config::default() });
     let compared = std::cell::Cell::new(0);
     runner

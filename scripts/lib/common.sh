@@ -84,7 +84,7 @@ target_dir() {
 leave_outer_sessions() {
   for name in $(env | sed -n 's/^\(EL_[A-Z0-9_]*\)=.*/\1/p'); do
     case $name in
-      EL_REQUIRE_CLAUDE | EL_TEST_*) ;;
+      EL_REQUIRE_* | EL_TEST_*) ;;
       *) unset "$name" ;;
     esac
   done

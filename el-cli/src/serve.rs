@@ -6,6 +6,7 @@
 //! thread watches the database for all browsers ([`watch`]). The front end is built beforehand
 //! and embedded ([`files`]).
 
+use std::io::{BufRead, Read as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -43,6 +44,8 @@ mod watch;
 
 use board::Board;
 
+/// More than a person types before Enter, in bytes.
+const LINE_MAX: u64 = 64 << 10;
 /// Threads that ask the store at a time.
 const STORE_THREADS: usize = 6;
 
@@ -122,8 +125,9 @@ fn show_link(app: &App, board: &Board) -> Result<()> {
 fn read_lines() -> tokio::sync::mpsc::Receiver<()> {
     let (told, lines) = tokio::sync::mpsc::channel(1);
     std::thread::spawn(move || {
-        for line in std::io::stdin().lines() {
-            if line.is_err() || told.blocking_send(()).is_err() {
+        let mut stdin = std::io::stdin().lock();
+        while skip_line(&mut stdin) {
+            if told.blocking_send(()).is_err() {
                 return;
             }
         }
@@ -131,6 +135,12 @@ fn read_lines() -> tokio::sync::mpsc::Receiver<()> {
         std::thread::park();
     });
     lines
+}
+
+/// Reads past a line. Returns false at the end of the input, also where a line never ends, as that
+/// of `/dev/zero`.
+fn skip_line(input: &mut impl BufRead) -> bool {
+    input.take(LINE_MAX).skip_until(b'\n').is_ok_and(|read| (1..LINE_MAX).contains(&(read as u64)))
 }
 
 fn on_signal(kind: SignalKind) -> Result<tokio::signal::unix::Signal> {
@@ -146,3 +156,15 @@ const LOOPBACK: [SocketAddr; 2] = [
     SocketAddr::V4(std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 0)),
     SocketAddr::V6(std::net::SocketAddrV6::new(std::net::Ipv6Addr::LOCALHOST, 0, 0, 0)),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::skip_line;
+
+    #[test]
+    fn a_line_without_an_end_ends_the_input() {
+        assert!(!skip_line(&mut std::io::BufReader::new(std::io::repeat(0))));
+        let mut typed = &b"\nnew\nlast"[..];
+        assert_eq!([(); 4].map(|()| skip_line(&mut typed)), [true, true, true, false]);
+    }
+}

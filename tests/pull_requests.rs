@@ -2,9 +2,13 @@
 
 mod crashes;
 mod feedback;
+mod forge_rules;
+mod gate;
 mod opening;
 mod refusals;
+mod stacks;
 mod watching;
+mod working;
 
 use std::path::Path;
 

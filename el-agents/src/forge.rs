@@ -3,13 +3,17 @@
 //! No token is held here and no API is called. Every call names the repository, never asks a
 //! person, takes texts by standard input, and ends in bounded time.
 
+use el_core::model::Timestamp;
+
 mod error;
 mod gh;
 mod repo_name;
+mod waits;
 
 pub use self::error::ForgeError;
 pub use self::gh::{FoundIssues, GhCall, GithubCli, IssueChange, IssueFilter, run as run_gh};
 pub use self::repo_name::RepoName;
+pub use self::waits::{ForgeWait, ForgeWaits};
 
 /// What is to be known of a repository before anything is pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +85,8 @@ pub struct RequestFacts {
     pub checks: Checks,
     pub review: Review,
     pub conflict: Conflict,
+    /// The base takes only branches that have all of it, and this one has not.
+    pub is_behind: bool,
     /// Threads of reviews that nobody resolved.
     pub open_threads: usize,
 }
@@ -141,6 +147,8 @@ pub struct ForgeRemark {
     pub place: Option<String>,
     /// The run of a failed check, which has the log.
     pub run: Option<u64>,
+    /// When it was said.
+    pub at: Option<Timestamp>,
 }
 
 /// The calls that el makes.
@@ -238,6 +246,21 @@ pub trait Forge: std::fmt::Debug {
     /// # Errors
     /// If the forge cannot be asked, or has the log no more.
     fn failed_log(&self, repo: &RepoName, run: u64) -> Result<String, ForgeError>;
+
+    /// Returns true if an open pull request of anybody has this branch as its base.
+    ///
+    /// # Errors
+    /// If the forge cannot be asked.
+    fn is_base(&self, repo: &RepoName, branch: &str) -> Result<bool, ForgeError>;
+
+    /// Returns true if the branch takes only signed commits.
+    ///
+    /// # Errors
+    /// If the forge cannot be asked.
+    fn wants_signatures(&self, repo: &RepoName, branch: &str) -> Result<bool, ForgeError>;
+
+    /// When the forge takes calls again; `None`: it does not say, or takes them.
+    fn limit_end(&self, host: &str) -> Option<Timestamp>;
 
     /// The reference, in the repository that receives the work, of a pull request's head.
     fn head_reference(&self, number: u64) -> String;

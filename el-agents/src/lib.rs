@@ -21,6 +21,7 @@ mod launch;
 pub mod launch_spec;
 mod machine;
 pub mod mailbox;
+mod merge_gate;
 pub mod notify;
 mod output;
 mod pace;

@@ -19,6 +19,7 @@ mod run;
 mod stack;
 mod texts;
 mod update;
+mod watch;
 
 pub use self::adopt::adopt;
 pub use self::error::PullError;
@@ -30,3 +31,4 @@ pub use self::open::open_all;
 pub use self::place::{PullPlace, WantedPlace, find_place};
 pub use self::run::{PullOptions, PullRun};
 pub use self::texts::TextRules;
+pub use self::watch::{BETWEEN_LOOKS, PullWatch, WatchSettings, Watched};

@@ -13,6 +13,7 @@ use el_core::{Ctx, Durability, Error, Store};
 use crate::artifacts;
 use crate::clock;
 use crate::handover;
+use crate::merge_gate::open_without_commits;
 use crate::notify;
 use crate::output::RunOutput;
 use crate::preparation::context_file;
@@ -104,6 +105,8 @@ pub(crate) fn settle_lost(
         // Commits that cannot be taken over stay in the run's folder.
         let _ = branch.take_over_finally();
     }
+    // On failure, dependants wait until el work, el pr or a person looks at the branch.
+    let _ = open_without_commits(store, Path::new(&run.workdir), &run.atom_id);
     let put_aside = disarm(&folder, Path::new(&run.workdir));
     if !preserve {
         // Removed before the run is settled: afterwards the file may belong to the next run.

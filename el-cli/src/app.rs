@@ -149,6 +149,7 @@ impl App {
         // A session's environment is its agent's to choose, and says nothing of the project.
         if self.session().is_none() {
             ops::set_epic_autoclose(&mut store, settings.epic_autoclose())?;
+            ops::set_merge_gate(&mut store, &self.ctx(), settings.waits_for_merges())?;
         }
         Ok(store)
     }

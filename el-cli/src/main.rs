@@ -26,6 +26,7 @@ mod output;
 mod own_state;
 mod owner;
 mod project;
+mod pull_watch;
 mod replace;
 mod schema;
 mod search_path;

@@ -23,6 +23,11 @@ pub(crate) fn own_file(kind: &str, project: &Path) -> Option<PathBuf> {
     Some(state.join("el").join(kind).join(format!("{}.json", &name[..32])))
 }
 
+/// A person's own folder of this kind, about no project; `None` without a home folder.
+pub(crate) fn own_folder(kind: &str) -> Option<PathBuf> {
+    Some(etcetera::choose_base_strategy().ok()?.state_dir()?.join("el").join(kind))
+}
+
 /// The bytes of such a file. One that others may have written counts as none.
 pub(crate) fn read_own(file: &Path) -> Option<Vec<u8>> {
     let meta = fs::symlink_metadata(file).ok()?;

@@ -119,6 +119,36 @@ fn a_fork_names_the_repository_that_receives_the_work() {
 }
 
 #[test]
+fn on_a_terminal_two_remotes_and_a_fork_are_asked_for_once() {
+    for gh in gh_versions().into_iter().take(1) {
+        let shop = Shop::open(&gh);
+        shop.github
+            .control(json!({ "do": "repository", "name": "ada/shop", "fork_of": "acme/shop" }));
+        let id = shop.finished("a.txt", "one");
+        shop.env.git(&["remote", "add", "fork", "http://github.localhost/ada/shop.git"]);
+        let line = format!("el pr {id}");
+        let screen = shop.env.screen(120, 40, &line);
+        screen.wait_for("to which remote are branches pushed? [1-2]");
+        screen.press("1");
+        screen.press("Enter");
+        screen.wait_for("which repository receives the work? [1-2]");
+        screen.press("1");
+        screen.press("Enter");
+        let shown = screen.wait_for("[exit 0]");
+        assert!(shown.contains("#1 is open now"), "{shown}");
+        let record = shop.record();
+        assert_eq!(
+            (&record["head_owner"], &record["repo"]),
+            (&json!("ada"), &json!("github.localhost/acme/shop"))
+        );
+        // Kept, and trusted: nobody is asked again.
+        shop.env.el(&["pr", &id]).ok();
+        let screen = shop.env.screen(120, 40, &line);
+        screen.wait_for("[exit 0]");
+    }
+}
+
+#[test]
 fn an_untrusted_file_sends_nothing_anywhere() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);

@@ -54,6 +54,14 @@ impl ForgeError {
         }
     }
 
+    /// The host that could not be asked.
+    pub(crate) fn host(&self) -> Option<&str> {
+        match self {
+            ForgeError::RateLimit { host } | ForgeError::Network { host, .. } => Some(host),
+            _ => None,
+        }
+    }
+
     /// The same question may be answered later.
     pub fn is_passing(&self) -> bool {
         matches!(self, ForgeError::RateLimit { .. } | ForgeError::Network { .. })

@@ -7,6 +7,7 @@ mod remarks;
 
 use std::path::PathBuf;
 
+use el_core::model::Timestamp;
 use serde_json::{Value, json};
 
 pub use self::call::{GhCall, run};
@@ -316,6 +317,29 @@ impl Forge for GithubCli {
     fn failed_log(&self, repo: &RepoName, run: u64) -> Result<String, ForgeError> {
         let (name, run) = (repo.to_string(), run.to_string());
         self.ask(repo, &["run", "view", &run, "-R", &name, "--log-failed"], None)
+    }
+
+    fn is_base(&self, repo: &RepoName, branch: &str) -> Result<bool, ForgeError> {
+        let name = repo.to_string();
+        let words = ["pr", "list", "-R", &name, "--base", branch, "--json", "number"];
+        let said = self.ask_json(repo, &words)?;
+        Ok(said.as_array().is_some_and(|found| !found.is_empty()))
+    }
+
+    fn wants_signatures(&self, repo: &RepoName, branch: &str) -> Result<bool, ForgeError> {
+        let path = format!("repos/{}/rules/branches/{}", repo.short(), branch.replace('/', "%2F"));
+        let said = self.ask_json(repo, &["api", &path, "--hostname", &repo.host])?;
+        let mut rules = said.as_array().into_iter().flatten();
+        Ok(rules.any(|rule| rule["type"] == "required_signatures"))
+    }
+
+    fn limit_end(&self, host: &str) -> Option<Timestamp> {
+        let words = ["api", "rate_limit", "--hostname", host];
+        let call = GhCall { program: &self.program, host, words: &words, input: None };
+        let said = parse(&run(&call).ok()?).ok()?;
+        let limit = &said["resources"]["graphql"];
+        let reset = limit["reset"].as_i64().filter(|_| limit["remaining"] == 0)?;
+        Some(Timestamp::from_micros(reset.saturating_mul(1_000_000)))
     }
 
     fn head_reference(&self, number: u64) -> String {

@@ -36,6 +36,16 @@ impl Repository {
         self.branch_tip(&self.branch_of(atom)?)
     }
 
+    /// Returns false if an atom's branch is there and has no commit since its base.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn has_own_commits(&self, atom: &str) -> Result<bool, GitError> {
+        let (tip, base) = (self.tip_of(atom)?, self.base_of(atom)?);
+        let (Some(tip), Some(base)) = (tip, base) else { return Ok(true) };
+        Ok(self.git().ask(&["rev-list", "--count", &format!("{base}..{tip}")])? != "0")
+    }
+
     /// The atoms that have a branch.
     ///
     /// # Errors

@@ -92,9 +92,31 @@ impl Repository {
         branch: &str,
         expected: Option<&str>,
     ) -> Result<PushResult, GitError> {
+        self.push_over(remote, &format!("{commit}:refs/heads/{branch}"), branch, expected)
+    }
+
+    /// Deletes a branch of a remote, if it still is at `expected` there.
+    ///
+    /// # Errors
+    /// If the remote cannot be reached.
+    pub fn delete_remote_branch(
+        &self,
+        remote: &str,
+        branch: &str,
+        expected: &str,
+    ) -> Result<PushResult, GitError> {
+        self.push_over(remote, &format!(":refs/heads/{branch}"), branch, Some(expected))
+    }
+
+    fn push_over(
+        &self,
+        remote: &str,
+        refspec: &str,
+        branch: &str,
+        expected: Option<&str>,
+    ) -> Result<PushResult, GitError> {
         let lease =
             format!("--force-with-lease=refs/heads/{branch}:{}", expected.unwrap_or_default());
-        let refspec = format!("{commit}:refs/heads/{branch}");
         let words = [
             "push",
             "--porcelain",
@@ -102,7 +124,7 @@ impl Repository {
             "--recurse-submodules=no",
             &lease,
             remote,
-            &refspec,
+            refspec,
         ];
         let ran = self.remote_git()?.run_once(&words, None, usize::MAX)?;
         if ran.status.success() {

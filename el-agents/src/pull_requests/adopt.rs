@@ -98,6 +98,7 @@ pub fn adopt(
         head_ref: &branch,
         base_ref: &place.base,
         tip: &one.head,
+        owns_branch: false,
     };
     let record = ops::begin_push(store, ctx, atom_id, &new)?;
     let key = (record.atom_id.as_str(), record.seq);

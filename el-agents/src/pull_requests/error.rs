@@ -16,6 +16,17 @@ pub enum PullError {
     /// It is not clear where to, or there is no such place.
     #[error("{message}")]
     Place { message: String, hint: String },
+    /// There are several remotes, each with its repository, and nobody said which one is meant.
+    #[error("this repository has {} remotes: {}", remotes.len(), name_remotes(remotes))]
+    Remotes { remotes: Vec<(String, String)> },
+    /// The repository behind the remote is a fork, and either may be meant.
+    #[error("{fork} is a fork of {parent}, and either may be meant")]
+    Fork { fork: String, parent: String },
+}
+
+fn name_remotes(remotes: &[(String, String)]) -> String {
+    let named: Vec<String> = remotes.iter().map(|(name, to)| format!("{name} ({to})")).collect();
+    named.join(", ")
 }
 
 impl PullError {

@@ -1,7 +1,9 @@
 //! Hands what reviewers and checks want to the next attempt, if a person allows that. Words of
 //! strangers and of bots reach no agent.
 
-use el_core::model::{PullRequest, PullRequestState};
+use std::time::Duration;
+
+use el_core::model::{PullRequest, PullRequestState, Timestamp};
 use el_core::ops::{self, Given, Remark};
 use el_core::{Ctx, Store, text};
 
@@ -23,8 +25,14 @@ pub struct FeedbackRules {
     pub trusted: Vec<String>,
 }
 
-/// Gathers what is new about these pull requests, by one query for each repository. Returns the
-/// atoms that were reopened or blocked.
+impl FeedbackRules {
+    pub(super) fn is_on(&self) -> bool {
+        self.checks || self.reviews
+    }
+}
+
+/// Gathers what is new about these pull requests, by one query for each repository, unless the last
+/// of it is newer than `quiet`. Returns the atoms that were reopened or blocked.
 ///
 /// # Errors
 /// If the forge or the store fails.
@@ -33,14 +41,19 @@ pub fn gather_feedback(
     ctx: &Ctx<'_>,
     forge: &dyn Forge,
     rules: &FeedbackRules,
+    quiet: Duration,
     records: &[PullRequest],
 ) -> Result<Vec<(String, Given)>, PullError> {
     let mut given = Vec::new();
-    if !rules.checks && !rules.reviews {
+    if !rules.is_on() {
         return Ok(given);
     }
-    let open: Vec<&PullRequest> =
-        records.iter().filter(|one| one.state == PullRequestState::Open).collect();
+    let mut open = Vec::new();
+    for one in records.iter().filter(|one| one.state == PullRequestState::Open) {
+        if ops::takes_remarks(store, &one.atom_id)? {
+            open.push(one);
+        }
+    }
     let mut repos: Vec<&str> = open.iter().map(|record| record.repo.as_str()).collect();
     repos.sort_unstable();
     repos.dedup();
@@ -49,15 +62,18 @@ pub fn gather_feedback(
         let here: Vec<&&PullRequest> = open.iter().filter(|one| one.repo == name).collect();
         let numbers: Vec<u64> = here.iter().filter_map(|one| one.number).collect();
         for (record, remarks) in here.iter().zip(forge.find_remarks(&repo, &numbers)?) {
-            let remarks: Vec<Remark> = remarks
-                .iter()
-                .filter(|remark| counts(rules, record, remark))
-                .map(|remark| tell(forge, &repo, remark))
-                .collect();
-            if remarks.is_empty() {
+            let key = (record.atom_id.as_str(), record.seq);
+            // A log is read once, like the remark.
+            let is_new = |remark: &&ForgeRemark| {
+                let it = (remark.head.as_str(), remark.id.as_str());
+                !ops::knows_remark(store, key, it).unwrap_or(false)
+            };
+            let counts = |remark: &&ForgeRemark| counts(rules, record, remark);
+            let remarks: Vec<&ForgeRemark> = remarks.iter().filter(counts).filter(is_new).collect();
+            if remarks.is_empty() || is_going_on(&remarks, ctx.now, quiet) {
                 continue;
             }
-            let key = (record.atom_id.as_str(), record.seq);
+            let remarks = remarks.into_iter().map(|remark| tell(forge, &repo, remark)).collect();
             match ops::give_remarks(store, ctx, key, &cut(remarks), rules.most)? {
                 Given::Nothing => {}
                 end => given.push((record.atom_id.clone(), end)),
@@ -74,6 +90,13 @@ fn counts(rules: &FeedbackRules, record: &PullRequest, remark: &ForgeRemark) -> 
     }
     let is_trusted = || rules.trusted.iter().any(|role| role.eq_ignore_ascii_case(&remark.role));
     rules.reviews && !remark.is_bot && is_trusted()
+}
+
+/// Something was said a moment ago, and more may come.
+fn is_going_on(remarks: &[&ForgeRemark], now: Timestamp, quiet: Duration) -> bool {
+    // The forge's clock may be ahead of this one.
+    let is_new = |at: Timestamp| !quiet.is_zero() && (at > now || now.since(at) < quiet);
+    remarks.iter().filter_map(|remark| remark.at).any(is_new)
 }
 
 fn tell(forge: &dyn Forge, repo: &RepoName, remark: &ForgeRemark) -> Remark {

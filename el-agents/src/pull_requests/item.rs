@@ -84,6 +84,9 @@ pub struct PullItem {
     pub conflict_atom: Option<String>,
     /// `null`: none is known.
     pub pull_request: Option<PullRequest>,
+    /// The atom whose open pull request is the base.
+    #[serde(skip)]
+    pub(super) below: Option<String>,
 }
 
 impl PullItem {
@@ -99,6 +102,7 @@ impl PullItem {
             files: item.files,
             conflict_atom: item.conflict_atom,
             pull_request: None,
+            below: None,
         };
         if is_taken_back {
             let commits = item.brings_back.join(", ");

@@ -50,8 +50,14 @@ pub fn look_at(
                     if facts.state == RequestState::Merged {
                         note_merge(repository, forge, record, &repo, &facts)?;
                     }
-                    ops::pull_request_seen(store, ctx, key, &as_seen(&facts))?
+                    let now = ops::pull_request_seen(store, ctx, key, &as_seen(&facts))?;
+                    if record.state.is_live() && now.state == PullRequestState::Merged {
+                        // The branch is in nobody's way; a person deletes it as easily.
+                        let _ = delete_branch(repository, forge, &now, &repo);
+                    }
+                    now
                 }
+                None if record.next_look.is_some_and(|at| at > ctx.now) => record.clone(),
                 None if record.failures + 1 >= LOOKS => {
                     let lost = SeenPullRequest {
                         state: PullRequestState::Lost,
@@ -98,11 +104,42 @@ fn waits_for(facts: &RequestFacts) -> &'static str {
         "failing"
     } else if facts.conflict == Conflict::Yes {
         "conflict"
+    } else if facts.is_behind {
+        "behind"
     } else if facts.checks == Checks::Pending || facts.review == Review::Required {
         "waiting"
     } else {
         "ready"
     }
+}
+
+/// Deletes the branch of a merged pull request at the remote, if el made the branch, it still is at
+/// the commit that was merged, and no open pull request builds on it: such a one would be closed.
+fn delete_branch(
+    repository: &Repository,
+    forge: &dyn Forge,
+    record: &PullRequest,
+    repo: &RepoName,
+) -> Result<(), PullError> {
+    let Some(head) =
+        record.merged_head.as_ref().filter(|head| record.pushed.as_ref() == Some(head))
+    else {
+        return Ok(());
+    };
+    if !record.owns_branch || forge.is_base(repo, &record.head_ref)? {
+        return Ok(());
+    }
+    let is_its = |url: &str| {
+        RepoName::of_url(url).is_some_and(|name| {
+            name.host == repo.host && name.owner.eq_ignore_ascii_case(&record.head_owner)
+        })
+    };
+    if let Some(remote) = repository.remotes()?.into_iter().find(|one| is_its(&one.url))
+        && repository.remote_tip(&remote.name, &record.head_ref)?.as_ref() == Some(head)
+    {
+        repository.delete_remote_branch(&remote.name, &record.head_ref, head)?;
+    }
+    Ok(())
 }
 
 /// Notes the merge in git, so that one that git itself cannot recognise counts from then on.

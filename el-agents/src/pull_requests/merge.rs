@@ -6,6 +6,7 @@ use std::time::Duration;
 use el_core::model::{PullRequest, PullRequestState};
 use el_core::{Ctx, Store};
 
+use super::stack::retarget_children;
 use super::{PullError, look_at};
 use crate::forge::{
     Checks, Conflict, Forge, ForgeError, MergeMethod, RepoName, RequestFacts, RequestState, Review,
@@ -61,6 +62,7 @@ pub fn merge_one(
         if let Some(why) = obstacle(record, tip.as_deref(), &facts, options.when_ready) {
             return Ok(MergeEnd::Held(why));
         }
+        retarget_children(store, forge, &repo, record)?;
         ask(forge, &repo, &facts, options)?;
     }
     for at in 0..LOOKS {
@@ -108,6 +110,10 @@ fn obstacle(
     }
     if facts.conflict == Conflict::Yes {
         return Some(format!("it is in conflict with {}; el pr {id} files that", facts.base_ref));
+    }
+    if facts.is_behind {
+        let base = &facts.base_ref;
+        return Some(format!("{base} wants all of it in its branch; el pr {id} takes it in"));
     }
     let waits = match (facts.checks, facts.review) {
         (Checks::Failed, _) => "a check fails",

@@ -9,7 +9,7 @@ use el_core::ops;
 use super::item::{PullItem, PullOutcome};
 use super::push::{Pushed, push};
 use super::run::PullRun;
-use super::stack::{hold_stacked, step_over};
+use super::stack::{Stacked, find_stacked, stack_base, step_over};
 use super::texts::{Texts, compose, template};
 use super::{PullError, adopt, look_at, update};
 use crate::forge::{ForgeError, NewRequest};
@@ -91,8 +91,8 @@ fn plan(
     let target = Some(run.base_commit.to_owned());
     let branches = atom_branches_at(store, repository, settings, target)?;
     let mut items = plan_landing(&branches, wanted);
-    let waits = hold_stacked(run, store, &mut items)?;
-    step_over(run, &mut items)?;
+    let stacked = find_stacked(run, store, &mut items)?;
+    step_over(run, store, &mut items)?;
     let name = run.place.base_name();
     let base = Base { commit: run.base_commit, name: &name };
     match run.options.dry_run {
@@ -100,10 +100,55 @@ fn plan(
         false => check_each(store, repository, run.land, base, &mut items)?,
     }
     let mut items: Vec<PullItem> = items.into_iter().map(PullItem::of_landing).collect();
-    for (at, why) in waits {
-        items[at].hold(PullOutcome::Waits, why);
+    for (at, how) in stacked {
+        match how {
+            Stacked::Waits(why) => items[at].hold(PullOutcome::Waits, why),
+            Stacked::On(below) => items[at].below = Some(below),
+        }
+    }
+    hold_unsigned(run, &mut items)?;
+    for item in &items {
+        if matches!(item.outcome, PullOutcome::Already | PullOutcome::Nothing) {
+            ops::forget_unmerged(store, &item.atom_id)?;
+        }
     }
     Ok(items)
+}
+
+/// Takes out the branches with commits that the base would refuse: el signs nothing, and rewrites
+/// no commit of others.
+fn hold_unsigned(run: &PullRun<'_>, items: &mut [PullItem]) -> Result<(), PullError> {
+    let place = run.place;
+    if !items.iter().any(|item| item.outcome == PullOutcome::ToOpen) {
+        return Ok(());
+    }
+    match run.forge.wants_signatures(&place.repo, &place.base) {
+        Ok(true) => {}
+        // A forge that does not tell refuses the merge later, in its own words.
+        Ok(false) | Err(ForgeError::NoRepository { .. } | ForgeError::NoRights { .. }) => {
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    }
+    for item in items.iter_mut().filter(|item| item.outcome == PullOutcome::ToOpen) {
+        let Some(tip) = &item.tip else { continue };
+        let range = format!("{}..{tip}", run.base_commit);
+        let said = run.repository.git().ask(&["log", "--format=%G?", &range])?;
+        let unsigned = said.lines().filter(|word| *word == "N").count();
+        if unsigned > 0 {
+            let noun = if unsigned == 1 { "commit is" } else { "commits are" };
+            item.hold(
+                PullOutcome::Held,
+                format!(
+                    "{} takes only signed commits, and {unsigned} {noun} not signed; sign them in \
+                     its worktree (git rebase --exec 'git commit --amend --no-edit -S' {})",
+                    place.base,
+                    place.base_name()
+                ),
+            );
+        }
+    }
+    Ok(())
 }
 
 struct Opener<'a> {
@@ -122,7 +167,18 @@ impl Opener<'_> {
     ) -> Result<(), PullError> {
         let (branch, tip) =
             (item.branch.clone().unwrap_or_default(), item.tip.clone().unwrap_or_default());
-        let pushed = push(self.run, store, &item.atom_id, &branch, &tip)?;
+        let base = match &item.below {
+            None => self.run.place.base.clone(),
+            Some(below) => match stack_base(self.run, store, below)? {
+                Some(base) => base,
+                None => {
+                    let why = format!("it builds on {below}, which has no open pull request");
+                    item.hold(PullOutcome::Waits, why);
+                    return Ok(());
+                }
+            },
+        };
+        let pushed = push(self.run, store, &item.atom_id, &branch, (&tip, &base))?;
         let (record, is_new) = match pushed {
             Pushed::Arrived { record, is_new } => (*record, is_new),
             Pushed::Held(why) => {
@@ -138,7 +194,7 @@ impl Opener<'_> {
             match adopt::find_own(self.run, store, &record)? {
                 adopt::Own::Found(record) => (*record, PullOutcome::Adopted),
                 adopt::Own::None => {
-                    item.pull_request = Some(self.create(store, &record, texts)?);
+                    item.pull_request = Some(self.create(store, &record, texts, &base)?);
                     item.outcome = PullOutcome::Opened;
                     return Ok(());
                 }
@@ -157,7 +213,7 @@ impl Opener<'_> {
         };
         item.outcome = outcome;
         item.pull_request = Some(record.clone());
-        if record.state.is_live() && update::update(self.run, &record, texts)? {
+        if record.state.is_live() && update::update(self.run, &record, texts, &base)? {
             item.outcome = PullOutcome::Updated;
         }
         Ok(())
@@ -170,6 +226,7 @@ impl Opener<'_> {
         store: &mut Store,
         record: &PullRequest,
         texts: &Texts,
+        base: &str,
     ) -> Result<PullRequest, PullError> {
         let PullRun { forge, place, land, .. } = self.run;
         let body = texts.new_body(self.template.as_deref());
@@ -181,7 +238,7 @@ impl Opener<'_> {
         let new = NewRequest {
             head_owner: &record.head_owner,
             head_ref: &record.head_ref,
-            base_ref: &place.base,
+            base_ref: base,
             title: &texts.title,
             body: &body,
             is_draft: self.run.options.is_draft,

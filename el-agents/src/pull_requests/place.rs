@@ -66,14 +66,8 @@ pub fn find_place(
     forge.ensure_ready()?;
     let facts = forge.repository_facts(&asked)?;
     if let Some(parent) = facts.parent.as_ref().filter(|_| wanted.repo.is_none()) {
-        return Err(PullError::place(
-            format!("{} is a fork of {}, and either may be meant", asked.short(), parent.short()),
-            format!(
-                "el config set pr_repo {}, or pr_repo {}, says which one receives the work",
-                parent.short(),
-                asked.short()
-            ),
-        ));
+        let (fork, parent) = (asked.short(), parent.short());
+        return Err(PullError::Fork { fork, parent });
     }
     let may_push = match asked.is_same(pushed_to) {
         true => facts.may_push,
@@ -127,15 +121,9 @@ fn choose_remote<'a>(
             "git remote add origin https://github.com/OWNER/NAME",
         )),
         [one] => Ok(one),
-        many => {
-            let names: Vec<String> =
-                many.iter().map(|(remote, to)| format!("{} ({to})", remote.name)).collect();
-            Err(PullError::place(
-                format!("this repository has {} remotes: {}", many.len(), names.join(", ")),
-                "el config set pr_remote NAME says where branches are pushed, and el config set \
-                 pr_repo OWNER/NAME which repository receives the work",
-            ))
-        }
+        many => Err(PullError::Remotes {
+            remotes: many.iter().map(|(one, to)| (one.name.clone(), to.to_string())).collect(),
+        }),
     }
 }
 

@@ -17,13 +17,13 @@ pub(super) enum Pushed {
 }
 
 /// Pushes an atom's branch. The commit is recorded first: after a crash, a later call knows the
-/// commit that the remote has for its own.
+/// commit that the remote has for its own. `base`: the branch that is to receive the work.
 pub(super) fn push(
     run: &PullRun<'_>,
     store: &mut Store,
     atom_id: &str,
     branch: &str,
-    tip: &str,
+    (tip, base): (&str, &str),
 ) -> Result<Pushed, PullError> {
     let PullRun { repository, place, .. } = run;
     let records = ops::pull_requests_of(store, atom_id)?;
@@ -72,8 +72,9 @@ pub(super) fn push(
         repo: &place.repo.to_string(),
         head_owner: &place.head_owner,
         head_ref: branch,
-        base_ref: &place.base,
+        base_ref: base,
         tip: &tip,
+        owns_branch: there.is_none() && run.options.deletes_branch,
     };
     let is_new = there.as_ref() != Some(&tip);
     let mut record = match live.filter(|live| !is_new && live.pushed.as_ref() == Some(&tip)) {

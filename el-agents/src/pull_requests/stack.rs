@@ -1,40 +1,94 @@
-//! Work that builds on other work waits until the other is merged, so that its difference is its
-//! own.
+//! Work that builds on other work waits until the other is merged, or has the branch of the other
+//! as its base, so that its difference is its own.
 
 use el_core::Store;
+use el_core::model::PullRequest;
 use el_core::ops;
 
 use super::push::move_up;
 use super::{PullError, PullRun};
+use crate::forge::{Forge, RepoName};
 use crate::git::{MergedPull, StepOver};
 use crate::land::{LandItem, LandOutcome};
 
-/// Finds the branches that have commits of an atom whose work the base lacks. They are taken out of
-/// the plan; returns the index and the reason of each.
-pub(super) fn hold_stacked(
+/// What a branch has to do with the open work that it builds on.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Stacked {
+    /// It waits for the merge, for the given reason.
+    Waits(String),
+    /// The branch of this atom is its base.
+    On(String),
+}
+
+/// Finds the branches that have commits of an atom whose work the base lacks. Those that wait are
+/// taken out of the plan. Returns the index of each.
+pub(super) fn find_stacked(
     run: &PullRun<'_>,
     store: &Store,
     items: &mut [LandItem],
-) -> Result<Vec<(usize, String)>, PullError> {
+) -> Result<Vec<(usize, Stacked)>, PullError> {
     let repository = run.repository;
-    let mut waits = Vec::new();
+    let mut found = Vec::new();
     for (at, item) in items.iter_mut().enumerate() {
         let Some(tip) = item.tip.clone().filter(|_| item.outcome == LandOutcome::ToLand) else {
             continue;
         };
+        let mut open = Vec::new();
         for below in ops::builds_on(store, &item.atom_id)? {
             let Some(other) = repository.tip_of(&below)? else { continue };
-            if repository.has_landed(run.base_commit, &below, &other)? {
-                continue;
+            if !repository.has_landed(run.base_commit, &below, &other)?
+                && shares_work(run, &tip, &other)?
+            {
+                open.push((below, other));
             }
-            if shares_work(run, &tip, &other)? {
-                waits.push((at, format!("it builds on {below}, which is not merged yet")));
+        }
+        let Some((first, _)) = open.first() else { continue };
+        let tips: Vec<String> = open.iter().map(|(_, tip)| tip.clone()).collect();
+        // Of several in a row, the last has the work of all.
+        let last = repository.independent_commits(&tips)?;
+        let is_fork = !run.place.head_owner.eq_ignore_ascii_case(&run.place.repo.owner);
+        let base = open.iter().find(|(_, tip)| last.len() == 1 && last.first() == Some(tip));
+        match base.filter(|_| run.options.stacks && !is_fork) {
+            Some((below, _)) => found.push((at, Stacked::On(below.clone()))),
+            None => {
+                let why = format!("it builds on {first}, which is not merged yet");
+                found.push((at, Stacked::Waits(why)));
                 item.outcome = LandOutcome::Held;
-                break;
             }
         }
     }
-    Ok(waits)
+    Ok(found)
+}
+
+/// The branch of the open pull request of the atom below.
+pub(super) fn stack_base(
+    run: &PullRun<'_>,
+    store: &Store,
+    below: &str,
+) -> Result<Option<String>, PullError> {
+    let last = ops::pull_requests_of(store, below)?.pop();
+    let is_base = |one: &PullRequest| {
+        one.state.is_live() && one.number.is_some() && one.repo == run.place.repo.to_string()
+    };
+    Ok(last.filter(is_base).map(|one| one.head_ref))
+}
+
+/// Gives the pull requests that have this one's branch as their base the base of this one, before
+/// it is merged: where the branch is deleted then, they would be closed for good.
+pub(super) fn retarget_children(
+    store: &Store,
+    forge: &dyn Forge,
+    repo: &RepoName,
+    record: &PullRequest,
+) -> Result<(), PullError> {
+    for child in ops::pull_requests(store, true)? {
+        if let Some(number) = child.number
+            && (&child.repo, &child.base_ref) == (&record.repo, &record.head_ref)
+        {
+            forge.edit_request(repo, number, Some(&record.base_ref), None)?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns true if both commits have work that the base has not as such.
@@ -45,8 +99,13 @@ fn shares_work(run: &PullRun<'_>, one: &str, other: &str) -> Result<bool, PullEr
 }
 
 /// Takes the base into branches that build on work which the base got as a squash, so that their
-/// difference is their own. The branch moves up; with `--dry-run` only the plan does.
-pub(super) fn step_over(run: &PullRun<'_>, items: &mut [LandItem]) -> Result<(), PullError> {
+/// difference is their own, and into those that have to be up to date with it. The branch moves up;
+/// with `--dry-run` only the plan does.
+pub(super) fn step_over(
+    run: &PullRun<'_>,
+    store: &Store,
+    items: &mut [LandItem],
+) -> Result<(), PullError> {
     let repository = run.repository;
     let mut squashes = None;
     for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::ToLand) {
@@ -67,7 +126,9 @@ pub(super) fn step_over(run: &PullRun<'_>, items: &mut [LandItem]) -> Result<(),
                 below.push(pull.clone());
             }
         }
-        if below.is_empty() {
+        let last = ops::pull_requests_of(store, &item.atom_id)?.pop();
+        let is_behind = last.is_some_and(|one| one.detail.as_deref() == Some("behind"));
+        if below.is_empty() && !is_behind {
             continue;
         }
         let message = format!("Merge {} into {branch}", run.place.base_name());

@@ -11,6 +11,7 @@ use crate::artifacts::{self, Collected, CollectionJob};
 use crate::claude::one_line;
 use crate::clock;
 use crate::handover;
+use crate::merge_gate::open_without_commits;
 use crate::notify;
 use crate::output::RunOutput;
 use crate::preparation::context_file;
@@ -82,6 +83,7 @@ impl Supervisor {
         collected: &mut Option<Option<Collected>>,
     ) -> Result<Settled, Error> {
         if collected.is_none() {
+            self.open_gate();
             let store = self.watcher.lease.store();
             let run = ops::get_run(store, &self.spec.run)?;
             let atom = ops::get_atom(store, &run.atom_id).ok();
@@ -102,6 +104,20 @@ impl Supervisor {
         ops::settle(self.watcher.lease.store(), &ctx, &ending, |decided| {
             handover::write_documents(decided, record, &self.folder, collected)
         })
+    }
+
+    fn open_gate(&mut self) {
+        let store = self.watcher.lease.store();
+        let opened = match self.spec.branch {
+            Some(_) => {
+                open_without_commits(store, &self.spec.agent.working_directory, &self.spec.atom)
+            }
+            None => Ok(()),
+        };
+        if let Err(error) = opened {
+            // Dependants wait until el work, el pr or a person looks at the branch.
+            self.watcher.pane.show(&format!("! {error}"));
+        }
     }
 
     /// Collects on another thread, while heartbeats continue. A hanging thread ends with this

@@ -98,7 +98,7 @@ impl Supervisor {
         let folder = workplace.folder.display().to_string();
         let lease = &mut self.watcher.lease;
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
-        ops::place_run(lease.store(), &run, &token, &folder)?;
+        ops::place_run(lease.store(), clock::now(), &run, &token, &folder)?;
         self.spec.agent.working_directory.clone_from(&workplace.folder);
         self.spec.branch = Some(workplace.branch.clone());
         Ok(())

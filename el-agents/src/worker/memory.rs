@@ -6,10 +6,14 @@ use std::time::Instant;
 use el_core::ops;
 use el_core::rules::admit::Held;
 use el_core::rules::orchestrate::Step;
+use el_core::{Durability, Store};
+use tokio::task::JoinHandle;
 
 use crate::account::Account;
+use crate::error_chain::error_chain;
 use crate::launch::Launcher;
 use crate::process::ProcessId;
+use crate::pull_requests::{PullWatch, Watched};
 use crate::recover::RecoverError;
 use crate::settings::Executor;
 
@@ -63,6 +67,45 @@ pub(super) struct PlanMemory {
     /// No new work may begin: the plan waits for a person, or the means are used up.
     pub(super) holds: bool,
     pub(super) is_used_up: bool,
+}
+
+/// The worker's notes about the watch of pull requests.
+#[derive(Debug)]
+pub(super) struct Watching {
+    /// `None` while a look is under way, or if none is wanted.
+    pub(super) watch: Option<PullWatch>,
+    pub(super) task: Option<JoinHandle<(PullWatch, Result<Watched, String>)>>,
+    pub(super) next: Instant,
+    /// The last trouble that was told.
+    pub(super) told: Option<String>,
+}
+
+impl Watching {
+    pub(super) fn new(watch: Option<PullWatch>) -> Watching {
+        Watching { watch, task: None, next: Instant::now(), told: None }
+    }
+
+    /// The next look comes at once: an agent may have answered a review.
+    pub(super) fn hurry(&mut self) {
+        self.next = Instant::now();
+    }
+
+    pub(super) fn is_due(&self) -> bool {
+        self.watch.is_some() && self.next <= Instant::now()
+    }
+
+    pub(super) fn begin(&mut self, durability: Durability) {
+        if let Some(mut watch) = self.watch.take() {
+            self.task = Some(tokio::task::spawn_blocking(move || {
+                let looked = Store::open(watch.database(), durability)
+                    .map_err(|error| error_chain(&error))
+                    .and_then(|mut store| {
+                        watch.look(&mut store, false).map_err(|error| error_chain(&error))
+                    });
+                (watch, looked)
+            }));
+        }
+    }
 }
 
 /// Returns each account of the agents once, and for each agent the fingerprint of its account;

@@ -14,6 +14,7 @@ mod recovery;
 mod report;
 mod state;
 mod stop;
+mod watching;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -38,6 +39,7 @@ use crate::error_chain::error_chain;
 use crate::launch::Launcher;
 use crate::pace::Pace;
 use crate::process;
+use crate::pull_requests::PullWatch;
 use crate::settings::{AgentSettings, Places, RunRules};
 
 /// Interval between looks for changes: the shortest, right after a change, and the longest, without
@@ -80,6 +82,8 @@ pub struct WorkOptions {
     pub resources: Resources,
     /// The plan to drive. `filter` must then select the atoms below the plan's epic.
     pub drive: Option<Drive>,
+    /// Watches the open pull requests, if that is wanted.
+    pub pulls: Option<PullWatch>,
 }
 
 /// Bounds on a worker's use of the machine, and on cost.

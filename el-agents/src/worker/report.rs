@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use el_core::model::{Atom, Cost, Outcome, Run, Status, Timestamp};
+use el_core::model::{Atom, Cost, Outcome, PullRequest, Run, Status, Timestamp};
 use el_core::model::{Pause, PauseKind};
 use el_core::rules::orchestrate::Step;
 use serde::Serialize;
+
+use crate::pull_requests::PullOutcome;
 
 /// An event in a worker's life.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,6 +55,13 @@ pub enum Report {
     Released {},
     /// A plan that is driven on has come to another step.
     Step { epic: String, step: Step },
+    /// A pull request is not as it was.
+    PullRequest { pull_request: Box<PullRequest> },
+    /// The review or a check of an atom's pull request asks for something: the atom is open again,
+    /// or blocked after enough attempts.
+    AskedFor { atom: String, is_blocked: bool },
+    /// What an agent did about that was to be pushed.
+    Answered { atom: String, fate: PullOutcome, detail: Option<String> },
     /// A message that a person should see.
     Warning { message: String },
     /// Claiming has stopped; the worker waits for running sessions.

@@ -10,7 +10,7 @@ use el_core::rules::budget::usd_to_micros;
 use el_core::rules::plan::{self, Action, Phase, Snapshot};
 use el_core::{Error, Store};
 
-use super::memory::{PlanMemory, Recovery, Starts, TrackedRun, accounts_of};
+use super::memory::{PlanMemory, Recovery, Starts, TrackedRun, Watching, accounts_of};
 use super::report::{Listener, Live, Report, StoppedBy, Summary};
 use super::{WorkError, WorkOptions, is_there};
 use crate::account::Account;
@@ -47,6 +47,7 @@ pub(super) struct State<'a> {
     pub(super) warned_of_account: bool,
     pub(super) driven: PlanMemory,
     pub(super) recoveries: Vec<Recovery>,
+    pub(super) watching: Watching,
 }
 
 /// Signs off workers whose processes have ended. Until then, a plan that such a worker drove counts
@@ -126,6 +127,7 @@ impl<'a> State<'a> {
             warned_of_account: false,
             driven: PlanMemory::default(),
             recoveries: Vec::new(),
+            watching: Watching::new(options.pulls.clone()),
         })
     }
 
@@ -197,6 +199,7 @@ impl<'a> State<'a> {
         }
         forget_dead_workers(&mut self.store, &view.workers);
         self.collect_recoveries().await;
+        self.watch_pulls().await;
         self.report_finished_runs(&view)?;
         self.report_pauses(&view);
         let actions = self.plan_actions(&view, now);
@@ -301,6 +304,7 @@ impl<'a> State<'a> {
             if !matches!(launched, Ok(true)) {
                 self.count_failure(&run, outcome, took)?;
             }
+            self.watching.hurry();
             self.summary.count_outcome(&run.atom_id, outcome);
             self.summary.turns += run.progress.turns;
             self.summary.cost += run.progress.cost;

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::{List, Window, stream_list};
 use crate::output::time::{self, Towards};
-use crate::output::{atoms, holds, style};
+use crate::output::{atoms, holds, pull_requests, style};
 use crate::values::{SortArg, word_parser};
 use crate::watch::WatchArgs;
 
@@ -228,7 +228,7 @@ fn look(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The words for what each row waits for.
+/// The words for what each row waits for; its pull request is told until it is merged.
 fn waits(store: &Store, rows: &[Row], now: Timestamp) -> Result<Vec<String>> {
     let known = rows.iter().map(|row| row.holds.clone()).collect::<Option<Vec<_>>>();
     let all = match known {
@@ -238,7 +238,16 @@ fn waits(store: &Store, rows: &[Row], now: Timestamp) -> Result<Vec<String>> {
             ops::waits(store, &atoms, now)?
         }
     };
-    Ok(all.iter().map(|holds| holds::briefly(holds, now)).collect())
+    let ids: Vec<&str> = rows.iter().map(|row| row.atom.id.as_str()).collect();
+    let pulls = ops::latest_pull_requests(store, &ids)?;
+    let words = |(row, holds): (&Row, &Vec<Hold>)| {
+        let mut told = vec![holds::briefly(holds, now)];
+        let of_row = pulls.iter().find(|one| one.atom_id == row.atom.id);
+        told.extend(of_row.and_then(pull_requests::briefly));
+        told.retain(|words| !words.is_empty());
+        told.join(", ")
+    };
+    Ok(rows.iter().zip(&all).map(words).collect())
 }
 
 /// Notes below the list: epics that can be closed; of the descendants of an atom, the number of

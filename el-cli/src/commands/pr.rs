@@ -12,6 +12,7 @@ mod answer;
 mod list;
 mod merge;
 mod open;
+mod place;
 mod watch;
 
 pub(super) use answer::{Listing, Opening};

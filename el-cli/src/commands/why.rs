@@ -249,12 +249,17 @@ fn of_others(hold: &Hold, now: Timestamp) -> String {
             }
         }
         Hold::Ending { of, run, via } => {
-            let who = via
-                .as_ref()
-                .map_or_else(|| "It".to_owned(), |parent| format!("Its parent {parent}"));
             format!(
-                "{who} waits until {run} has ended: {of}, which it did, is over, and its agent \
-                 may still be writing."
+                "{} waits until {run} has ended: {of}, which it did, is over, and its agent \
+                 may still be writing.",
+                who(via.as_deref())
+            )
+        }
+        Hold::Unmerged { of, via } => {
+            format!(
+                "{} waits until the branch of {of} is merged (pr_gate is 'merged'); el pr {of} \
+                 opens its pull request or says how far it is.",
+                who(via.as_deref())
             )
         }
         Hold::Plan { epic } => {
@@ -267,6 +272,10 @@ fn of_others(hold: &Hold, now: Timestamp) -> String {
             format!("Its parent {parent} is {status}, which holds what is in it.")
         }
     }
+}
+
+fn who(parent: Option<&str>) -> String {
+    parent.map_or_else(|| "It".to_owned(), |parent| format!("Its parent {parent}"))
 }
 
 /// An attempt in a sentence.

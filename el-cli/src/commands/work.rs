@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::backups;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::pull_watch::watch_for_work;
 use crate::settings::{Settings, WorkSettings};
 use crate::{complete, mistyped};
 
@@ -347,6 +348,7 @@ fn work_options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOption
         preamble: None,
         resources: resolved.work.resources,
         drive: None,
+        pulls: watch_for_work(app, this_program()?)?,
     })
 }
 

@@ -114,6 +114,17 @@ impl From<PullError> for CommandError {
             PullError::Place { message, hint } => {
                 CommandError::config_error("pr_remote", message).with_hint(hint)
             }
+            PullError::Remotes { .. } => CommandError::config_error("pr_remote", error.to_string())
+                .with_hint(
+                    "el config set pr_remote NAME says where branches are pushed, and el config \
+                     set pr_repo OWNER/NAME which repository receives the work",
+                ),
+            PullError::Fork { ref fork, ref parent } => {
+                CommandError::config_error("pr_repo", error.to_string()).with_hint(format!(
+                    "el config set pr_repo {parent}, or pr_repo {fork}, says which one receives \
+                     the work"
+                ))
+            }
         }
     }
 }

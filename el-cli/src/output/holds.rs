@@ -34,6 +34,7 @@ fn one(hold: &Hold, now: Timestamp) -> String {
         Hold::BackOff { until } => format!("another try, {}", time::relative_time(now, *until)),
         Hold::Running { run } => run.clone(),
         Hold::Ending { run, via, .. } => through(run, via.as_deref()),
+        Hold::Unmerged { of, via } => through(&format!("the merge of {of}"), via.as_deref()),
         Hold::Parent { parent, status } => format!("{parent} ({status})"),
         Hold::Plan { epic } => format!("the plan {epic}"),
         Hold::Blocked { by, bond, via } => {

@@ -31,6 +31,12 @@ pub(crate) fn state_words(one: &PullRequest) -> String {
     }
 }
 
+/// The number and the state of one that is not merged.
+pub(crate) fn briefly(one: &PullRequest) -> Option<String> {
+    let is_told = one.state != PullRequestState::Merged;
+    is_told.then(|| format!("{} {}", number_text(one), state_words(one)))
+}
+
 /// The number, the state and the address.
 pub(crate) fn brief(one: &PullRequest) -> String {
     let url = one.url.as_deref().map(|url| format!("  {}", sanitize::one_line(url)));

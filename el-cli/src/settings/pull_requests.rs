@@ -1,7 +1,7 @@
 //! The settings of pull requests.
 
 use el_agents::forge::MergeMethod;
-use el_agents::pull_requests::{FeedbackRules, TextRules, WantedPlace};
+use el_agents::pull_requests::{FeedbackRules, PullOptions, TextRules, WantedPlace};
 
 use super::Settings;
 use super::value::Value;
@@ -11,7 +11,7 @@ use crate::error::Result;
 #[derive(Debug)]
 pub(crate) struct PullSettings {
     pub(crate) place: WantedPlace,
-    pub(crate) is_draft: bool,
+    pub(crate) options: PullOptions,
     pub(crate) texts: TextRules,
 }
 
@@ -22,6 +22,11 @@ impl Settings {
     /// Returns true if `el land` opens pull requests and moves no branch.
     pub(crate) fn lands_by_pull_request(&self) -> Result<bool> {
         Ok(self.optional_text("land_via", None)?.as_deref() == Some("pr"))
+    }
+
+    /// Returns true if `el work` watches pull requests.
+    pub(crate) fn watches_pull_requests(&self) -> Result<bool> {
+        Ok(self.value("pr_watch", None)? == Value::Bool(true))
     }
 
     /// What `el pr watch` hands to the next attempt.
@@ -71,7 +76,14 @@ impl Settings {
                 repo: self.optional_text("pr_repo", None)?,
                 base: None,
             },
-            is_draft: is_on("pr_draft")?,
+            options: PullOptions {
+                is_draft: is_on("pr_draft")?,
+                changes_draft: false,
+                changes_base: false,
+                dry_run: false,
+                stacks: self.optional_text("pr_stack", None)?.as_deref() == Some("base"),
+                deletes_branch: is_on("pr_delete_branch")?,
+            },
             texts: TextRules {
                 tells_cost: is_on("pr_cost")?,
                 private_values,

@@ -179,6 +179,12 @@ impl Settings {
         self.value("epic_autoclose", None).is_ok_and(|value| value == Value::Bool(true))
     }
 
+    /// Returns true if dependants wait for the merge of what they depend on. A bad value holds
+    /// none.
+    pub(crate) fn waits_for_merges(&self) -> bool {
+        self.value("pr_gate", None).is_ok_and(|value| value == Value::Text("merged".to_owned()))
+    }
+
     /// The agents that may delegate tasks; empty means all.
     pub(crate) fn allowed_delegates(&self) -> Result<Vec<String>> {
         self.text_list("delegates", None)

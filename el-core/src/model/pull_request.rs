@@ -53,8 +53,8 @@ pub struct PullRequest {
     pub number: Option<u64>,
     pub url: Option<String>,
     pub state: PullRequestState,
-    /// Of an open one: `draft`, `waiting`, `failing`, `changes_requested` or `ready`; else why it
-    /// ended.
+    /// Of an open one: `draft`, `waiting`, `failing`, `changes_requested`, `conflict`, `behind` or
+    /// `ready`; else why it ended.
     pub detail: Option<String>,
     pub merge_commit: Option<String>,
     /// The head that was merged.
@@ -66,6 +66,9 @@ pub struct PullRequest {
     pub next_look: Option<Timestamp>,
     /// Questions in a row that failed.
     pub failures: u32,
+    /// el made the branch at the remote, and deletes it there after the merge.
+    #[serde(skip)]
+    pub owns_branch: bool,
 }
 
 impl PullRequest {

@@ -8,9 +8,9 @@ use super::change::resolve_atom;
 use super::pause::paused_in;
 use crate::Result;
 use crate::model::Pause;
-use crate::model::{Atom, BondKind, Comment, Run, Timestamp};
+use crate::model::{Atom, BondKind, Comment, Run, Status, Timestamp};
 use crate::rules::ready::{Hold, Node, Snapshot};
-use crate::store::{Store, Tx, atom, bond, comment, orchestration, run};
+use crate::store::{Store, Tx, atom, bond, comment, orchestration, run, unmerged};
 
 /// Why an atom has its status.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -117,6 +117,7 @@ pub(super) fn load_node(tx: &Tx<'_>, atom: &Atom) -> Result<Node> {
         retry_at: atom.retry_at,
         close_reason: atom.close_reason.clone(),
         live_run: atom.run_id.clone(),
+        is_unmerged: atom.status == Status::Closed && unmerged::is_noted(tx, &atom.id)?,
         is_resting_plan: false,
     })
 }

@@ -63,6 +63,7 @@ mod tasks;
 mod uncommitted;
 mod undo;
 mod unfinished;
+mod unmerged;
 mod update;
 mod verify;
 mod waiting;
@@ -116,11 +117,12 @@ pub use pause::{
 };
 pub use place_run::place_run;
 pub use post::{NewMessage, post};
-pub use pr_feedback::{Given, Remark, give_remarks};
+pub use pr_feedback::{Given, Remark, give_remarks, knows_remark, takes_remarks};
 pub use prime::{COUNTED, Primed, prime};
 pub use pull_requests::{
-    NewPullRequest, SeenPullRequest, begin_push, pull_request_opened, pull_request_opening,
-    pull_request_pushed, pull_request_seen, pull_requests, pull_requests_of, put_off_look,
+    NewPullRequest, SeenPullRequest, begin_push, latest_pull_requests, pull_request_opened,
+    pull_request_opening, pull_request_pushed, pull_request_seen, pull_requests, pull_requests_of,
+    put_off_look, remark_rounds,
 };
 pub use queue::{AgentQueue, Executing, QueuedTask, queue};
 pub use record_landing::{LandingRecord, record_landing};
@@ -145,6 +147,7 @@ pub use tasks::{Task, TaskFilter, get_task, list_tasks, task_position};
 pub use uncommitted::remind_of_uncommitted;
 pub use undo::{Step, StepChange, undo, undo_steps};
 pub use unfinished::{has_unfinished, take_unfinished};
+pub use unmerged::{forget_unmerged, set_merge_gate, unmerged_atoms, waits_for_merge};
 pub use update::{AtomPatch, Updated, update};
 pub use verify::record_verify;
 pub use waiting::{Held, waiting, waits};

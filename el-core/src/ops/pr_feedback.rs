@@ -92,6 +92,26 @@ pub fn give_remarks(
     })
 }
 
+/// Returns true if the atom's next attempt may be told of remarks: it is closed, and no run is
+/// left.
+///
+/// # Errors
+///
+/// If there is no such atom, or the database cannot be read.
+pub fn takes_remarks(store: &Store, id: &str) -> Result<bool> {
+    let atom = store.read(|tx| atom::get(tx, id))?;
+    Ok(atom.status == Status::Closed && atom.run_id.is_none())
+}
+
+/// Returns true if a remark, by its commit and its id, was handed to an attempt.
+///
+/// # Errors
+///
+/// If the database cannot be read.
+pub fn knows_remark(store: &Store, key: (&str, i64), remark: (&str, &str)) -> Result<bool> {
+    store.read(|tx| pull_request::knows_remark(tx, key, remark))
+}
+
 /// Records the remarks that are new, as one round.
 fn record_new<'a>(
     tx: &Tx<'_>,

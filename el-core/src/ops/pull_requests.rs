@@ -1,8 +1,9 @@
 use serde_json::json;
 
 use super::change::{ChangeDetails, set_status};
+use super::unmerged::note_branch;
 use crate::model::{EventKind, PullRequest, PullRequestState, Status, Timestamp};
-use crate::store::{Store, Tx, atom, event, pull_request, run};
+use crate::store::{Store, Tx, atom, event, pull_request, run, unmerged};
 use crate::{Ctx, Error, Result};
 
 /// The place of a pull request, and the commit that is about to be pushed.
@@ -14,6 +15,8 @@ pub struct NewPullRequest<'a> {
     pub head_ref: &'a str,
     pub base_ref: &'a str,
     pub tip: &'a str,
+    /// The push makes the branch, which is to be deleted after the merge.
+    pub owns_branch: bool,
 }
 
 /// What the forge said about a pull request.
@@ -51,7 +54,11 @@ pub fn begin_push(
                         format!("the pull request of {atom_id} is in {}", live.repo),
                     ));
                 }
-                PullRequest { pushing: Some(new.tip.to_owned()), ..live }
+                PullRequest {
+                    pushing: Some(new.tip.to_owned()),
+                    owns_branch: live.owns_branch || new.owns_branch,
+                    ..live
+                }
             }
             None => PullRequest {
                 record_type: PullRequest::RECORD_TYPE,
@@ -74,9 +81,11 @@ pub fn begin_push(
                 seen_at: None,
                 next_look: None,
                 failures: 0,
+                owns_branch: new.owns_branch,
             },
         };
         pull_request::put(tx, &one)?;
+        note_branch(tx, &one.atom_id, ctx.now)?;
         record_step(tx, ctx, &one, &json!({ "pushing": new.tip }))?;
         Ok(one)
     })
@@ -178,6 +187,9 @@ pub fn pull_request_seen(
         if (before.state, &before.detail) != (one.state, &one.detail) {
             record_step(tx, ctx, &one, &json!({ "detail": one.detail }))?;
         }
+        if one.state == PullRequestState::Merged {
+            unmerged::forget(tx, &one.atom_id)?;
+        }
         let has_closed = before.state.is_live() && one.state == PullRequestState::Closed;
         let atom = atom::get(tx, key.0)?;
         if has_closed && atom.status == Status::Closed && atom.run_id.is_none() {
@@ -233,6 +245,30 @@ pub fn pull_requests(store: &Store, live: bool) -> Result<Vec<PullRequest>> {
 /// If the id is unknown or ambiguous, or the database cannot be read.
 pub fn pull_requests_of(store: &Store, id: &str) -> Result<Vec<PullRequest>> {
     store.read(|tx| pull_request::of_atom(tx, &atom::resolve(tx, id)?))
+}
+
+/// How often remarks were handed to attempts of an atom.
+///
+/// # Errors
+///
+/// If the database cannot be read.
+pub fn remark_rounds(store: &Store, id: &str) -> Result<i64> {
+    store.read(|tx| pull_request::remark_rounds(tx, id))
+}
+
+/// The latest pull request of each of these atoms that has one, in their order.
+///
+/// # Errors
+///
+/// If the database cannot be read.
+pub fn latest_pull_requests(store: &Store, atoms: &[&str]) -> Result<Vec<PullRequest>> {
+    store.read(|tx| {
+        let mut found = Vec::new();
+        for atom in atoms {
+            found.extend(pull_request::of_atom(tx, atom)?.pop());
+        }
+        Ok(found)
+    })
 }
 
 fn find(tx: &Tx<'_>, (atom, seq): (&str, i64)) -> Result<PullRequest> {

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use crate::model::{Event, EventKind};
-use crate::store::{Store, atom, event, run};
+use crate::store::{Store, atom, event, run, unmerged};
 use crate::{Ctx, Result};
 
 /// The result of landing an atom's branch.
@@ -37,6 +37,9 @@ pub fn record_landing(
     store.write(|tx| {
         run::fence(tx, ctx)?;
         let id = atom::resolve(tx, id)?;
+        if has_landed {
+            unmerged::forget(tx, &id)?;
+        }
         let events = event::list(tx, Some(&id), 0, i64::MAX)?;
         let is_landing =
             |event: &&Event| matches!(event.kind, EventKind::Landed | EventKind::LandFailed);

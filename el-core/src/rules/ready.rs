@@ -24,6 +24,8 @@ pub struct Node {
     pub retry_from: Option<Timestamp>,
     pub close_reason: Option<String>,
     pub live_run: Option<String>,
+    /// Closed, and dependants wait for the merge of its branch.
+    pub is_unmerged: bool,
     /// The epic of a plan that has not ended and has no driver.
     pub is_resting_plan: bool,
 }
@@ -55,6 +57,9 @@ pub enum Hold {
     /// A dependency of the atom, or of an ancestor (`via`), is over with a live run: the agent may
     /// still be writing.
     Ending { of: String, run: String, via: Option<String> },
+    /// A dependency of the atom, or of an ancestor (`via`), is closed with a branch that is not
+    /// merged.
+    Unmerged { of: String, via: Option<String> },
     /// An ancestor is held.
     Parent { parent: String, status: Status },
     /// The plan of the atom has no driver: only filed, or interrupted.
@@ -132,14 +137,9 @@ impl Snapshot {
                     bond: *bond,
                     via: via.map(str::to_owned),
                 });
-            } else if bond.is_blocking()
-                && let Some((of, run)) = self.at_work(source, *bond == BondKind::WaitsFor)
-            {
-                holds.push(Hold::Ending {
-                    of: of.to_owned(),
-                    run: run.to_owned(),
-                    via: via.map(str::to_owned),
-                });
+            } else if bond.is_blocking() {
+                let via = via.map(str::to_owned);
+                holds.extend(self.unsettled(source, *bond == BondKind::WaitsFor, via));
             }
         }
     }
@@ -148,14 +148,19 @@ impl Snapshot {
         self.nodes_below(id).iter().skip(1).any(|(_, node)| !node.status.is_over())
     }
 
-    /// Returns a live run of an atom, or also of a descendant.
-    fn at_work(&self, id: &str, with_children: bool) -> Option<(&str, &str)> {
+    /// A live run or an unmerged branch of an atom that is over, or also of a descendant.
+    fn unsettled(&self, id: &str, with_children: bool, via: Option<String>) -> Option<Hold> {
         let looked_at = if with_children {
             self.nodes_below(id)
         } else {
             self.nodes.get_key_value(id).into_iter().collect()
         };
-        looked_at.into_iter().find_map(|(id, node)| Some((id.as_str(), node.live_run.as_deref()?)))
+        let run = looked_at.iter().find_map(|(id, node)| Some((*id, node.live_run.clone()?)));
+        if let Some((of, run)) = run {
+            return Some(Hold::Ending { of: of.clone(), run, via });
+        }
+        let (of, _) = looked_at.into_iter().find(|(_, node)| node.is_unmerged)?;
+        Some(Hold::Unmerged { of: of.clone(), via })
     }
 
     /// Returns an atom and all descendants, without duplicates.

@@ -17,6 +17,8 @@ pub(crate) const BUDGET_PER_DAY: &str = "budget_per_day";
 pub(crate) const BUDGET_LIFTED: &str = "budget_lifted_day";
 /// `1`: an epic is closed once all that it contains is over.
 pub(crate) const EPIC_AUTOCLOSE: &str = "epic_autoclose";
+/// Present while dependants wait for merges.
+pub(crate) const MERGE_GATE: &str = "merge_gate";
 /// The runs in a row that failed without having done anything, as JSON.
 pub(crate) const EMPTY_RUNS: &str = "empty_runs";
 /// Why a worker holds back ready atoms: the time in microseconds, a blank, and the reason.

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0001_init.sql"),
     include_str!("../../../migrations/sqlite/0002_pull_requests.sql"),
     include_str!("../../../migrations/sqlite/0003_series.sql"),
+    include_str!("../../../migrations/sqlite/0004_unmerged.sql"),
 ];
 
 /// The newest schema that `el` knows.
@@ -123,6 +124,7 @@ mod tests {
         include_str!("../../../migrations/sqlite/samples/0001_init.sql"),
         include_str!("../../../migrations/sqlite/samples/0002_pull_requests.sql"),
         include_str!("../../../migrations/sqlite/samples/0003_series.sql"),
+        include_str!("../../../migrations/sqlite/samples/0004_unmerged.sql"),
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {

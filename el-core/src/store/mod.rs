@@ -38,6 +38,7 @@ pub(crate) mod series;
 #[cfg(feature = "postgres")]
 mod server;
 pub(crate) mod stats;
+pub(crate) mod unmerged;
 pub(crate) mod worker;
 
 pub use backup::{

@@ -6,7 +6,7 @@ use crate::model::{PullRequest, PullRequestState, Timestamp};
 
 const COLUMNS: &str = "atom_id, seq, forge, repo, head_owner, head_ref, base_ref, pushing, pushed, \
     number, url, state, detail, merge_commit, merged_head, created_at, seen_at, next_look, \
-    failures";
+    failures, owns_branch";
 
 fn from_row(row: &Row<'_>) -> engine::Result<PullRequest> {
     let state: String = row.get(11)?;
@@ -33,6 +33,7 @@ fn from_row(row: &Row<'_>) -> engine::Result<PullRequest> {
         seen_at: time(row.get(16)?),
         next_look: time(row.get(17)?),
         failures: u32::try_from(row.get::<_, i64>(18)?).unwrap_or(u32::MAX),
+        owns_branch: row.get::<_, i64>(19)? != 0,
     })
 }
 
@@ -41,11 +42,12 @@ pub(crate) fn put(tx: &Tx<'_>, one: &PullRequest) -> Result<()> {
     let number = one.number.and_then(|number| i64::try_from(number).ok());
     tx.prepare_cached(&format!(
         "INSERT INTO pull_requests ({COLUMNS})
-         VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)
+         VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,
+           ?20)
          ON CONFLICT (atom_id, seq) DO UPDATE SET forge = ?3, repo = ?4, head_owner = ?5,
            head_ref = ?6, base_ref = ?7, pushing = ?8, pushed = ?9, number = ?10, url = ?11,
            state = ?12, detail = ?13, merge_commit = ?14, merged_head = ?15, created_at = ?16,
-           seen_at = ?17, next_look = ?18, failures = ?19"
+           seen_at = ?17, next_look = ?18, failures = ?19, owns_branch = ?20"
     ))
     .and_then(|mut s| {
         s.execute(params![
@@ -68,6 +70,7 @@ pub(crate) fn put(tx: &Tx<'_>, one: &PullRequest) -> Result<()> {
             one.seen_at.map(Timestamp::as_micros),
             one.next_look.map(Timestamp::as_micros),
             i64::from(one.failures),
+            i64::from(one.owns_branch),
         ])
     })
     .doing("record a pull request")
@@ -134,6 +137,20 @@ pub(crate) fn insert_remark(
         .and_then(|mut s| s.execute(params![atom, seq, head, id, round, now.as_micros()]))
         .doing("record a remark")?;
     Ok(added > 0)
+}
+
+/// Returns true if a remark was recorded.
+pub(crate) fn knows_remark(
+    tx: &Tx<'_>,
+    (atom, seq): (&str, i64),
+    (head, id): (&str, &str),
+) -> Result<bool> {
+    tx.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM pr_feedback
+         WHERE atom_id = ?1 AND seq = ?2 AND head = ?3 AND item = ?4)",
+    )
+    .and_then(|mut s| s.query_row(params![atom, seq, head, id], |row| row.get(0)))
+    .doing("look for a remark")
 }
 
 /// How often remarks were handed to attempts of an atom.

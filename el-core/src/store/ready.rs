@@ -43,13 +43,17 @@ macro_rules! has_live_blocker {
     };
 }
 
-/// SQL: the targets of an atom that is over with a live run: the agent may still be writing.
-/// Evaluated once per query, from the live runs. `CROSS JOIN` fixes the order of the loops: the
-/// planner has no statistics and would scan all bonds.
+/// SQL: the targets of an atom that is over with a live run, since the agent may still be writing,
+/// or closed with a branch whose merge is waited for. Evaluated once per query, from those atoms.
+/// `CROSS JOIN` fixes the order of the loops: the planner has no statistics and would scan all
+/// bonds.
 macro_rules! behind_a_run {
     () => {
         "WITH RECURSIVE
-           at_work (id) AS (SELECT r.atom_id FROM runs r WHERE r.outcome IS NULL),
+           at_work (id) AS (
+             SELECT r.atom_id FROM runs r WHERE r.outcome IS NULL
+             UNION ALL SELECT u.atom_id FROM unmerged u CROSS JOIN atoms c ON c.id = u.atom_id
+               WHERE c.status = 'closed'),
            within (id) AS (
              SELECT id FROM at_work
              UNION SELECT p.parent_id FROM within CROSS JOIN atoms p ON p.id = within.id

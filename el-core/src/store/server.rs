@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/postgres/0001_init.sql"),
     include_str!("../../../migrations/postgres/0002_pull_requests.sql"),
     include_str!("../../../migrations/postgres/0003_series.sql"),
+    include_str!("../../../migrations/postgres/0004_unmerged.sql"),
 ];
 
 /// The key of `meta` under which the version of the schema is kept.
@@ -198,6 +199,7 @@ mod tests {
         include_str!("../../../migrations/postgres/samples/0001_init.sql"),
         include_str!("../../../migrations/postgres/samples/0002_pull_requests.sql"),
         include_str!("../../../migrations/postgres/samples/0003_series.sql"),
+        include_str!("../../../migrations/postgres/samples/0004_unmerged.sql"),
     ];
 
     /// A schema of its own on the server that `scripts/with-postgres` started.

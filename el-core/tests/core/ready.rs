@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use el_core::model::{BondKind, IssueType, Status};
+use el_core::model::{BondKind, IssueType, PullRequestState, Status};
 use el_core::ops::{self, AtomPatch, Begin, Goal, Guard, PlanSettings};
 use el_core::rules::ready::Hold;
 use proptest::prelude::*;
@@ -20,6 +20,9 @@ enum Step {
     Settle,
     Wait(u64),
     Plan(usize),
+    /// The gate of merges is on or off.
+    Gate(bool),
+    Merged(usize),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -36,6 +39,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Settle),
         1 => (1_u64..60).prop_map(Step::Wait),
         1 => (0_usize..7).prop_map(Step::Plan),
+        1 => any::<bool>().prop_map(Step::Gate),
+        1 => (0_usize..7).prop_map(Step::Merged),
     ]
 }
 
@@ -71,7 +76,15 @@ proptest! {
                         AtomPatch { defer_until: Some(Some(until)), ..AtomPatch::default() };
                     drop(ops::update(&mut p.store, &person, &[&ids[a]], &patch, &Guard::default()));
                 }
-                Step::Claim => live.extend(p.claim().map(|c| c.run.id)),
+                Step::Claim => {
+                    if let Some(claimed) = p.claim() {
+                        let (run, token) = (&claimed.run.id, &claimed.run.token);
+                        ops::place_run(&mut p.store, p.now, run, token, "/tree").unwrap();
+                        live.push(claimed.run.id);
+                    }
+                }
+                Step::Gate(is_on) => ops::set_merge_gate(&mut p.store, &person, is_on).unwrap(),
+                Step::Merged(a) => ops::forget_unmerged(&mut p.store, &ids[a]).unwrap(),
                 Step::Settle => {
                     if let Some(run) = live.pop() {
                         p.settle(&run, 0);
@@ -209,6 +222,87 @@ fn what_waits_for_an_atom_waits_for_the_end_of_its_run_too() {
     assert!(p.ready().is_empty());
     p.settle(&live.run.id, 0);
     assert_eq!(p.ready(), [last]);
+}
+
+#[test]
+fn what_builds_on_an_atom_waits_for_the_merge_of_its_branch_if_that_is_asked_for() {
+    let mut p = Project::new();
+    let (first, epic, child, next) =
+        (p.create("first"), p.create("epic"), p.create("child"), p.create("next"));
+    let person = person(p.now);
+    ops::dep_add(&mut p.store, &person, &epic, &child, BondKind::ParentChild).unwrap();
+    ops::dep_add(&mut p.store, &person, &first, &epic, BondKind::Blocks).unwrap();
+    ops::dep_add(&mut p.store, &person, &first, &next, BondKind::Blocks).unwrap();
+    ops::set_merge_gate(&mut p.store, &person, true).unwrap();
+
+    let live = p.claim().unwrap();
+    ops::place_run(&mut p.store, p.now, &live.run.id, &live.run.token, "/tree").unwrap();
+    p.wait(Duration::from_secs(1));
+    let person = p.person();
+    ops::close(&mut p.store, &person, &[&first], None, &Guard::default()).unwrap();
+    p.settle(&live.run.id, 0);
+    assert!(p.ready().is_empty() && p.claim().is_none());
+    let held = |p: &Project, id: &str| ops::explain(&p.store, id, p.now).unwrap().holds;
+    assert_eq!(held(&p, &next), [Hold::Unmerged { of: first.clone(), via: None }]);
+    assert_eq!(held(&p, &child), [Hold::Unmerged { of: first.clone(), via: Some(epic.clone()) }]);
+    let queue = ops::queue(&p.store, &["claude".to_owned()], p.now, &|_| true).unwrap();
+    assert_eq!(queue[0].queued_tasks, 0);
+    assert_eq!(ops::unmerged_atoms(&p.store).unwrap(), [first.clone()]);
+
+    // Work that is given up holds nothing; once it is closed again, it does.
+    let status = |p: &mut Project, status| {
+        let patch = AtomPatch { status: Some(status), ..AtomPatch::default() };
+        ops::update(&mut p.store, &person, &[&first], &patch, &Guard::default()).unwrap();
+    };
+    status(&mut p, Status::Discard);
+    assert_eq!(p.ready().len(), 3);
+    status(&mut p, Status::Closed);
+    assert!(p.ready().is_empty());
+
+    let place = ops::NewPullRequest {
+        forge: "github",
+        repo: "github.com/acme/shop",
+        head_owner: "acme",
+        head_ref: "el/first",
+        base_ref: "main",
+        tip: "aa",
+        owns_branch: false,
+    };
+    let record = ops::begin_push(&mut p.store, &person, &first, &place).unwrap();
+    let merged = ops::SeenPullRequest {
+        state: PullRequestState::Merged,
+        detail: None,
+        base_ref: None,
+        merge_commit: Some("bb"),
+        merged_head: Some("aa"),
+    };
+    let key = (record.atom_id.as_str(), record.seq);
+    ops::pull_request_seen(&mut p.store, &person, key, &merged).unwrap();
+    assert_eq!(p.ready(), [epic, child, next]);
+}
+
+#[test]
+fn turning_the_gate_on_holds_what_builds_on_open_pull_requests_and_off_frees_it() {
+    let mut p = Project::new();
+    let (first, next) = (p.create("first"), p.create("next"));
+    let person = person(p.now);
+    ops::dep_add(&mut p.store, &person, &first, &next, BondKind::Blocks).unwrap();
+    ops::close(&mut p.store, &person, &[&first], None, &Guard::default()).unwrap();
+    let place = ops::NewPullRequest {
+        forge: "github",
+        repo: "github.com/acme/shop",
+        head_owner: "acme",
+        head_ref: "el/first",
+        base_ref: "main",
+        tip: "aa",
+        owns_branch: false,
+    };
+    ops::begin_push(&mut p.store, &person, &first, &place).unwrap();
+    assert_eq!(p.ready(), std::slice::from_ref(&next));
+    ops::set_merge_gate(&mut p.store, &person, true).unwrap();
+    assert!(p.ready().is_empty());
+    ops::set_merge_gate(&mut p.store, &person, false).unwrap();
+    assert_eq!(p.ready(), [next]);
 }
 
 #[test]

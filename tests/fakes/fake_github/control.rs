@@ -6,7 +6,7 @@
 //! {"do": "set", "queue": true, …}        settings: queue, no_auto_merge, methods, permission,
 //!                                        private, strict, signed, required_checks,
 //!                                        required_reviews, checks, labels, template, log,
-//!                                        delete_branch_on_merge, protected
+//!                                        delete_branch_on_merge, protected, base_checks
 //! {"do": "issue", "number": 1, …}        writes these values over those of an issue
 //! {"do": "pull", "number": 1, …}         the same of a pull request
 //! {"do": "merge", "number": 1, "method": "SQUASH"}
@@ -133,7 +133,7 @@ fn in_pull(
         let said = json!({
             "id": format!("PRRC_{number}_{}", all.len() + 1), "author": values.get("author"),
             "association": values.get("association").unwrap_or(&json!("MEMBER")),
-            "body": values.get("body"), "at": now(),
+            "body": values.get("body"), "at": values.get("at").unwrap_or(&json!(now())),
         });
         values.insert("comments".to_owned(), json!([said]));
     }
@@ -142,7 +142,8 @@ fn in_pull(
     }
     values.insert("id".to_owned(), json!(id));
     values.insert("oid".to_owned(), head);
-    values.insert("at".to_owned(), json!(now()));
+    // One that a test dates is older than what is said now.
+    values.entry("at").or_insert(json!(now()));
     all.push(Value::Object(values));
     pull.insert(key.to_owned(), Value::Array(all));
     pull.insert("updatedAt".to_owned(), json!(now()));

@@ -79,9 +79,14 @@ pub(crate) fn repository(state: &State, of: &Repository) -> Value {
 pub(crate) fn branch(of: &Repository, name: &str) -> Value {
     let name = name.trim_start_matches("refs/heads/");
     let Some(oid) = git::tip(&of.folder, name) else { return Value::Null };
+    let on_branch = of.list("base_checks").into_iter().map(|mut check| {
+        check["__typename"] = json!("CheckRun");
+        check
+    });
+    let on_branch = json!({ "contexts": connection(on_branch.collect()) });
     json!({
         "__typename": "Ref", "id": format!("REF_{name}"), "name": name, "prefix": "refs/heads/",
-        "target": { "__typename": "Commit", "oid": oid },
+        "target": { "__typename": "Commit", "oid": oid, "statusCheckRollup": on_branch },
         "branchProtectionRule": {
             "requiresStrictStatusChecks": of.flag("strict"),
             "requiresCommitSignatures": of.flag("signed"),
@@ -116,7 +121,8 @@ fn rollup(of: &Repository, pull: &Map<String, Value>) -> Value {
                 "__typename": "CheckRun", "id": format!("CR_{run}"), "databaseId": 9,
                 "name": check["name"], "isRequired": is_required(of, check),
                 "status": check.get("status").unwrap_or(&json!("COMPLETED")),
-                "conclusion": conclusion(check), "startedAt": now(), "completedAt": now(),
+                "conclusion": conclusion(check), "startedAt": now(),
+                "completedAt": check.get("at").unwrap_or(&json!(now())),
                 "detailsUrl": format!("{}/actions/runs/{run}/job/9", of.url()),
                 "description": "", "event": "pull_request",
                 "checkSuite": { "workflowRun": {

@@ -6,7 +6,7 @@ use super::super::{Checks, Conflict, RequestFacts, Review};
 use super::{pulls_of, pulls_query, state_of, text_of};
 
 const FRAGMENT: &str = "fragment F on PullRequest { number url state isDraft headRefOid \
-    baseRefName mergeable reviewDecision isInMergeQueue isMergeQueueEnabled \
+    baseRefName mergeable mergeStateStatus reviewDecision isInMergeQueue isMergeQueueEnabled \
     autoMergeRequest { enabledAt } mergeCommit { oid } \
     reviewThreads(first: 100) { nodes { isResolved } } \
     commits(last: 1) { nodes { commit { oid statusCheckRollup { state } } } } }";
@@ -56,6 +56,7 @@ fn read_one(one: &Value, number: u64) -> Option<RequestFacts> {
             Some("MERGEABLE") => Conflict::No,
             _ => Conflict::Unknown,
         },
+        is_behind: one["mergeStateStatus"] == "BEHIND",
         open_threads: one["reviewThreads"]["nodes"]
             .as_array()
             .map_or(0, |all| all.iter().filter(|thread| thread["isResolved"] == false).count()),

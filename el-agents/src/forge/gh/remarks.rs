@@ -1,5 +1,6 @@
 //! The one query for what reviewers and checks want of all pull requests of a repository.
 
+use el_core::model::Timestamp;
 use serde_json::Value;
 
 use super::super::{ForgeRemark, RemarkKind};
@@ -7,18 +8,28 @@ use super::{pulls_of, pulls_query, text_of};
 
 /// The query for these numbers.
 pub(super) fn remarks_query(numbers: &[u64]) -> String {
-    let author = "author { login __typename } authorAssociation body";
+    let author = "author { login __typename } authorAssociation body createdAt";
+    let checks = |of_run: &str, of_status: &str| {
+        format!(
+            "statusCheckRollup {{ contexts(first: 100) {{ nodes {{ __typename \
+             ... on CheckRun {{ name conclusion {of_run} }} \
+             ... on StatusContext {{ context state {of_status} }} }} }} }}"
+        )
+    };
+    let base = checks("", "");
     pulls_query(numbers, |n| {
+        let required = format!("isRequired(pullRequestNumber: {n})");
+        let head = checks(
+            &format!("detailsUrl completedAt {required}"),
+            &format!("targetUrl createdAt {required}"),
+        );
         format!(
             "headRefOid \
              latestReviews(last: 50) {{ nodes {{ id state commit {{ oid }} {author} }} }} \
              reviewThreads(first: 100) {{ nodes {{ id isResolved path line \
              comments(first: 30) {{ nodes {{ id {author} }} }} }} }} \
-             commits(last: 1) {{ nodes {{ commit {{ oid statusCheckRollup {{ \
-             contexts(first: 100) {{ nodes {{ __typename \
-             ... on CheckRun {{ name conclusion detailsUrl isRequired(pullRequestNumber: {n}) }} \
-             ... on StatusContext {{ context state targetUrl isRequired(pullRequestNumber: {n}) }} \
-             }} }} }} }} }} }}"
+             baseRef {{ target {{ ... on Commit {{ {base} }} }} }} \
+             commits(last: 1) {{ nodes {{ commit {{ oid {head} }} }} }}"
         )
     })
 }
@@ -26,6 +37,10 @@ pub(super) fn remarks_query(numbers: &[u64]) -> String {
 /// The answer, in the order of the numbers.
 pub(super) fn read_remarks(answer: &Value, numbers: &[u64]) -> Vec<Vec<ForgeRemark>> {
     pulls_of(answer, numbers).map(|(_, one)| read_one(one)).collect()
+}
+
+fn time_of(value: &Value) -> Option<Timestamp> {
+    Timestamp::parse(value.as_str()?).ok()
 }
 
 fn nodes(of: &Value) -> impl Iterator<Item = &Value> {
@@ -43,6 +58,7 @@ fn remark(kind: RemarkKind, head: &str, id: String, said: &Value) -> ForgeRemark
         text: text_of(&said["body"]),
         place: None,
         run: None,
+        at: time_of(&said["createdAt"]),
     }
 }
 
@@ -68,25 +84,33 @@ fn read_one(one: &Value) -> Vec<ForgeRemark> {
     }
     let commit = &one["commits"]["nodes"][0]["commit"];
     if commit["oid"] == head.as_str() {
+        // A check that fails on the base too is nobody's fault here.
+        let base = &one["baseRef"]["target"]["statusCheckRollup"]["contexts"];
+        let of_base: Vec<&str> = nodes(base).filter_map(failed_name).collect();
         for check in nodes(&commit["statusCheckRollup"]["contexts"]) {
-            found.extend(failed_check(check, &head));
+            if failed_name(check).is_some_and(|name| !of_base.contains(&name)) {
+                found.extend(required_check(check, &head));
+            }
         }
     }
     found
 }
 
-fn failed_check(check: &Value, head: &str) -> Option<ForgeRemark> {
+/// The name of a check that failed.
+fn failed_name(check: &Value) -> Option<&str> {
     let result = check["conclusion"].as_str().or(check["state"].as_str())?;
     let has_failed = matches!(result, "FAILURE" | "ERROR" | "TIMED_OUT" | "STARTUP_FAILURE");
-    if !has_failed || check["isRequired"] != true {
-        return None;
-    }
-    let name = check["name"].as_str().or(check["context"].as_str())?;
+    check["name"].as_str().or(check["context"].as_str()).filter(|_| has_failed)
+}
+
+fn required_check(check: &Value, head: &str) -> Option<ForgeRemark> {
+    let name = failed_name(check).filter(|_| check["isRequired"] == true)?;
     let url = check["detailsUrl"].as_str().or(check["targetUrl"].as_str()).unwrap_or_default();
     let run = url.split("/runs/").nth(1).and_then(|rest| rest.split('/').next());
     Some(ForgeRemark {
         text: format!("the check {name} fails"),
         run: run.and_then(|run| run.parse().ok()),
+        at: time_of(&check["completedAt"]).or_else(|| time_of(&check["createdAt"])),
         ..remark(RemarkKind::Check, head, format!("check {name}"), &Value::Null)
     })
 }

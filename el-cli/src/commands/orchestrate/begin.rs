@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::commands::work;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::pull_watch::watch_for_work;
 use crate::settings::Settings;
 use crate::settings::keys::Key;
 use crate::settings::value::Value;
@@ -199,5 +200,6 @@ fn work_options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<Work
         preamble: None,
         resources: work.resources,
         drive: None,
+        pulls: watch_for_work(app, work::this_program()?)?,
     })
 }

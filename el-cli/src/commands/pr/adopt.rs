@@ -1,8 +1,9 @@
-use el_agents::pull_requests::{adopt, find_place};
+use el_agents::pull_requests::adopt;
 use el_core::ops;
 
 use super::answer::Listing;
 use super::forge;
+use super::place::find_or_ask;
 use crate::app::App;
 use crate::commands::worktrees::find_repository;
 use crate::complete;
@@ -29,7 +30,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut store = app.open_for_writing()?;
     let atom = ops::resolve_id(&store, &args.atom)?;
     let forge = forge();
-    let place = find_place(&repository, &forge, &settings.place)?;
+    let place = find_or_ask(app, &repository, &forge, &settings.place)?;
     let key = (atom.as_str(), args.number);
     let one = adopt(&mut store, &app.ctx(), &repository, &forge, &place, key)?;
     let listing = Listing::new(vec![one]);

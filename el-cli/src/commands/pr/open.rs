@@ -1,8 +1,9 @@
 use el_agents::git;
 use el_agents::land::{self, LandContext};
-use el_agents::pull_requests::{PullItem, PullOptions, PullRun, find_place, open_all};
+use el_agents::pull_requests::{PullItem, PullOptions, PullRun, open_all};
 
 use super::answer::{Opening, report_opening};
+use super::place::find_or_ask;
 use super::{forge, wanted_atoms};
 use crate::app::App;
 use crate::commands::work::this_program;
@@ -52,7 +53,7 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
     let (land, mut pull) = (settings.land_settings()?, settings.pull_settings()?);
     pull.place.base.clone_from(&args.base);
     let forge = forge();
-    let place = find_place(&repository, &forge, &pull.place)?;
+    let place = find_or_ask(app, &repository, &forge, &pull.place)?;
     let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
     let base_commit = place.fetch_base(&repository)?;
     let environment: Vec<_> = std::env::vars_os().collect();
@@ -72,10 +73,11 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
         base_commit: &base_commit,
         texts: &pull.texts,
         options: PullOptions {
-            is_draft: if args.ready { false } else { args.draft || pull.is_draft },
+            is_draft: !args.ready && (args.draft || pull.options.is_draft),
             changes_draft: args.draft || args.ready,
             changes_base: args.base.is_some(),
             dry_run: args.dry_run,
+            ..pull.options
         },
     };
     let items: Vec<PullItem> = open_all(&run, &mut app.open_for_writing()?, wanted.as_deref())?;

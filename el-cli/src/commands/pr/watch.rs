@@ -1,15 +1,14 @@
-use std::time::Duration;
-
-use el_agents::pull_requests::{PullError, gather_feedback, look_at};
+use el_agents::pull_requests::BETWEEN_LOOKS;
 use el_core::model::PullRequest;
-use el_core::ops::{self, Given};
+use el_core::ops::Given;
 
 use super::answer::Listing;
-use super::forge;
 use crate::app::App;
-use crate::commands::worktrees::find_repository;
+use crate::commands::work::this_program;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::time;
+use crate::pull_watch::pull_watch;
 
 /// Ask the forge what became of the pull requests: one query a minute for all of a repository
 #[derive(Debug, clap::Args)]
@@ -20,78 +19,52 @@ Examples:
 
 One that was merged counts as landed, so el worktrees prune takes its branch away. One that was
 closed without being merged sets its atom to deferred: el reopen or el discard decides. With
-pr_feedback, failed checks and reviews of trusted people reopen the atom with what they ask for.
-Ends once none is left that can be merged. While the forge cannot be reached, or takes no more
-calls, it waits, up to half an hour between two looks.")]
+pr_feedback, failed checks and reviews of trusted people reopen the atom with what they ask for,
+after two quiet minutes (--once: at once), and what its agent answers is pushed. el work does the
+same while it works (pr_watch). Ends once none is left that can be merged. While the forge cannot
+be reached, or takes no more calls, it waits, up to half an hour between two looks.")]
 pub(super) struct Args {
     /// Look once, and end
     #[arg(long)]
     once: bool,
 }
 
-/// The time between two looks, and the longest after failures.
-const MINUTE: Duration = Duration::from_secs(60);
-const LONGEST: Duration = Duration::from_secs(30 * 60);
-
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let repository = find_repository(app)?;
-    let forge = forge();
-    let settings = app.settings_for_agents()?;
-    app.warn_of_inert(&settings);
-    let rules = settings.feedback_rules()?;
-    let mut wait = MINUTE;
-    let mut told: Vec<PullRequest> = Vec::new();
+    app.warn_of_inert(&app.settings_for_agents()?);
+    let mut watch = pull_watch(app, this_program()?)?;
+    let mut is_first = true;
+    let mut told = None;
     loop {
-        let mut store = app.open_for_writing()?;
-        let live = ops::pull_requests(&store, true)?;
-        let ctx = app.ctx();
-        let looked = look_at(&mut store, &ctx, &repository, &forge, &live).and_then(|seen| {
-            gather_feedback(&mut store, &ctx, &forge, &rules, &seen).map(|given| (seen, given))
-        });
-        match looked {
-            Ok((seen, given)) if args.once => {
-                let listing = Listing::new(seen).with_given(given);
-                let now = app.now();
-                app.printer.emit(&listing, |page| listing.print(page, now))?;
-                return Ok(Exit::Done);
-            }
-            Ok((seen, given)) => {
-                wait = MINUTE;
-                report_changes(app, &told, &seen, given)?;
-                if seen.iter().all(|one| !one.state.is_live()) {
-                    return Ok(Exit::Done);
-                }
-                told = seen;
-            }
-            Err(PullError::Forge(error)) if error.is_passing() && !args.once => {
-                app.printer.warn(&format!("{error}; the next look is in {} s", wait.as_secs()));
-                wait = (wait * 2).min(LONGEST);
-            }
-            Err(error) => return Err(error.into()),
+        let found = watch.look(&mut app.open_for_writing()?, args.once)?;
+        if args.once {
+            report(app, found.seen, found.given)?;
+            return Ok(Exit::Done);
         }
-        drop(store);
-        std::thread::sleep(wait);
+        let is_over = found.seen.iter().all(|one| !one.state.is_live());
+        let shown = if is_first { found.seen } else { found.changed };
+        if !shown.is_empty() || !found.given.is_empty() {
+            report(app, shown, found.given)?;
+        }
+        for item in found.updated.iter().filter(|item| item.outcome.is_failure()) {
+            let why = item.detail.as_deref().unwrap_or("it cannot be pushed");
+            let id = &item.atom_id;
+            app.printer.warn(&format!("the answer of {id} to its review: {why}; el pr {id}"));
+        }
+        if is_over {
+            return Ok(Exit::Done);
+        }
+        if let Some(wait) = found.waits.filter(|wait| told.as_ref() != Some(wait)) {
+            let until = time::relative_time(app.now(), wait.until);
+            app.printer.warn(&format!("{}; the next look is {until}", wait.why));
+            told = Some(wait);
+        }
+        is_first = false;
+        std::thread::sleep(BETWEEN_LOOKS);
     }
 }
 
-/// Prints the pull requests that changed since the last look.
-fn report_changes(
-    app: &App,
-    before: &[PullRequest],
-    seen: &[PullRequest],
-    given: Vec<(String, Given)>,
-) -> Result<()> {
-    let is_new = |one: &&PullRequest| {
-        !before.iter().any(|old| {
-            (&old.atom_id, old.seq, old.state, &old.detail)
-                == (&one.atom_id, one.seq, one.state, &one.detail)
-        })
-    };
-    let changed: Vec<PullRequest> = seen.iter().filter(is_new).cloned().collect();
-    if changed.is_empty() && given.is_empty() {
-        return Ok(());
-    }
-    let listing = Listing::new(changed).with_given(given);
+fn report(app: &App, items: Vec<PullRequest>, given: Vec<(String, Given)>) -> Result<()> {
+    let listing = Listing::new(items).with_given(given);
     let now = app.now();
     app.printer.emit(&listing, |page| listing.print(page, now))
 }

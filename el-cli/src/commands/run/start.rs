@@ -53,6 +53,7 @@ impl BackgroundWorker {
             preamble: None,
             resources: el_agents::worker::Resources::default(),
             drive: None,
+            pulls: None,
         };
         let project = app.project()?;
         Ok(BackgroundWorker {

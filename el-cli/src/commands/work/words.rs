@@ -6,7 +6,7 @@ use el_agents::worker::{Report, Summary};
 use el_core::model::{Outcome, Timestamp};
 
 use crate::output::page::Page;
-use crate::output::{artifacts, pauses, runs, sanitize, style, time};
+use crate::output::{artifacts, pauses, pull_requests, runs, sanitize, style, time};
 
 pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
     let id = |page: &Page, text: &str| page.paint(style::ID, text);
@@ -120,6 +120,29 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
         Report::Released {} => page.push_line("▶ nothing is held back any more"),
         // Told by the command that drives the plan.
         Report::Step { .. } => {}
+        Report::PullRequest { pull_request } => page.push_line(format!(
+            "⇄ {} {} {}",
+            id(page, &pull_request.atom_id),
+            pull_requests::number_text(pull_request),
+            pull_requests::state_words(pull_request)
+        )),
+        Report::AskedFor { atom, is_blocked: false } => {
+            page.push_line(format!("⇄ {} is open again, for what its review asks", id(page, atom)))
+        }
+        Report::AskedFor { atom, is_blocked: true } => page.push_line(format!(
+            "{} {} is blocked: its review asks for more",
+            page.paint(style::WARNING, "!"),
+            id(page, atom)
+        )),
+        Report::Answered { atom, fate, .. } if !fate.is_failure() => {
+            page.push_line(format!("⇄ {} is pushed: its review has an answer", id(page, atom)))
+        }
+        Report::Answered { atom, detail, .. } => page.push_line(format!(
+            "{} the answer of {} to its review was not pushed: {}; el pr {atom}",
+            page.paint(style::WARNING, "!"),
+            id(page, atom),
+            sanitize::one_line(detail.as_deref().unwrap_or("it cannot be"))
+        )),
         Report::Warning { message } => page.push_line(format!(
             "{} {}",
             page.paint(style::WARNING, "warning:"),

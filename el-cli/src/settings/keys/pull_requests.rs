@@ -37,6 +37,32 @@ pub(super) static KEYS: &[Key] = &[
         "New pull requests are drafts",
     ),
     key(
+        "pr_stack",
+        Kind::Choice(&["wait", "base"]),
+        Some("wait"),
+        Scope::Project,
+        Class::Trusted,
+        "What builds on open work waits for the merge, or has the branch of the one open pull \
+         request below as its base",
+    ),
+    key(
+        "pr_watch",
+        Kind::Bool,
+        Some("true"),
+        Scope::Project,
+        Class::Trusted,
+        "`el work` looks once a minute at the pull requests that are open",
+    ),
+    key(
+        "pr_delete_branch",
+        Kind::Bool,
+        Some("true"),
+        Scope::Project,
+        Class::Trusted,
+        "A branch that el made at the remote is deleted there once it was merged as el pushed it, \
+         and no open pull request builds on it",
+    ),
+    key(
         "pr_method",
         Kind::Choice(&["squash", "merge", "rebase"]),
         None,
@@ -44,6 +70,15 @@ pub(super) static KEYS: &[Key] = &[
         Class::Trusted,
         "How `el pr merge` merges; unset: squash, merge or rebase, the first that the repository \
          allows",
+    ),
+    key(
+        "pr_gate",
+        Kind::Choice(&["open", "merged"]),
+        Some("open"),
+        Scope::Project,
+        Class::Trusted,
+        "What frees the dependants of a closed atom with a branch: its close, whatever is open, or \
+         the merge of the branch",
     ),
     key(
         "pr_feedback",

@@ -1,0 +1,221 @@
+//! Watches the open pull requests of a project, for `el pr watch` and `el work`: one query a minute
+//! for each repository, whoever asks.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use el_core::model::{PullRequest, PullRequestState, Timestamp};
+use el_core::ops::{self, Given};
+use el_core::{Ctx, Store};
+
+use super::{
+    FeedbackRules, PullError, PullItem, PullOptions, PullRun, TextRules, WantedPlace, find_place,
+    gather_feedback, look_at, open_all,
+};
+use crate::clock;
+use crate::forge::{Forge, ForgeError, ForgeWait, ForgeWaits, GithubCli};
+use crate::git::Repository;
+use crate::land::{LandContext, LandError, LandSettings, lock_landing};
+
+/// The time between two looks at a repository.
+pub const BETWEEN_LOOKS: Duration = Duration::from_secs(60);
+/// A look counts for this long, so that looks of several processes are one a minute.
+const STILL_NEW: Duration = Duration::from_secs(55);
+/// Reviewers write several comments: they are gathered after so much silence.
+const QUIET: Duration = Duration::from_secs(120);
+
+/// How pull requests are watched. All is owned, since a worker watches on another thread.
+#[derive(Debug, Clone)]
+pub struct WatchSettings {
+    /// A folder in the repository.
+    pub folder: PathBuf,
+    pub database: PathBuf,
+    /// The tracker's folder, with the lock of landings.
+    pub state: PathBuf,
+    pub actor: String,
+    pub el: PathBuf,
+    pub environment: Vec<(OsString, OsString)>,
+    pub waits: ForgeWaits,
+    pub feedback: FeedbackRules,
+    pub place: WantedPlace,
+    pub texts: TextRules,
+    pub options: PullOptions,
+    pub land: LandSettings,
+}
+
+/// What a look found.
+#[derive(Debug, Default)]
+pub struct Watched {
+    /// The pull requests that could still be merged before the look, as they are now.
+    pub seen: Vec<PullRequest>,
+    /// Those that are not as they were.
+    pub changed: Vec<PullRequest>,
+    /// The atoms that were reopened or blocked.
+    pub given: Vec<(String, Given)>,
+    /// Those whose answers to a review were pushed.
+    pub updated: Vec<PullItem>,
+    /// The forge is not asked for now.
+    pub waits: Option<ForgeWait>,
+}
+
+/// Watches pull requests.
+#[derive(Debug, Clone)]
+pub struct PullWatch {
+    settings: WatchSettings,
+    /// The commit of each atom that was last tried to be pushed.
+    tried: HashMap<String, String>,
+}
+
+impl PullWatch {
+    pub fn new(settings: WatchSettings) -> PullWatch {
+        PullWatch { settings, tried: HashMap::new() }
+    }
+
+    pub(crate) fn database(&self) -> &Path {
+        &self.settings.database
+    }
+
+    /// Looks once. `is_asked`: a person asks, so nothing is put off.
+    ///
+    /// # Errors
+    /// If git or the store fails, or the forge does for good; with `is_asked`, whenever it fails.
+    pub fn look(&mut self, store: &mut Store, is_asked: bool) -> Result<Watched, PullError> {
+        let now = clock::now();
+        let live = ops::pull_requests(store, true)?;
+        let mut found = Watched::default();
+        let mut due = Vec::new();
+        for one in live.iter().filter(|one| is_asked || is_due(one, now)) {
+            match self.settings.waits.find(host_of(one), now) {
+                Some(wait) if !is_asked => found.waits = Some(wait),
+                _ => due.push(one.clone()),
+            }
+        }
+        let has_answers = self.settings.feedback.is_on() && !live.is_empty();
+        if due.is_empty() && !has_answers {
+            return Ok(Watched { seen: live, ..found });
+        }
+        let forge = GithubCli::default();
+        let repository = Repository::open_at(&self.settings.folder)?;
+        let mut seen = Vec::new();
+        match self.look_at_due(store, &repository, &forge, &due, is_asked) {
+            Ok(looked) => (seen, found.given) = looked,
+            Err(PullError::Forge(error)) if error.is_passing() => {
+                let wait = self.note_failure(&forge, &error, now);
+                if is_asked {
+                    return Err(error.into());
+                }
+                found.waits = Some(wait);
+            }
+            Err(error) => return Err(error),
+        }
+        let as_now = |one: &PullRequest| {
+            let new = seen.iter().find(|new| (&new.atom_id, new.seq) == (&one.atom_id, one.seq));
+            new.unwrap_or(one).clone()
+        };
+        found.seen = live.iter().map(as_now).collect();
+        let as_told = |one: &PullRequest| (one.state, one.detail.clone());
+        let both = found.seen.iter().zip(&live);
+        let changed = both.filter(|(now, before)| as_told(now) != as_told(before));
+        found.changed = changed.map(|(now, _)| now.clone()).collect();
+        if has_answers && found.waits.is_none() {
+            found.updated = self.push_answers(store, &repository, &forge, &found.seen)?;
+        }
+        Ok(found)
+    }
+
+    fn look_at_due(
+        &self,
+        store: &mut Store,
+        repository: &Repository,
+        forge: &dyn Forge,
+        due: &[PullRequest],
+        is_asked: bool,
+    ) -> Result<(Vec<PullRequest>, Vec<(String, Given)>), PullError> {
+        let ctx = Ctx { now: clock::now(), actor: &self.settings.actor, session: None };
+        let seen = look_at(store, &ctx, repository, forge, due)?;
+        let quiet = if is_asked { Duration::ZERO } else { QUIET };
+        let rules = &self.settings.feedback;
+        let given = gather_feedback(store, &ctx, forge, rules, quiet, &seen)?;
+        due.iter().for_each(|one| self.settings.waits.clear(host_of(one)));
+        Ok((seen, given))
+    }
+
+    fn note_failure(&self, forge: &dyn Forge, error: &ForgeError, now: Timestamp) -> ForgeWait {
+        let host = error.host().unwrap_or_default();
+        let ends = match error {
+            ForgeError::RateLimit { .. } => forge.limit_end(host),
+            _ => None,
+        };
+        self.settings.waits.note_failure(host, now, &error.to_string(), ends)
+    }
+
+    /// Pushes what agents answered to reviews: the branches of closed atoms that a review had
+    /// reopened. Each commit is tried once; `el pr` tries again.
+    fn push_answers(
+        &mut self,
+        store: &mut Store,
+        repository: &Repository,
+        forge: &dyn Forge,
+        seen: &[PullRequest],
+    ) -> Result<Vec<PullItem>, PullError> {
+        let mut wanted = Vec::new();
+        for one in seen.iter().filter(|one| one.state == PullRequestState::Open) {
+            if !ops::takes_remarks(store, &one.atom_id)?
+                || ops::remark_rounds(store, &one.atom_id)? == 0
+            {
+                continue;
+            }
+            let Some(tip) = repository.tip_of(&one.atom_id)? else { continue };
+            if one.pushed.as_ref() != Some(&tip) && self.tried.get(&one.atom_id) != Some(&tip) {
+                wanted.push((one.atom_id.clone(), tip));
+            }
+        }
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let settings = &self.settings;
+        let _lock = match lock_landing(&settings.state) {
+            Ok(lock) => lock,
+            // The next look comes in a minute.
+            Err(LandError::Busy) => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let place = find_place(repository, forge, &settings.place)?;
+        let base_commit = place.fetch_base(repository)?;
+        let land = LandContext {
+            settings: &settings.land,
+            database: &settings.database,
+            el: settings.el.clone(),
+            environment: &settings.environment,
+            actor: &settings.actor,
+            session: None,
+        };
+        let run = PullRun {
+            repository,
+            land: &land,
+            forge,
+            place: &place,
+            base_commit: &base_commit,
+            texts: &settings.texts,
+            options: settings.options,
+        };
+        let ids: Vec<String> = wanted.iter().map(|(id, _)| id.clone()).collect();
+        let items = open_all(&run, store, Some(&ids))?;
+        self.tried.extend(wanted);
+        Ok(items)
+    }
+}
+
+/// Nobody has looked within the last minute, and the last failure is long ago.
+fn is_due(one: &PullRequest, now: Timestamp) -> bool {
+    let is_new = |at: Timestamp| at <= now && now.since(at) < STILL_NEW;
+    one.number.is_some()
+        && !one.seen_at.is_some_and(is_new)
+        && one.next_look.is_none_or(|at| at <= now)
+}
+
+fn host_of(one: &PullRequest) -> &str {
+    one.repo.split('/').next().unwrap_or_default()
+}

@@ -1,0 +1,55 @@
+//! Looks at the open pull requests beside the worker's loop, so that work goes on by itself after a
+//! merge or a review.
+
+use std::time::Instant;
+
+use el_core::ops::{self, Given};
+
+use super::report::Report;
+use super::state::State;
+use crate::pull_requests::{BETWEEN_LOOKS, Watched};
+
+impl State<'_> {
+    /// Reports what a look has found, and begins the next.
+    pub(super) async fn watch_pulls(&mut self) {
+        if self.watching.is_due() {
+            self.watching.next = Instant::now() + BETWEEN_LOOKS;
+            // Most projects have none, and are spared the thread.
+            if ops::pull_requests(&self.store, true).is_ok_and(|live| !live.is_empty()) {
+                self.watching.begin(self.options.durability);
+            }
+        }
+        let Some(task) = self.watching.task.take_if(|task| task.is_finished()) else { return };
+        // After a panic nothing is watched any more, and the work goes on.
+        let Ok((watch, looked)) = task.await else {
+            return self.warn("pull requests are watched no more: the look failed".to_owned());
+        };
+        self.watching.watch = Some(watch);
+        let trouble = match looked {
+            Ok(found) => {
+                let waits = found.waits.as_ref().map(|wait| wait.why.clone());
+                self.report_pulls(found);
+                waits
+            }
+            Err(error) => Some(error),
+        };
+        if let Some(why) = trouble.as_ref().filter(|_| trouble != self.watching.told) {
+            self.warn(format!("pull requests are not looked at now: {why}"));
+        }
+        self.watching.told = trouble;
+    }
+
+    fn report_pulls(&mut self, found: Watched) {
+        for pull_request in found.changed {
+            self.listener.report(&Report::PullRequest { pull_request: Box::new(pull_request) });
+        }
+        for (atom, given) in found.given {
+            let is_blocked = given == Given::Blocked;
+            self.listener.report(&Report::AskedFor { atom, is_blocked });
+        }
+        for item in found.updated {
+            let (atom, fate) = (item.atom_id, item.outcome);
+            self.listener.report(&Report::Answered { atom, fate, detail: item.detail });
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What watches pull requests, for `el pr watch` and `el work`.
+
+use std::path::PathBuf;
+
+use el_agents::forge::ForgeWaits;
+use el_agents::pull_requests::{PullWatch, WatchSettings};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::own_state::own_folder;
+
+/// The watch of a worker; `None`: the settings want none. `el`: this program.
+pub(crate) fn watch_for_work(app: &App, el: PathBuf) -> Result<Option<PullWatch>> {
+    let settings = app.settings_for_agents()?;
+    if settings.watches_pull_requests()? { pull_watch(app, el).map(Some) } else { Ok(None) }
+}
+
+pub(crate) fn pull_watch(app: &App, el: PathBuf) -> Result<PullWatch> {
+    let settings = app.settings_for_agents()?;
+    let work = settings.work_settings()?;
+    let pull = settings.pull_settings()?;
+    let project = app.project()?;
+    Ok(PullWatch::new(WatchSettings {
+        folder: settings.agent_settings(&work.agents[0])?.working_directory,
+        database: std::path::absolute(&project.db).unwrap_or_else(|_| project.db.clone()),
+        state: project.state.clone(),
+        actor: app.actor().to_owned(),
+        el,
+        environment: std::env::vars_os().collect(),
+        waits: ForgeWaits::new(own_folder("forges")),
+        feedback: settings.feedback_rules()?,
+        place: pull.place,
+        texts: pull.texts,
+        options: pull.options,
+        land: settings.land_settings()?,
+    }))
+}

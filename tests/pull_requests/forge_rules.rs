@@ -1,0 +1,170 @@
+//! What a repository demands, and what becomes of branches there.
+
+use serde_json::{Value, json};
+
+use super::Shop;
+use crate::support::gh_versions;
+
+fn there(shop: &Shop, branch: &str) -> String {
+    shop.env.git(&["ls-remote", "origin", &format!("refs/heads/{branch}")])
+}
+
+#[test]
+fn a_protected_branch_is_told_in_the_words_of_the_forge() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        shop.github.control(json!({ "do": "set", "protected": [format!("el/{id}")] }));
+        let held = shop.env.el(&["pr", &id]).fails_with(4);
+        assert!(held.stdout.contains("GH006"), "{held:#?}");
+        assert_eq!(shop.pulls().len(), 0);
+        // Once it is allowed, the same call goes on.
+        shop.github.control(json!({ "do": "set", "protected": [] }));
+        assert_eq!(shop.env.robot(&["pr", &id])["items"][0]["fate"], "opened");
+    }
+}
+
+#[test]
+fn required_signatures_are_told_before_anything_is_pushed() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        shop.github.control(json!({ "do": "set", "signed": true }));
+        let id = shop.finished("a.txt", "one");
+        let held = shop.env.el(&["pr", &id]).fails_with(4);
+        assert!(held.stdout.contains("takes only signed commits, and 1 commit is"), "{held:#?}");
+        assert_eq!(there(&shop, &format!("el/{id}")), "");
+    }
+}
+
+#[test]
+fn a_branch_that_was_deleted_there_closes_its_pull_request_and_a_person_decides() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id]).ok();
+        shop.github.control(json!({ "do": "delete_branch", "branch": format!("el/{id}") }));
+        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        assert_eq!(seen["items"][0]["state"], "closed", "{seen}");
+        assert_eq!(shop.env.status(&id), "deferred");
+        let listed = shop.env.el(&["list"]).ok().stdout;
+        assert!(listed.contains("#1 closed without being merged"), "{listed}");
+        assert_eq!(shop.env.robot(&["why", &id])["pull_request"]["state"], "closed");
+        shop.env.el(&["reopen", &id]).ok();
+        shop.env.el(&["close", &id]).ok();
+        shop.env.el(&["pr", &id]).ok();
+        assert!(there(&shop, &format!("el/{id}")).starts_with(&shop.tip(&id)));
+        assert_eq!(shop.pulls().len(), 2);
+    }
+}
+
+#[test]
+fn a_renamed_default_branch_is_found_by_the_next_call() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let first = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &first]).ok();
+        shop.github.control(json!({ "do": "rename_default", "branch": "trunk" }));
+        let second = shop.finished("b.txt", "two");
+        let opened = shop.env.robot(&["pr", "--all"]);
+        assert_eq!(opened["base"], "trunk", "{opened}");
+        let bases: Vec<Value> =
+            shop.pulls().iter().map(|pull| pull["baseRefName"].clone()).collect();
+        assert_eq!(bases, ["trunk", "trunk"]);
+        assert_eq!(opened["items"].as_array().unwrap().len(), 2, "{second}: {opened}");
+    }
+}
+
+#[test]
+fn a_merged_branch_is_deleted_there_unless_something_builds_on_it() {
+    for gh in gh_versions().into_iter().take(1) {
+        let shop = Shop::open(&gh);
+        let [first, second, third] =
+            ["a.txt", "b.txt", "c.txt"].map(|file| shop.finished(file, "one"));
+        for id in [&first, &second, &third] {
+            shop.env.el(&["pr", id, "--ready"]).ok();
+        }
+        // Somebody's own pull request has the second as its base.
+        shop.env.git(&["checkout", "--quiet", "-b", "mine", &format!("el/{second}")]);
+        shop.env.git(&["commit", "--quiet", "--allow-empty", "-m", "mine"]);
+        shop.env.git(&["push", "--quiet", "origin", "mine"]);
+        shop.env.git(&["checkout", "--quiet", "main"]);
+        let base = format!("el/{second}");
+        let words = ["pr", "create", "-R", "github.localhost/acme/shop", "--head", "mine"];
+        let more = ["--base", base.as_str(), "--title", "Mine", "--body", ""];
+        shop.env.run(shop.env.command("gh").args(words).args(more)).ok();
+        for number in [1, 2] {
+            shop.merge(number, "SQUASH");
+        }
+        shop.env.el(&["pr", "merge", &third]).ok();
+        shop.env.el(&["pr", "watch", "--once"]).ok();
+        assert_eq!(there(&shop, &format!("el/{first}")), "");
+        assert_ne!(there(&shop, &format!("el/{second}")), "", "a pull request has it as its base");
+        assert_eq!(shop.pulls()[3]["state"], "OPEN");
+        assert!(shop.github.calls().iter().all(|call| !call.to_string().contains("DELETE")));
+    }
+}
+
+#[test]
+fn a_check_that_fails_on_the_base_too_blames_nobody() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        shop.env.configure("pr_feedback = \"checks\"\n");
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id, "--ready"]).ok();
+        let broken = json!([{ "name": "test", "conclusion": "FAILURE" }]);
+        shop.github.control(json!({
+            "do": "set", "required_checks": ["test", "lint"], "base_checks": broken,
+        }));
+        let fail = |name: &str| {
+            shop.github.control(json!({
+                "do": "check", "number": 1, "name": name, "conclusion": "FAILURE",
+            }));
+        };
+        fail("test");
+        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        assert_eq!(
+            (&seen["reopened"], &seen["items"][0]["detail"]),
+            (&json!([]), &json!("failing"))
+        );
+        fail("lint");
+        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        assert_eq!(seen["reopened"], json!([id]), "{seen}");
+        let comments = shop.env.show(&id)["comments"].to_string();
+        assert!(comments.contains("the check lint fails") && !comments.contains("check test"));
+    }
+}
+
+#[test]
+fn a_branch_that_has_to_be_up_to_date_takes_the_base_in_and_only_then() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let [first, second] = ["a.txt", "b.txt"].map(|file| shop.finished(file, "one"));
+        for id in [&first, &second] {
+            shop.env.el(&["pr", id, "--ready"]).ok();
+        }
+        shop.merge(1, "SQUASH");
+        let before = shop.tip(&second);
+        shop.env.el(&["pr", &second]).ok();
+        assert_eq!(shop.tip(&second), before, "the base moved, and nobody minds");
+
+        shop.github.control(json!({ "do": "set", "strict": true }));
+        let held = shop.env.el(&["pr", "merge", &second]).fails_with(4);
+        assert!(held.stderr.contains("main wants all of it in its branch"), "{held:#?}");
+        shop.env.el(&["pr", &second]).ok();
+        shop.env.git(&["merge-base", "--is-ancestor", &before, &shop.tip(&second)]);
+        shop.env.git(&["merge-base", "--is-ancestor", "origin/main", &shop.tip(&second)]);
+        assert_eq!(shop.env.robot(&["pr", "merge", &second])["state"], "merged");
+    }
+}
+
+#[test]
+fn one_that_is_armed_merges_once_its_checks_pass() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id, "--ready"]).ok();
+        // All is well already: GitHub refuses to arm it, and it is merged at once.
+        let merged = shop.env.robot(&["pr", "merge", &id, "--when-ready"]);
+        assert_eq!((&merged["state"], &merged["is_asked"]), (&json!("merged"), &json!(false)));
+    }
+}

@@ -1,0 +1,110 @@
+//! `el work` watches the open pull requests, so that a night goes on by itself.
+
+use serde_json::{Value, json};
+
+use super::Shop;
+use crate::support::{SOON, TestEnv, gh_versions, wait_until};
+
+/// Long before the two quiet minutes.
+const EARLIER: &str = "2026-01-01T00:00:00Z";
+
+#[test]
+fn a_review_is_answered_and_the_answer_is_pushed_by_itself() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let env = &shop.env;
+        env.configure("pr_feedback = \"reviews\"\nisolate = \"worktree\"\n");
+        let steps = [
+            "sh [ -e a.txt ] && echo two > a.txt || echo one > a.txt; git add a.txt && git commit \
+             -q -m \"Write\"",
+            "close done",
+        ];
+        let id = env.script_atom(&steps);
+        env.work(&["--drain"]);
+        env.el(&["pr", &id, "--ready"]).ok();
+        shop.github.control(json!({
+            "do": "review", "number": 1, "state": "CHANGES_REQUESTED", "author": "bob",
+            "association": "MEMBER", "body": "Say two.", "at": EARLIER,
+        }));
+        let worker = env.start_work(&[]);
+        assert_eq!(worker.wait_for("asked_for")["atom"], id);
+        let answered = worker.wait_for("answered");
+        assert_eq!((&answered["atom"], &answered["fate"]), (&json!(id), &json!("updated")));
+        let pushed = env.git(&["ls-remote", "origin", &format!("refs/heads/el/{id}")]);
+        assert!(pushed.starts_with(&shop.tip(&id)), "{pushed}");
+        assert_eq!(env.git(&["show", &format!("el/{id}:a.txt")]), "two");
+        drop(worker);
+    }
+}
+
+#[test]
+fn what_is_said_a_moment_ago_is_left_until_the_reviewer_is_done() {
+    for gh in gh_versions().into_iter().take(1) {
+        let shop = Shop::open(&gh);
+        shop.env.configure("pr_feedback = \"reviews\"\n");
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id, "--ready"]).ok();
+        // The forge's clock is ahead, so that the two minutes are not over, however slow this is.
+        shop.github.control(json!({
+            "do": "review", "number": 1, "state": "CHANGES_REQUESTED", "author": "bob",
+            "association": "MEMBER", "body": "Say two.", "at": "2099-01-01T00:00:00Z",
+        }));
+        let worker = shop.env.start_work(&[]);
+        let told = worker.wait_for("pull_request");
+        assert_eq!(told["pull_request"]["detail"], "changes_requested", "{told}");
+        assert_eq!(shop.env.status(&id), "closed");
+        drop(worker);
+        // A person's word asks at once.
+        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        assert_eq!(seen["reopened"], json!([id]), "{seen}");
+    }
+}
+
+/// The file in which all projects of this person find that the forge is not to be asked.
+fn wait_file(env: &TestEnv) -> std::path::PathBuf {
+    env.home().join(".local/state/el/forges/github.localhost.json")
+}
+
+fn is_wait(told: &Value) -> bool {
+    let message = told["message"].as_str().unwrap_or_default();
+    told["event"] == "warning" && message.contains("github.localhost takes no more calls for now")
+}
+
+#[test]
+fn a_rate_limit_is_waited_for_and_told_to_other_projects() {
+    for gh in gh_versions().into_iter().take(1) {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id, "--ready"]).ok();
+        shop.github.fail("query", 403, "API rate limit exceeded");
+        let worker = shop.env.start_work(&[]);
+        worker.wait_for_event(is_wait);
+        wait_until("the wait", SOON, || std::fs::read(wait_file(&shop.env)).ok());
+        drop(worker);
+        // Another worker does not ask; a person's word does, and ends the wait.
+        let before = shop.github.calls().len();
+        let worker = shop.env.start_work(&[]);
+        worker.wait_for_event(is_wait);
+        assert_eq!(shop.github.calls().len(), before);
+        drop(worker);
+        assert_eq!(shop.env.robot(&["pr", "watch", "--once"])["count"], 1);
+        assert!(!wait_file(&shop.env).exists());
+    }
+}
+
+#[test]
+fn with_the_watch_turned_off_nobody_is_asked() {
+    for gh in gh_versions().into_iter().take(1) {
+        let shop = Shop::open(&gh);
+        shop.env.configure("pr_watch = false\n");
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id, "--ready"]).ok();
+        let before = shop.github.calls().len();
+        let other = shop.env.script_atom(&["close done"]);
+        let worker = shop.env.start_work(&[]);
+        shop.env.wait_for_status(&other, "closed");
+        worker.wait_for("settled");
+        drop(worker);
+        assert_eq!(shop.github.calls().len(), before);
+    }
+}

@@ -12,8 +12,9 @@ fn by(env: &TestEnv, who: &str, words: &[&str]) -> crate::support::Ran {
 #[test]
 fn a_claim_is_taken_from_somebody_only_with_force_and_history_says_from_whom() {
     let env = TestEnv::with_tracker();
-    let taking: [&[&str]; 6] = [
+    let taking: [&[&str]; 7] = [
         &["close"],
+        &["discard"],
         &["update", "--status", "wont_do"],
         &["release"],
         &["update", "--status", "open"],

@@ -39,6 +39,9 @@ struct Discard {
     /// Why
     #[arg(short, long, value_name = "TEXT")]
     reason: Option<String>,
+    /// Also if somebody else claimed the atom
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -70,7 +73,8 @@ fn discard_atoms(args: &Discard, app: &App) -> Result<Exit> {
     }
     let mut store = app.open_for_writing()?;
     let waiting = Waiting::find_waiting(app, &store, &args.ids);
-    let discarded = ops::discard(&mut store, &app.ctx(), &args.ids, args.reason.as_deref())?;
+    let discarded =
+        ops::discard(&mut store, &app.ctx(), &args.ids, args.reason.as_deref(), args.force)?;
     report_changed(app, args.ids.len(), "Discarded", &discarded)?;
     waiting.report_freed(app, &store, &discarded)?;
     Ok(Exit::Done)

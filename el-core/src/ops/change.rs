@@ -7,8 +7,10 @@ use crate::rules::ready;
 use crate::store::{Tx, atom, bond, epic, event, meta, review};
 use crate::{Ctx, Result};
 
+mod ending;
 mod permitted;
 
+pub(super) use ending::{AtomEnd, end_atom, take_claim};
 pub(super) use permitted::{
     ensure_check_passed, ensure_children_over, ensure_may_change_bounds, ensure_may_claim,
     ensure_may_close, ensure_may_lift_review, ensure_may_open, ensure_may_set_environment,

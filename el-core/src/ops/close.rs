@@ -1,12 +1,6 @@
-use serde_json::json;
-
-use super::change::{
-    ChangeDetails, ensure_check_passed, ensure_children_over, ensure_may_close,
-    ensure_may_set_status, resolved_all, set_status, taken_claim,
-};
-use super::comment::insert_comment;
-use crate::model::{Atom, EventKind, Status, validate};
-use crate::store::{Store, atom, event, run};
+use super::change::{AtomEnd, end_atom, ensure_children_over, resolved_all, take_claim};
+use crate::model::{Atom, Status, validate};
+use crate::store::{Store, atom, run};
 use crate::{Ctx, Error, Result};
 
 /// The conditions of a change.
@@ -64,44 +58,15 @@ pub fn close<S: AsRef<str>>(
                 continue;
             }
             guard.ensure_status(atom)?;
-            ensure_may_set_status(tx, session.as_ref(), atom, Status::Closed)?;
-            ensure_may_close(tx, session.as_ref(), atom, guard.review)?;
-            ensure_check_passed(session.as_ref(), atom, true)?;
-            if let Some(owner) = taken_claim(ctx, session.as_ref(), atom, guard.force)? {
-                event::insert(
-                    tx,
-                    ctx,
-                    EventKind::Released,
-                    Some(&atom.id),
-                    None,
-                    &json!({ "was": owner }),
-                )?;
-            }
-            match atom.status {
-                Status::Closed => {
-                    if let Some(reason) =
-                        reason.as_deref().filter(|r| atom.close_reason.as_deref() != Some(r))
-                    {
-                        insert_comment(tx, ctx, &atom.id, None, reason)?;
-                    }
-                }
-                Status::WontDo | Status::Discard => {
-                    return Err(Error::conflict(
-                        "over",
-                        format!(
-                            "{} is {}; reopen it before it can be closed",
-                            atom.id, atom.status
-                        ),
-                    ));
-                }
-                _ => set_status(
-                    tx,
-                    ctx,
-                    atom,
-                    Status::Closed,
-                    ChangeDetails { reason: reason.as_deref(), ..ChangeDetails::default() },
-                )?,
-            }
+            let end = AtomEnd {
+                status: Status::Closed,
+                reason: reason.as_deref(),
+                review: guard.review,
+                was_checked: true,
+                via: None,
+            };
+            take_claim(tx, ctx, session.as_ref(), atom, guard.force)?;
+            end_atom(tx, ctx, session.as_ref(), atom, end)?;
         }
         for atom in atoms.iter().filter(|atom| !atom.status.is_over()) {
             ensure_children_over(tx, session.as_ref(), atom, guard.force)?;

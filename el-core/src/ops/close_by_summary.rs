@@ -1,6 +1,4 @@
-use super::change::{
-    ChangeDetails, ensure_check_passed, ensure_may_close, ensure_may_set_status, set_status,
-};
+use super::change::{AtomEnd, end_atom};
 use crate::model::{Status, Summary, SummaryStatus};
 use crate::protocol::summary::parse_summary;
 use crate::store::{Store, atom, run};
@@ -31,20 +29,14 @@ pub fn close_by_summary(
         if atom.status != Status::InProgress {
             return Ok(());
         }
-        ensure_may_set_status(tx, session.as_ref(), &atom, Status::Closed)?;
-        ensure_may_close(tx, session.as_ref(), &atom, review)?;
-        ensure_check_passed(session.as_ref(), &atom, false)?;
-        set_status(
-            tx,
-            ctx,
-            &atom,
-            Status::Closed,
-            ChangeDetails {
-                reason: Some(&reason),
-                via: Some("summary file"),
-                ..ChangeDetails::default()
-            },
-        )
+        let end = AtomEnd {
+            status: Status::Closed,
+            reason: Some(&reason),
+            review,
+            was_checked: false,
+            via: Some("summary file"),
+        };
+        end_atom(tx, ctx, session.as_ref(), &atom, end)
     })
 }
 

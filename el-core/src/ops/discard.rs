@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::change::{ChangeDetails, ensure_may_set_status, resolved_all, set_status, taken_claim};
+use super::change::{AtomEnd, end_atom, ensure_may_set_status, resolved_all, take_claim};
 use super::reopen::open_afresh;
 use super::{AtomFilter, Sort};
 use crate::model::{Atom, EventKind, Status, validate};
@@ -11,32 +11,35 @@ use crate::store::{Store, atom, event, run};
 use crate::{Ctx, Error, Result};
 
 /// Discards atoms, all or none. Discarded atoms can be restored until pruned. Discarding again is
-/// no error.
+/// no error. `force` takes a claim from its claimant.
 ///
 /// # Errors
 ///
-/// If a session may not discard an atom, an id is unknown or ambiguous, the caller's run is stale,
-/// or the database cannot be written.
+/// If another actor has a claim, a session may not discard an atom, an id is unknown or ambiguous,
+/// the caller's run is stale, or the database cannot be written.
 pub fn discard<S: AsRef<str>>(
     store: &mut Store,
     ctx: &Ctx<'_>,
     ids: &[S],
     reason: Option<&str>,
+    force: bool,
 ) -> Result<Vec<Atom>> {
     let reason = reason.map(validate::reason).transpose()?;
     store.write(|tx| {
         let session = run::fence(tx, ctx)?;
         let atoms = resolved_all(tx, ids)?;
-        for atom in atoms.iter().filter(|a| a.status != Status::Discard) {
-            ensure_may_set_status(tx, session.as_ref(), atom, Status::Discard)?;
-            taken_claim(ctx, session.as_ref(), atom, true)?;
-            set_status(
-                tx,
-                ctx,
-                atom,
-                Status::Discard,
-                ChangeDetails { reason: reason.as_deref(), ..ChangeDetails::default() },
-            )?;
+        for found in &atoms {
+            let end = AtomEnd {
+                status: Status::Discard,
+                reason: reason.as_deref(),
+                review: false,
+                was_checked: false,
+                via: None,
+            };
+            // Read again, since earlier ids of this call may have changed the atom.
+            let atom = &atom::get(tx, &found.id)?;
+            take_claim(tx, ctx, session.as_ref(), atom, force)?;
+            end_atom(tx, ctx, session.as_ref(), atom, end)?;
         }
         atoms.iter().map(|a| atom::get(tx, &a.id)).collect()
     })

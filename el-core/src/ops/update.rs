@@ -8,9 +8,8 @@ use super::bonds::{
     add_bond, ensure_epic_waits_for_nothing_of_its_own, ensure_parent_fits, tell_of_bond,
 };
 use super::change::{
-    ChangeDetails, ensure_check_passed, ensure_children_over, ensure_may_change_bounds,
-    ensure_may_close, ensure_may_lift_review, ensure_may_set_status, resolved_all, set_status,
-    taken_claim,
+    AtomEnd, ChangeDetails, end_atom, ensure_children_over, ensure_may_change_bounds,
+    ensure_may_lift_review, ensure_may_set_status, resolved_all, set_status, take_claim,
 };
 use super::close::Guard;
 use crate::model::{
@@ -117,11 +116,8 @@ impl Change<'_> {
         let change = status_change(before, patch, reason)
             .filter(|(status, _)| !(ended_by_this_call && status.is_over()));
         let reassigned = patch.assignee.as_ref().is_some_and(|to| *to != before.assignee);
-        if (reassigned || change.is_some())
-            && let Some(owner) = taken_claim(ctx, self.session, before, self.guard.force)?
-        {
-            let data = json!({ "was": owner });
-            event::insert(tx, ctx, EventKind::Released, Some(&before.id), None, &data)?;
+        if reassigned || change.is_some() {
+            take_claim(tx, ctx, self.session, before, self.guard.force)?;
         }
         let changes = apply_fields(tx, ctx, self.session, before, patch)?;
         if !changes.is_empty() {
@@ -158,6 +154,16 @@ impl Change<'_> {
                 ),
             ));
         }
+        if status.is_over() {
+            let end = AtomEnd {
+                status,
+                reason: to.reason,
+                review: self.guard.review,
+                was_checked: false,
+                via: None,
+            };
+            return end_atom(self.tx, self.ctx, self.session, before, end);
+        }
         ensure_may_put_off(self.ctx, self.session, before, to.defer_until)?;
         ensure_may_set_status(self.tx, self.session, before, status)?;
         if status == Status::Review
@@ -167,10 +173,6 @@ impl Change<'_> {
                 "a review begins with a report of the work: el submit {} --report FILE",
                 before.id
             )));
-        }
-        if status == Status::Closed {
-            ensure_may_close(self.tx, self.session, before, self.guard.review)?;
-            ensure_check_passed(self.session, before, false)?;
         }
         if begins && before.assignee.is_none() && self.patch.assignee.is_none() {
             to.assignee = Some(self.ctx.actor);

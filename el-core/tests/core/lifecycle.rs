@@ -65,7 +65,7 @@ fn a_settled_run_can_change_nothing_any_more() {
         ops::add_comment(&mut p.store, &ctx, &id, "late").unwrap_err(),
         ops::create(&mut p.store, &ctx, &ops::NewAtom { title: "x".into(), ..Default::default() })
             .unwrap_err(),
-        ops::discard(&mut p.store, &ctx, &[&id], None).unwrap_err(),
+        ops::discard(&mut p.store, &ctx, &[&id], None, false).unwrap_err(),
         ops::dep_add(&mut p.store, &ctx, &id, &other, el_core::model::BondKind::Blocks)
             .unwrap_err(),
         ops::claim(&mut p.store, &ctx, &id, false, None).unwrap_err(),

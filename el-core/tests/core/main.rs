@@ -8,6 +8,7 @@ mod board;
 mod broken;
 mod chains;
 mod delegation;
+mod endings;
 mod engines;
 mod exchange;
 mod layers;

@@ -58,7 +58,7 @@ fn a_session_does_not_put_its_own_atom_back_into_the_queue() {
     let error =
         ops::update(&mut p.store, &ctx, &[&id], &until(soon), &Guard::default()).unwrap_err();
     assert!(matches!(error, Error::Invalid { field: "defer-until", .. }), "{error}");
-    ops::discard(&mut p.store, &ctx, &[&id], None).unwrap();
+    ops::discard(&mut p.store, &ctx, &[&id], None, false).unwrap();
     refused(ops::restore(&mut p.store, &ctx, &id).map(drop));
     refused(ops::reopen(&mut p.store, &ctx, &[&id]).map(drop));
     ops::update(

@@ -256,9 +256,9 @@ fn what_was_discarded_can_be_restored_until_it_is_pruned() {
     let (a, b) = (p.create("a"), p.create("b"));
     let person = person(p.now);
     ops::dep_add(&mut p.store, &person, &a, &b, BondKind::Blocks).unwrap();
-    ops::discard(&mut p.store, &person, &[&a], None).unwrap();
+    ops::discard(&mut p.store, &person, &[&a], None, false).unwrap();
     ops::restore(&mut p.store, &person, &a).unwrap();
-    ops::discard(&mut p.store, &person, &[&a], Some("twice")).unwrap();
+    ops::discard(&mut p.store, &person, &[&a], Some("twice"), false).unwrap();
     let day = std::time::Duration::from_secs(86_400);
     assert!(ops::prune(&mut p.store, &person, day, false).unwrap().is_empty());
     p.wait(day);

@@ -89,7 +89,7 @@ pub(crate) fn act(project: &mut Project, verb: u8, a: usize, b: usize, n: u8) {
         }
         5 => drop(ops::close(store, &ctx, &[&one, &two], Some("done"), &force)),
         6 => drop(ops::reopen(store, &ctx, &[&one])),
-        7 => drop(ops::discard(store, &ctx, &[&one, &two], None)),
+        7 => drop(ops::discard(store, &ctx, &[&one, &two], None, true)),
         8 => drop(ops::add_comment(store, &ctx, &one, &format!("say {n}"))),
         9 => drop(ops::dep_add(store, &ctx, &one, &two, kind)),
         10 => drop(ops::dep_remove(store, &ctx, &one, &two, None)),

@@ -22,7 +22,7 @@ fn edited(is_pruned: bool) {
     let (ctx, epic) = (plan.p.person(), plan.epic.clone());
     let store = &mut plan.p.store;
     // Thrown away: removed for good or not.
-    ops::discard(store, &ctx, &[&one], None).unwrap();
+    ops::discard(store, &ctx, &[&one], None, false).unwrap();
     if is_pruned {
         ops::prune(store, &ctx, Duration::ZERO, false).unwrap();
     }
@@ -64,7 +64,7 @@ fn a_list_that_is_supplied_after_filing_files_only_what_is_new() {
     assert_eq!(plan.work("done"), "Task one");
     let ctx = plan.p.person();
     let index = plan.task("index");
-    ops::discard(&mut plan.p.store, &ctx, &[&index], None).unwrap();
+    ops::discard(&mut plan.p.store, &ctx, &[&index], None, false).unwrap();
     ops::prune(&mut plan.p.store, &ctx, Duration::ZERO, false).unwrap();
     let tasks = json!([
         task("one", &[]),
@@ -160,7 +160,7 @@ fn a_question_that_a_person_closed_or_removed_stops_and_can_be_supplied() {
         let asked = plan.below().remove(0).id;
         let ctx = plan.p.person();
         if remove {
-            ops::discard(&mut plan.p.store, &ctx, &[&asked], None).unwrap();
+            ops::discard(&mut plan.p.store, &ctx, &[&asked], None, false).unwrap();
             ops::prune(&mut plan.p.store, &ctx, Duration::ZERO, false).unwrap();
         } else {
             ops::close(&mut plan.p.store, &ctx, &[&asked], None, &Guard::default()).unwrap();

@@ -160,7 +160,7 @@ impl World {
             Deed::Discard(n) => {
                 let all = self.those(|_| true);
                 if !all.is_empty() {
-                    ops::discard(&mut self.plan.p.store, &ctx, &[&all[n % all.len()]], None)
+                    ops::discard(&mut self.plan.p.store, &ctx, &[&all[n % all.len()]], None, false)
                         .unwrap();
                 }
             }

@@ -8,8 +8,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use el_agents::end_signal::{self, EndSignal};
-use el_core::model::Timestamp;
-use el_core::ops::Board;
+use el_core::ops::{Board, BranchToLand};
 use ratatui::crossterm::event::{self, Event};
 
 use crate::app::App;
@@ -38,7 +37,7 @@ use state::State;
 #[derive(Debug)]
 enum Message {
     Board(Box<Board>),
-    Branches(Vec<(String, Timestamp)>),
+    Branches(Vec<BranchToLand>),
     /// Why the tracker cannot be read.
     Lost(String),
     Lines(reading::Batch),

@@ -88,7 +88,28 @@ fn the_last_line_of_el_work_says_what_to_land_and_how() {
     let said = env.el(&words).ok().stdout;
     let last = said.trim_end().lines().last().unwrap();
     assert!(last.contains("el land --all") && ids.iter().all(|id| last.contains(id)), "{said}");
+    // A closed branch is on the board as `el land --all` would take it.
+    let needs = |env: &TestEnv| {
+        let items = env.robot(&["status"])["needs"]["items"].take();
+        let titles = items.as_array().unwrap().iter().map(|need| need["title"].to_string());
+        titles.collect::<Vec<_>>().join("\n")
+    };
+    assert!(needs(&env).contains("2 branches can be landed"), "{}", needs(&env));
+    let trees = env.robot(&["worktrees"])["items"].take();
+    let tree = trees.as_array().unwrap().iter().find(|tree| tree["atom_id"] == ids[0].as_str());
+    let loose = std::path::Path::new(tree.unwrap()["path"].as_str().unwrap()).join("loose.txt");
+    fs::write(&loose, "x").unwrap();
+    let told = needs(&env);
+    assert!(told.contains(&format!("branch of {} can be landed", ids[1])), "{told}");
+    assert!(told.contains(&format!("branch of {} cannot be landed yet", ids[0])), "{told}");
+    fs::remove_file(&loose).unwrap();
     fates(&env, 0, &["--all"]);
+    let events = env.robot(&["history"])["items"].take();
+    let landed = events.as_array().unwrap().iter().filter(|event| event["kind"] == "landed");
+    let mut at: Vec<_> = landed.map(|event| event["at"].to_string()).collect();
+    assert_eq!(at.len(), 2);
+    at.dedup();
+    assert_eq!(at.len(), 1, "a landing is one step of el undo");
     assert!(!env.el(&words).ok().stdout.contains("el land"));
 }
 

@@ -67,6 +67,12 @@ impl Repository {
         Ok(Repository { git: Git::at(&top), top, prefix, branch_prefixes })
     }
 
+    /// The same where all calls together end by a moment.
+    #[must_use]
+    pub(crate) fn with_deadline(&self, until: Instant) -> Repository {
+        Repository { git: self.git.with_deadline(until), ..self.clone() }
+    }
+
     /// Git in the top folder.
     pub fn git(&self) -> &Git {
         &self.git

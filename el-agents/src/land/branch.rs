@@ -94,16 +94,7 @@ pub fn atom_branches_at(
     settings: &LandSettings,
     target: Option<String>,
 ) -> Result<Vec<AtomBranch>, LandError> {
-    let folder = settings.worktrees.canonicalize();
-    let search = Search {
-        store,
-        repository,
-        settings,
-        worktrees: repository.worktrees()?,
-        folder: folder.unwrap_or_else(|_| settings.worktrees.clone()),
-        target,
-        live: ops::live_runs(store)?.into_iter().map(|run| run.atom_id).collect(),
-    };
+    let search = Search::begin(store, repository, settings, target)?;
     let mut found = Vec::new();
     for atom in repository.atoms_with_branch()? {
         let branch = repository.branch_of(&atom)?;
@@ -115,7 +106,7 @@ pub fn atom_branches_at(
 }
 
 /// Facts that are looked up once for all branches.
-struct Search<'a> {
+pub(super) struct Search<'a> {
     store: &'a Store,
     repository: &'a Repository,
     settings: &'a LandSettings,
@@ -127,8 +118,31 @@ struct Search<'a> {
     live: Vec<String>,
 }
 
-impl Search<'_> {
-    fn atom_branch(&self, id: &str, branch: String, tip: String) -> Result<AtomBranch, LandError> {
+impl<'a> Search<'a> {
+    pub(super) fn begin(
+        store: &'a Store,
+        repository: &'a Repository,
+        settings: &'a LandSettings,
+        target: Option<String>,
+    ) -> Result<Search<'a>, LandError> {
+        let folder = settings.worktrees.canonicalize();
+        Ok(Search {
+            store,
+            repository,
+            settings,
+            worktrees: repository.worktrees()?,
+            folder: folder.unwrap_or_else(|_| settings.worktrees.clone()),
+            target,
+            live: ops::live_runs(store)?.into_iter().map(|run| run.atom_id).collect(),
+        })
+    }
+
+    pub(super) fn atom_branch(
+        &self,
+        id: &str,
+        branch: String,
+        tip: String,
+    ) -> Result<AtomBranch, LandError> {
         let Search { repository, target, .. } = self;
         let tree = self.worktree_of(id, &branch);
         let known: Option<Atom> = ops::get_atom(self.store, id).ok().filter(|found| found.id == id);

@@ -63,6 +63,8 @@ fn record_outcomes(
     onto: &str,
     items: &mut [LandItem],
 ) {
+    // One time for all: a landing is one step of `el undo`.
+    let ctx = context.ctx();
     for item in items {
         let Some(outcome) = item.outcome.in_history() else { continue };
         let tip = item.tip.clone().unwrap_or_default();
@@ -74,7 +76,7 @@ fn record_outcomes(
             detail: item.detail.as_deref(),
             conflict_atom: item.conflict_atom.as_deref(),
         };
-        if let Err(error) = ops::record_landing(store, &context.ctx(), &item.atom_id, &record) {
+        if let Err(error) = ops::record_landing(store, &ctx, &item.atom_id, &record) {
             let told = format!("the tracker could not note that: {error}");
             item.detail =
                 Some(item.detail.iter().cloned().chain([told]).collect::<Vec<_>>().join("\n"));

@@ -86,7 +86,7 @@ pub struct LandItem {
     #[serde(skip)]
     pub(super) path: Option<PathBuf>,
     #[serde(skip)]
-    closed_at: Option<Timestamp>,
+    pub(super) closed_at: Option<Timestamp>,
     #[serde(skip)]
     pub(super) parent: Option<String>,
 }

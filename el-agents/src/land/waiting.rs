@@ -1,13 +1,15 @@
-//! The branches that wait to be landed, for the boards: asked of git at once, and cheaper than a
-//! plan of the landing.
+//! The branches that wait to be landed, for the boards: by the rules of `el land` itself, in the
+//! time that a board has.
 
 use std::time::{Duration, Instant};
 
 use el_core::Store;
-use el_core::model::{Status, Timestamp};
-use el_core::ops;
+use el_core::model::Status;
+use el_core::ops::{self, BranchToLand};
 
-use super::LandError;
+use super::branch::Search;
+use super::plan::{LandItem, plan_landing};
+use super::{LandError, LandOutcome, LandSettings};
 use crate::git::Repository;
 
 /// The longest that a board waits for git.
@@ -15,40 +17,50 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Branches that are looked at.
 const MOST: usize = 200;
 
-/// Returns the closed atoms whose branches the target lacks, and when each was closed. A branch
-/// that git cannot be asked about in time is left out.
+/// Returns the closed atoms whose branches the target lacks: those that `el land --all` would
+/// bring in, and those that it would leave because of their worktrees. A branch that git cannot be
+/// asked about in time is left out.
 ///
 /// # Errors
 /// If git or the store fails.
 pub fn branches_to_land(
     store: &Store,
     repository: &Repository,
+    settings: &LandSettings,
     target: &str,
-) -> Result<Vec<(String, Timestamp)>, LandError> {
+) -> Result<Vec<BranchToLand>, LandError> {
     let until = Instant::now() + PATIENCE;
+    let repository = &repository.with_deadline(until);
     let known = repository.known_tip(target)?;
-    let target = known.as_deref().unwrap_or(target);
-    let lacking = format!("--no-merged={target}");
+    let lacking = format!("--no-merged={}", known.as_deref().unwrap_or(target));
     let form = "--format=%(refname:lstrip=2) %(objectname)";
-    let words = ["for-each-ref", form, &lacking, "refs/heads"];
-    let names = repository.git().with_deadline(until).ask(&words)?;
-    let mut waiting = Vec::new();
-    let branches = names.lines().filter_map(|line| {
-        let (name, tip) = line.split_once(' ')?;
-        Some((repository.atom_of(name)?, tip))
-    });
-    for (id, tip) in branches.take(MOST) {
-        let Ok(atom) = ops::get_atom(store, id) else { continue };
-        let Some(closed_at) = atom.closed_at.filter(|_| atom.status == Status::Closed) else {
-            continue;
+    let names = repository.git().ask(&["for-each-ref", form, &lacking, "refs/heads"])?;
+    let search = Search::begin(store, repository, settings, known)?;
+    let mut branches = Vec::new();
+    for line in names.lines().take(MOST) {
+        let Some((name, tip)) = line.split_once(' ') else { continue };
+        let Some(id) = repository.atom_of(name) else { continue };
+        let is_closed = |atom: el_core::model::Atom| {
+            atom.id == id && atom.status == Status::Closed && atom.run_id.is_none()
         };
-        if atom.id != id || atom.run_id.is_some() || Instant::now() > until {
+        if !ops::get_atom(store, id).is_ok_and(is_closed) {
             continue;
         }
-        // A squash or a rebase leaves the branch behind.
-        if !repository.has_landed(target, id, tip)? {
-            waiting.push((atom.id, closed_at));
+        match search.atom_branch(id, name.to_owned(), tip.to_owned()) {
+            Ok(branch) => branches.push(branch),
+            Err(_) if Instant::now() > until => break,
+            Err(error) => return Err(error),
         }
     }
-    Ok(waiting)
+    Ok(plan_landing(&branches, None).iter().filter_map(waiting_branch).collect())
+}
+
+fn waiting_branch(item: &LandItem) -> Option<BranchToLand> {
+    let obstacle = match item.outcome {
+        LandOutcome::ToLand => None,
+        LandOutcome::Uncommitted => Some("its worktree has changes that no commit has"),
+        LandOutcome::Astray => Some("its worktree is not on its branch"),
+        _ => return None,
+    };
+    Some(BranchToLand { atom_id: item.atom_id.clone(), closed_at: item.closed_at?, obstacle })
 }

@@ -2,8 +2,7 @@ use el_agents::git::ensure_version;
 use el_agents::land::branches_to_land;
 use el_agents::worker;
 use el_core::Store;
-use el_core::model::Timestamp;
-use el_core::ops::{self, Board};
+use el_core::ops::{self, Board, BranchToLand};
 
 use super::worktrees::{find_repository, target_branch};
 use crate::app::App;
@@ -78,11 +77,12 @@ pub(crate) fn read_board(
 }
 
 /// The branches to land; `None` where there is no git, or git does not answer.
-pub(crate) fn find_branches(app: &App, store: &Store) -> Option<Vec<(String, Timestamp)>> {
+pub(crate) fn find_branches(app: &App, store: &Store) -> Option<Vec<BranchToLand>> {
     ensure_version().ok()?;
     let repository = find_repository(app).ok()?;
     let target = target_branch(app, &repository, None).ok()?;
-    branches_to_land(store, &repository, &target).ok()
+    let settings = app.settings().and_then(|settings| settings.land_settings()).ok()?;
+    branches_to_land(store, &repository, &settings, &target).ok()
 }
 
 /// `el` without a command: the board, or how to begin.

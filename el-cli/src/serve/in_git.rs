@@ -3,7 +3,6 @@
 use std::sync::{Mutex, PoisonError};
 
 use el_agents::worker;
-use el_core::model::Timestamp;
 use el_core::{Store, ops};
 
 use crate::app::App;
@@ -16,7 +15,7 @@ const ROWS: usize = 50;
 /// What git said last.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct InGit {
-    branches: Vec<(String, Timestamp)>,
+    branches: Vec<ops::BranchToLand>,
     overlaps: Overlaps,
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use el_agents::worker;
 use el_core::model::Timestamp;
-use el_core::ops::{self, Board};
+use el_core::ops::{self, Board, BranchToLand};
 
 use super::Message;
 use crate::app::App;
@@ -94,7 +94,7 @@ pub(super) fn send_branches(
 #[derive(Debug, Default)]
 pub(super) struct Known {
     bare: Option<Box<Board>>,
-    branches: Vec<(String, Timestamp)>,
+    branches: Vec<BranchToLand>,
 }
 
 impl Known {
@@ -103,7 +103,7 @@ impl Known {
         self.board().expect("it was just set")
     }
 
-    pub(super) fn with_branches(&mut self, branches: Vec<(String, Timestamp)>) -> Option<Board> {
+    pub(super) fn with_branches(&mut self, branches: Vec<BranchToLand>) -> Option<Board> {
         self.branches = branches;
         self.board()
     }

@@ -27,7 +27,7 @@ mod needs;
 mod odd;
 mod overlaps;
 
-pub use branches::add_branches;
+pub use branches::{BranchToLand, add_branches};
 pub use fresh::mark_fresh;
 pub use overlaps::add_overlaps;
 

@@ -173,10 +173,17 @@ fn a_landing_that_failed_waits_until_one_succeeds() {
 
     let mut with_branches = found.clone();
     let at = Timestamp::from_micros(0);
-    ops::add_branches(&mut with_branches, &[(id.clone(), at), ("el-2".into(), at)]);
-    let titles: Vec<&str> =
+    let branch =
+        |id: &str, obstacle| ops::BranchToLand { atom_id: id.to_owned(), closed_at: at, obstacle };
+    let dirty = branch("el-3", Some("its worktree is not on its branch"));
+    let branches = [branch(&id, None), branch("el-2", None), dirty];
+    ops::add_branches(&mut with_branches, &branches);
+    let mut titles: Vec<&str> =
         with_branches.needs.items.iter().map(|need| need.title.as_str()).collect();
-    assert_eq!(titles, ["one", "The branch of el-2 can be landed"]);
+    titles.sort_unstable();
+    let (can, cannot) =
+        ("The branch of el-2 can be landed", "The branch of el-3 cannot be landed yet");
+    assert_eq!(titles, [can, cannot, "one"]);
 
     // An atom that resolves it is what to look at, for as long as it is not over.
     let resolving = p.create("Resolve it");

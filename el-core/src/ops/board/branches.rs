@@ -3,31 +3,59 @@ use super::entry::{about_all, way};
 use crate::model::{Need, NeedKind, Timestamp};
 use crate::rules::attention::sort_needs;
 
-/// Adds the branches that can be landed to the queue, as one entry. The store knows no branches:
-/// the caller has asked git. `branches`: the atoms of the branches, and when each was closed.
-pub fn add_branches(board: &mut Board, branches: &[(String, Timestamp)]) {
-    let waiting: Vec<&(String, Timestamp)> = branches
-        .iter()
-        .filter(|(id, _)| {
-            let is_told = |need: &Need| {
-                matches!(need.kind, NeedKind::Conflict | NeedKind::LandCheck)
-                    && need.atom_id.as_ref() == Some(id)
-            };
-            !board.needs.items.iter().any(is_told)
+/// A finished branch that its target lacks. The store knows no branches: the caller asks git.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchToLand {
+    pub atom_id: String,
+    pub closed_at: Timestamp,
+    /// Why `el land` would leave the branch; `None`: it would bring the branch in.
+    pub obstacle: Option<&'static str>,
+}
+
+/// The most branches that an entry names.
+const NAMED: usize = 5;
+
+/// Adds the branches to the queue: those that can be landed as one entry, and those that cannot as
+/// another.
+pub fn add_branches(board: &mut Board, branches: &[BranchToLand]) {
+    let is_told = |branch: &&BranchToLand| {
+        board.needs.items.iter().any(|need| {
+            matches!(need.kind, NeedKind::Conflict | NeedKind::LandCheck)
+                && need.atom_id.as_ref() == Some(&branch.atom_id)
         })
-        .collect();
-    let Some(since) = waiting.iter().map(|(_, at)| *at).min() else { return };
-    let title = match waiting.as_slice() {
-        [(id, _)] => format!("The branch of {id} can be landed"),
-        all => format!("{} branches can be landed", all.len()),
     };
-    let named: Vec<&str> = waiting.iter().take(5).map(|(id, _)| id.as_str()).collect();
-    let mut need = about_all(NeedKind::ToLand, "all", &title, named.join(", "), since);
-    need.ways = vec![
-        way("L", "land", "el land --all".to_owned()),
-        way("w", "look", "el land --all --dry-run".to_owned()),
-    ];
-    add_need(board, need);
+    let (ready, held): (Vec<_>, Vec<_>) = branches
+        .iter()
+        .filter(|branch| !is_told(branch))
+        .partition(|branch| branch.obstacle.is_none());
+    if let Some(since) = ready.iter().map(|branch| branch.closed_at).min() {
+        let title = match ready.as_slice() {
+            [one] => format!("The branch of {} can be landed", one.atom_id),
+            all => format!("{} branches can be landed", all.len()),
+        };
+        let named: Vec<&str> =
+            ready.iter().take(NAMED).map(|branch| branch.atom_id.as_str()).collect();
+        let mut need = about_all(NeedKind::ToLand, "all", &title, named.join(", "), since);
+        need.ways = vec![
+            way("L", "land", "el land --all".to_owned()),
+            way("w", "look", "el land --all --dry-run".to_owned()),
+        ];
+        add_need(board, need);
+    }
+    if let Some(since) = held.iter().map(|branch| branch.closed_at).min() {
+        let title = match held.as_slice() {
+            [one] => format!("The branch of {} cannot be landed yet", one.atom_id),
+            all => format!("{} branches cannot be landed yet", all.len()),
+        };
+        let named: Vec<String> = held
+            .iter()
+            .take(NAMED)
+            .map(|branch| format!("{}: {}", branch.atom_id, branch.obstacle.unwrap_or_default()))
+            .collect();
+        let mut need = about_all(NeedKind::ToLand, "held", &title, named.join("; "), since);
+        need.ways = vec![way("w", "look", "el land --all --dry-run".to_owned())];
+        add_need(board, need);
+    }
 }
 
 /// Adds an entry of which the store knows nothing.

@@ -22,7 +22,7 @@ pub(super) fn obstacle(event: &Event) -> Option<String> {
         EventKind::Imported => "it is an import; el restore brings back the backup from before it",
         EventKind::Pruned => "what was pruned is gone; el restore brings back the backup of then",
         EventKind::Restored => "it is a restore; el backup list has what it replaced",
-        EventKind::Landed => "it was landed; git revert takes the merge back",
+        EventKind::Landed => "it was landed; git revert takes its commits back",
         EventKind::Posted => "the message may have been read; post another one",
         EventKind::CancelRequested => "the run was told to end; el retry has it done anew",
         EventKind::Submitted | EventKind::Approved | EventKind::Rejected => {

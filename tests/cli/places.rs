@@ -89,6 +89,28 @@ fn init_twice_is_refused_and_harms_nothing() {
 }
 
 #[test]
+fn an_init_that_is_killed_anywhere_is_finished_by_the_next() {
+    let env = TestEnv::with_tracker();
+    for step in 0..24u64 {
+        let folder = env.project(&format!("killed-{step}"));
+        std::fs::create_dir(&folder).unwrap();
+        let mut command = env.command("el");
+        command.args(["init", "--nested"]).current_dir(&folder);
+        let first = env.start(&mut command);
+        std::thread::sleep(std::time::Duration::from_micros(step * step * 60));
+        first.signal(rustix::process::Signal::KILL);
+        first.wait(crate::support::SOON);
+        // Either the first had done it all, or this does.
+        let next = el_in(&env, &folder, &["--robot", "init", "--nested"]);
+        let done = next.status == 0 || next.json()["error"]["code"] == "exists";
+        assert!(done, "{step}: {next:#?}");
+        el_in(&env, &folder, &["create", "It"]).ok();
+        let doctor = el_in(&env, &folder, &["--robot", "doctor"]);
+        assert_eq!(doctor.json()["data"]["serious"], 0, "{step}: {doctor:#?}");
+    }
+}
+
+#[test]
 fn git_sees_the_configuration_and_nothing_else() {
     let env = TestEnv::with_tracker();
     git(&env, &["init", "-q"]);

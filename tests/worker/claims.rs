@@ -32,6 +32,19 @@ fn one_atom_or_as_many_as_asked_for() {
 }
 
 #[test]
+fn an_assignee_that_is_no_agent_is_told() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("It", &["--assignee", "nobody"]);
+    let told = env.el(&["work", "--drain"]).ok();
+    assert!(told.stdout.contains("Nothing was ready"), "{told:#?}");
+    let want = format!("{id} is ready and assigned to nobody, which is no agent here");
+    assert!(told.stderr.contains(&want), "{told:#?}");
+    env.el(&["update", &id, "--clear-assignee"]).ok();
+    assert!(!env.el(&["work", "--drain"]).ok().stderr.contains("no agent here"));
+    assert_eq!(env.status(&id), "closed");
+}
+
+#[test]
 fn the_important_and_the_old_come_first_and_the_blocked_after_its_blocker() {
     let env = TestEnv::with_tracker();
     let low = env.create("Low", &["--priority", "low"]);

@@ -316,6 +316,16 @@ fn doctor_works_anywhere_and_says_what_is_there_and_whether_work_could_run() {
     env.configure("[agents.claude]\nclaude_code_path = \"/no/claude\"\n");
     let error = env.el(&["--robot", "doctor"]).fails_with(6).json();
     assert!(error["error"]["message"].as_str().unwrap().contains("/no/claude"), "{error:#}");
+    // A client that is there and does not start: npm's wrapper without its program.
+    let script = env.path("broken-claude");
+    std::fs::write(&script, "#!/bin/sh\necho 'native binary not installed' >&2\nexit 1\n").unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    env.configure(&format!("[agents.claude]\nclaude_code_path = {script:?}\n"));
+    let said = env.el(&["doctor"]).fails_with(6).stdout;
+    assert!(said.contains("does not start: native binary not installed"), "{said}");
+    assert!(said.contains("el work cannot run here") && !said.contains("All is well"), "{said}");
+
+    env.configure("[agents.claude]\nclaude_code_path = \"/no/claude\"\n");
     let said = env.el(&["doctor"]).fails_with(6).stdout;
     assert!(said.contains("SQLite") && said.contains("el work cannot run here"), "{said}");
 }

@@ -117,7 +117,8 @@ fn stop_ends_a_deaf_agent() {
     let id = env.script_atom(&["ignore-signals", "touch started", "hang"]);
     let worker = env.start_work(&["--drain"]);
     env.wait_for_file("started");
-    env.el(&["work", "--stop"]).ok();
+    let told = env.el(&["work", "--stop"]).ok().stderr;
+    assert!(told.contains("waiting for") && told.contains(&id), "{told}");
     env.assert_settled(&env.last_run(&id));
     worker.wait(SOON).ok();
 }

@@ -74,7 +74,8 @@ impl State<'_> {
         let tmux = self.launchers[0].tmux.clone();
         // `stop_all` must not wait for this worker.
         let _ = ops::worker_leave(&mut self.store, &self.id);
-        let stopped = stop_all(&mut self.store, &self.id, &tmux, places, rules, END_LIMIT);
+        let stopped =
+            stop_all(&mut self.store, &self.id, &tmux, places, rules, END_LIMIT, &mut |_, _| {});
         let left = stopped.map_or(live, |stopped| stopped.left);
         // No record of these runs will exist any more; an agent that survives finds no tracker.
         let runs = self.options.places.runs.clone();

@@ -33,6 +33,7 @@ pub struct Stopped {
 }
 
 /// Requests a stop, and waits until no run is live and every worker is gone, for at most `limit`.
+/// `tell` hears, once, what is waited for: the live runs, and the workers.
 ///
 /// # Errors
 /// If the store fails.
@@ -43,6 +44,7 @@ pub fn stop_all(
     places: &Places,
     rules: &RunRules,
     limit: Duration,
+    tell: &mut dyn FnMut(&[Run], &[Worker]),
 ) -> Result<Stopped, Error> {
     let ctx = Ctx { now: clock::now(), actor, session: None };
     let ended = ops::live_runs(store)?;
@@ -50,6 +52,9 @@ pub fn stop_all(
     ops::request_stop(store)?;
     ops::cancel_all(store, &ctx, CancelMode::Requeue)?;
     let until = Instant::now() + limit;
+    if !ended.is_empty() || !workers.is_empty() {
+        tell(&ended, &workers);
+    }
     loop {
         // Workers first: a worker that is gone starts no session any more.
         let workers_left = workers_there(store)?;

@@ -34,7 +34,7 @@ mod words;
 use failures::ensure_all_is_done;
 pub(super) use failures::{pause_error, work_failure};
 pub(super) use remarks::{tell_of_folders, tell_of_inert};
-use remarks::{tell_of_others, tell_what_waits};
+use remarks::{tell_of_others, tell_of_strangers, tell_what_waits};
 pub(crate) use signed_on::{Started, signed_on};
 
 /// Claim ready atoms and run an agent on each, in a tmux session
@@ -237,6 +237,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     tell_of_others(app, &options)?;
     tell_what_waits(app, &options)?;
+    tell_of_strangers(app, &options)?;
     // Opening the store for a change tells the database of settings that the ends of runs obey.
     drop(app.open_for_writing()?);
     // Faults are reported instead of the preview.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use el_agents::check::{self, ConfigurationError};
 use el_agents::git::Repository;
 use el_agents::sandbox::Sandbox;
-use el_agents::settings::{AgentSettings, Places};
+use el_agents::settings::{AgentSettings, Executor, Places};
 use el_agents::tmux::{Tmux, socket_name};
 use el_agents::worker;
 use el_core::ops::Finding;
@@ -23,6 +23,7 @@ use crate::settings::{Settings, WorkSettings};
 
 mod backups;
 mod facts;
+mod program;
 
 pub(super) use facts::{Fact, print_facts};
 
@@ -155,11 +156,15 @@ fn missing_requirements(app: &App, place: &MachineScope) -> Vec<(String, String)
         return needs;
     }
     needs.extend(long_socket(app, &work, &environment));
+    let mut asked = BTreeSet::new();
     for name in settings.known_agents() {
         let alone = WorkSettings { agents: vec![name.clone()], ..work.clone() };
         let missing = match (settings.served_agents(&alone), project_places(app, &work)) {
             (Ok(served), Ok(places)) => {
-                of_agent(&served[0].agent, &places, &environment).into_iter().map(told).collect()
+                of_agent(&served[0].agent, &places, &environment, &mut asked)
+                    .into_iter()
+                    .map(told)
+                    .collect()
             }
             // A value that is wrong as a setting is told above.
             (Err(error), _) | (_, Err(error)) => {
@@ -196,14 +201,19 @@ fn long_socket(
 }
 
 /// Missing requirements of a single agent: its folder, its program, and the programs that its
-/// settings name.
+/// settings name. `asked`: the clients that were started already.
 fn of_agent(
     agent: &AgentSettings,
     places: &Places,
     environment: &[(OsString, OsString)],
+    asked: &mut BTreeSet<String>,
 ) -> Vec<ConfigurationError> {
     let mut missing: Vec<_> =
         worker::check_agent(agent, places, environment).err().into_iter().collect();
+    // A client that is not there is told already.
+    if missing.is_empty() && asked.insert(agent.claude_code_path.clone()) {
+        missing.extend(client_fault(agent));
+    }
     missing.extend(Sandbox::find(&agent.sandbox, &agent.env_pass, environment).err());
     let setup = agent.isolation.as_ref().map_or(&[][..], |isolation| &isolation.setup);
     for (field, words) in
@@ -221,4 +231,20 @@ fn of_agent(
         }
     }
     missing
+}
+
+/// The client is there and does not start: npm's wrapper without its program, a wrong platform.
+fn client_fault(agent: &AgentSettings) -> Option<ConfigurationError> {
+    if matches!(agent.executor, Executor::Command(_)) {
+        return None;
+    }
+    let refusal = facts::client_version(agent).err()?;
+    let client = &agent.claude_code_path;
+    Some(ConfigurationError {
+        field: "claude_code_path",
+        message: format!("the client, {client:?}, {}", refusal.describe()),
+        hint: format!(
+            "{client} --version has to work; el config set claude_code_path PATH names another"
+        ),
+    })
 }

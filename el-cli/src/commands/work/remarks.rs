@@ -1,7 +1,9 @@
 //! Remarks before a worker begins: waiting atoms, other workers, untrusted settings, folders.
 
+use std::collections::BTreeMap;
+
 use el_agents::worker::{self, WorkOptions};
-use el_core::ops;
+use el_core::ops::{self, Sort};
 
 use super::folders;
 use crate::app::App;
@@ -15,6 +17,35 @@ pub(super) fn tell_what_waits(app: &App, options: &WorkOptions) -> Result<()> {
         if !ops::explain(&store, id, app.now())?.ready {
             app.printer.note(&format!("{id} is not ready: el why {id} says what holds it"));
         }
+    }
+    Ok(())
+}
+
+/// Ready atoms that are looked at for assignees.
+const LOOKED_AT: i64 = 200;
+
+/// Names the assignees of ready atoms that are no agents here: no worker takes these atoms.
+pub(super) fn tell_of_strangers(app: &App, options: &WorkOptions) -> Result<()> {
+    let known = app.settings()?.known_agents();
+    let store = app.open_for_reading()?;
+    let page = ops::ready(&store, &options.filter, Sort::Priority, Some(LOOKED_AT), 0, app.now())?;
+    let mut strangers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for atom in &page.items {
+        let assignee = atom.assignee.as_deref().filter(|name| *name != app.actor());
+        if let Some(name) = assignee.filter(|name| !known.iter().any(|agent| agent == name)) {
+            strangers.entry(name).or_default().push(&atom.id);
+        }
+    }
+    for (name, atoms) in strangers {
+        let (are, rest) = match atoms.len() {
+            1 => ("is", String::new()),
+            more => ("are", format!(" and {} more", more - 1)),
+        };
+        app.printer.note(&format!(
+            "{}{rest} {are} ready and assigned to {name}, which is no agent here: el update {} \
+             --clear-assignee gives it to any agent",
+            atoms[0], atoms[0]
+        ));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use el_agents::tmux::{Tmux, socket_name};
 use el_agents::worker;
+use el_core::model::{Run, Worker};
 use serde_json::json;
 
 use super::{STOP_LIMIT, project_places};
@@ -19,9 +20,19 @@ pub(super) fn run(app: &App) -> Result<Exit> {
     let environment: Vec<_> = std::env::vars_os().collect();
     let tmux = Tmux::discover(&socket_name(&places.database), &environment)?;
     let mut store = app.open_for_writing()?;
-    let stopped =
-        worker::stop_all(&mut store, app.actor(), &tmux, &places, &work.rules, STOP_LIMIT)?;
     let limit = STOP_LIMIT.as_secs();
+    let mut tell = |runs: &[Run], workers: &[Worker]| {
+        let runs: Vec<&str> = runs.iter().map(|run| run.atom_id.as_str()).collect();
+        let mut waits: Vec<String> =
+            workers.iter().map(|worker| format!("the worker {}", worker.process.pid)).collect();
+        if !runs.is_empty() {
+            waits.push(format!("the agents on {}, which have five seconds", runs.join(", ")));
+        }
+        app.printer.note(&format!("waiting for at most {limit} s: {}", waits.join("; ")));
+    };
+    let (actor, rules) = (app.actor(), &work.rules);
+    let stopped =
+        worker::stop_all(&mut store, actor, &tmux, &places, rules, STOP_LIMIT, &mut tell)?;
     if !stopped.left.is_empty() {
         let ids: Vec<&str> = stopped.left.iter().map(|run| run.id.as_str()).collect();
         return Err(timed_out_error(format!("still running after {limit} s: {}", ids.join(", ")))

@@ -1,13 +1,13 @@
 //! Facts about the machine for `el doctor`: versions, the log-in, identities, permissions.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use el_agents::sandbox::{Found, Sandbox};
 use el_agents::settings::{AgentSettings, Executor};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::program::{Refusal, ask_first_line};
 use crate::output::page::Page;
 use crate::output::style;
 use crate::output::table::{Cell, Column, Table};
@@ -34,15 +34,14 @@ pub(super) fn collect_facts(settings: &Settings) -> Vec<Fact> {
     let first = settings.work_settings().ok().and_then(|work| work.agents.into_iter().next());
     let agent = first.and_then(|name| settings.agent_settings(&name).ok());
     let folder = agent.as_ref().map(|agent| agent.working_directory.clone()).unwrap_or_default();
-    let missing = || "not found".to_owned();
+    let version_of = |program: &str, flag: &str| {
+        ask_first_line(program, &[flag], &folder).unwrap_or_else(|refusal| refusal.describe())
+    };
     let mut facts = vec![
         Fact { name: "el", value: env!("CARGO_PKG_VERSION").to_owned() },
         Fact { name: "SQLite", value: el_core::sqlite_version().to_owned() },
-        Fact { name: "tmux", value: first_line("tmux", &["-V"], &folder).unwrap_or_else(missing) },
-        Fact {
-            name: "git",
-            value: first_line("git", &["--version"], &folder).unwrap_or_else(missing),
-        },
+        Fact { name: "tmux", value: version_of("tmux", "-V") },
+        Fact { name: "git", value: version_of("git", "--version") },
     ];
     if let Some(agent) = &agent {
         facts.extend(of_agent(agent));
@@ -57,13 +56,18 @@ fn of_agent(agent: &AgentSettings) -> Vec<Fact> {
     if let Executor::Command(words) = &agent.executor {
         return vec![Fact { name: "agent", value: words.join(" ") }];
     }
-    let version = first_line(&agent.claude_code_path, &["--version"], &agent.working_directory);
+    let version = client_version(agent).unwrap_or_else(|refusal| refusal.describe());
     vec![
-        Fact { name: "client", value: version.unwrap_or_else(|| "not found".to_owned()) },
+        Fact { name: "client", value: version },
         Fact { name: "log-in", value: log_in() },
         Fact { name: "permission mode", value: agent.permission_mode.clone() },
         Fact { name: "commits by agents", value: commit_policy(agent).to_owned() },
     ]
+}
+
+/// Starts the client of an agent, without asking any server.
+pub(super) fn client_version(agent: &AgentSettings) -> Result<String, Refusal> {
+    ask_first_line(&agent.claude_code_path, &["--version"], &agent.working_directory)
 }
 
 /// Tries to make one.
@@ -106,7 +110,7 @@ fn commit_policy(agent: &AgentSettings) -> &'static str {
 }
 
 fn git_identity(folder: &Path) -> String {
-    let ask = |key: &str| first_line("git", &["config", "--get", key], folder);
+    let ask = |key: &str| ask_first_line("git", &["config", "--get", key], folder).ok();
     match (ask("user.name"), ask("user.email")) {
         (Some(name), Some(email)) => format!("{name} <{email}>"),
         _ => "none: git config --global user.name NAME, and user.email".to_owned(),
@@ -118,9 +122,9 @@ fn left_behind(folder: &Path) -> Vec<Fact> {
     let mut facts = Vec::new();
     let attributes = std::fs::read_to_string(folder.join(".gitattributes")).unwrap_or_default();
     if attributes.contains("filter=lfs") {
-        let value = match first_line("git", &["lfs", "version"], folder) {
-            Some(version) => version,
-            None => "this repository needs it, and git-lfs is not installed".to_owned(),
+        let value = match ask_first_line("git", &["lfs", "version"], folder) {
+            Ok(version) => version,
+            Err(_) => "this repository needs it, and git-lfs is not installed".to_owned(),
         };
         facts.push(Fact { name: "git-lfs", value });
     }
@@ -135,16 +139,4 @@ fn left_behind(folder: &Path) -> Vec<Fact> {
         }
     }
     facts
-}
-
-/// The first line of a program's output; `None` if the program fails.
-fn first_line(program: &str, arguments: &[&str], folder: &Path) -> Option<String> {
-    let mut command = Command::new(program);
-    if folder.is_dir() {
-        command.current_dir(folder);
-    }
-    let output = command.args(arguments).stdin(Stdio::null()).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let line = text.lines().next().map(str::trim).filter(|line| !line.is_empty());
-    line.filter(|_| output.status.success()).map(str::to_owned)
 }

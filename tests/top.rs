@@ -2,6 +2,7 @@
 
 mod actions;
 mod detail;
+mod outlook;
 mod terminal;
 
 use std::fs;

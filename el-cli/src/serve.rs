@@ -41,6 +41,7 @@ mod verbs;
 mod views;
 mod walls;
 mod watch;
+mod workers;
 
 use board::Board;
 

@@ -8,12 +8,14 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
 use el_agents::end_signal::{self, EndSignal};
-use el_core::ops::{Board, BranchToLand};
+use el_core::ops::Board;
 use ratatui::crossterm::event::{self, Event};
 
 use crate::app::App;
+use crate::commands::status::InGit;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::looked::note_look;
 use crate::output::sanitize;
 
 mod act;
@@ -37,7 +39,7 @@ use state::State;
 #[derive(Debug)]
 enum Message {
     Board(Box<Board>),
-    Branches(Vec<BranchToLand>),
+    InGit(InGit),
     /// Why the tracker cannot be read.
     Lost(String),
     Lines(reading::Batch),
@@ -66,8 +68,8 @@ struct Top<'a> {
     detail: Detail,
     known: feed::Known,
     messages: SyncSender<Message>,
-    /// Asks git for the branches that can be landed.
-    ask_branches: SyncSender<()>,
+    /// Asks for what git knows.
+    ask_git: SyncSender<()>,
     /// When the detail was read, and of which event.
     read: Option<(Instant, i64)>,
     view: View,
@@ -88,11 +90,11 @@ pub(crate) fn show(app: &App) -> Result<Exit> {
         is_others || ended.send(Message::End).is_ok()
     })
     .map_err(no_terminal)?;
-    let (ask_branches, asked) = mpsc::sync_channel(1);
+    let (ask_git, asked) = mpsc::sync_channel(1);
     let (globals, told) = (app.globals().clone(), messages.clone());
     std::thread::spawn(move || feed::send_boards(&globals, &told));
     let (globals, told) = (app.globals().clone(), messages.clone());
-    std::thread::spawn(move || feed::send_branches(&globals, &asked, &told));
+    std::thread::spawn(move || feed::send_in_git(&globals, &asked, &told));
     let mut screen = Screen::take().map_err(no_terminal)?;
     let keys = keys::KeyReader::spawn(is_lent, messages.clone());
     let mut top = Top {
@@ -101,14 +103,15 @@ pub(crate) fn show(app: &App) -> Result<Exit> {
         detail: Detail::new(),
         known: feed::Known::default(),
         messages,
-        ask_branches,
+        ask_git,
         read: None,
         view: View::Why,
         height: 1,
         is_over: false,
     };
-    top.run(&mut screen, &inbox, &keys)?;
-    Ok(Exit::Done)
+    let ended = top.run(&mut screen, &inbox, &keys);
+    top.note_look();
+    ended.map(|()| Exit::Done)
 }
 
 fn no_terminal(source: std::io::Error) -> CommandError {
@@ -169,11 +172,11 @@ impl Top<'_> {
                 let is_done = known.is_some_and(|known| known != board.done.items.first());
                 self.state.set_board(self.known.with_board(board));
                 if is_done {
-                    self.find_branches();
+                    self.look_in_git();
                 }
             }
-            Message::Branches(branches) => {
-                if let Some(board) = self.known.with_branches(branches) {
+            Message::InGit(in_git) => {
+                if let Some(board) = self.known.with_git(in_git) {
                     self.state.show_board(board);
                 }
             }
@@ -186,7 +189,7 @@ impl Top<'_> {
                 self.state.is_busy = false;
                 self.state.news = told;
                 self.read = None;
-                self.find_branches();
+                self.look_in_git();
             }
             Message::Ask(question, action) => {
                 self.state.is_busy = false;
@@ -202,10 +205,18 @@ impl Top<'_> {
         Ok(())
     }
 
+    /// Everything that was on the screen is seen.
+    fn note_look(&mut self) {
+        if let Some(board) = self.known.seen() {
+            note_look(self.app, board.seq);
+            self.state.show_board(board);
+        }
+    }
+
     /// What was done may have made a branch ready, or landed one.
-    fn find_branches(&self) {
+    fn look_in_git(&self) {
         // A question that waits already asks for the same.
-        let _ = self.ask_branches.try_send(());
+        let _ = self.ask_git.try_send(());
     }
 
     /// Reads the detail of the chosen row, if another row is chosen or something has happened.

@@ -52,6 +52,12 @@ async function run() {
   await line.waitFor();
   await inView(line);
   await check("review");
+  // In two columns, and back.
+  await page.keyboard.press("s");
+  await inView(page.locator(".pair .line.added code", { hasText: "Hallo" }));
+  await check("side by side");
+  await page.keyboard.press("s");
+  await page.locator(".pair").first().waitFor({ state: "detached" });
 
   // A remark on the line, held, and sent with the rejection.
   await page.keyboard.press("j");

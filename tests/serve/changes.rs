@@ -53,6 +53,22 @@ fn each_verb_changes_the_atom_in_the_persons_name() {
 }
 
 #[test]
+fn a_worker_is_started_and_stopped_from_the_page() {
+    let env = TestEnv::with_tracker();
+    let id = env.script_atom(&["close done"]);
+    let board = Board::start(&env, &[]);
+    let started = board.post("/api/workers/start", &json!({})).data();
+    assert!(started["said"].as_str().unwrap().contains("background"), "{started}");
+    env.wait_for_status(&id, "closed");
+    board.post("/api/workers/stop", &json!({})).data();
+    let workers = env.robot(&["work", "--status"]);
+    assert!(workers["workers"]["items"].as_array().is_none_or(Vec::is_empty), "{workers}");
+    // No request adds a word to the command, and there are no others.
+    assert_eq!(board.post("/api/workers/start", &json!({ "agent": "x" })).status, 400);
+    assert_eq!(board.post("/api/workers/--help", &json!({})).status, 404);
+}
+
+#[test]
 fn a_change_of_what_is_no_longer_so_is_refused() {
     let env = TestEnv::with_tracker();
     let id = env.create("One", &[]);
@@ -102,6 +118,7 @@ fn a_board_to_look_at_changes_nothing() {
     let board = Board::start(&env, &["--read-only"]);
     assert_eq!(board.get("/api/hello").data()["read_only"], true);
     let before = env.robot(&["history"])["total"].take();
+    assert_eq!(board.post("/api/workers/start", &json!({})).status, 403);
     for verb in
         ["approve", "reject", "comment", "answer", "reopen", "retry", "cancel", "priority", "defer"]
     {

@@ -51,7 +51,7 @@ fn a_person_starts_a_worker_watches_joins_reviews_and_lands_by_keys() {
     screen.wait_for("can be landed");
     screen.press("1");
     screen.press("L");
-    screen.wait_for("el land --all? (y/N)");
+    screen.wait_for(&format!("el land {id}? (y/N)"));
     screen.press("y");
     screen.wait_for("Enter goes back");
     screen.press("Enter");

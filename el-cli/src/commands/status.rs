@@ -1,10 +1,7 @@
-use el_agents::git::ensure_version;
-use el_agents::land::branches_to_land;
 use el_agents::worker;
 use el_core::Store;
-use el_core::ops::{self, Board, BranchToLand};
+use el_core::ops::{self, Board};
 
-use super::worktrees::{find_repository, target_branch};
 use crate::app::App;
 use crate::backup_hooks::has_backup;
 use crate::error::Result;
@@ -13,9 +10,10 @@ use crate::looked::{last_look, note_look};
 use crate::output::{board, sanitize, style, terminal};
 use crate::watch::WatchArgs;
 
+mod in_git;
 mod overlaps;
 
-pub(crate) use overlaps::{Overlaps, find_overlaps};
+pub(crate) use in_git::InGit;
 
 /// Show the board in one screen: what needs you, what runs, what is next
 #[derive(Debug, Default, clap::Args)]
@@ -68,21 +66,10 @@ pub(crate) fn read_board(
     let mut board = ops::board(store, most, app.now(), &worker::is_there)?;
     // An agent lands nothing, and el starts no git for it.
     if app.session().is_none() {
-        ops::add_branches(&mut board, &find_branches(app, store).unwrap_or_default());
-        let overlaps = find_overlaps(app, &board);
-        ops::add_overlaps(&mut board, &overlaps);
+        InGit::ask_about(app, store, &board).add_to(&mut board);
         ops::mark_fresh(store, &mut board, looked, app.actor())?;
     }
     Ok(board)
-}
-
-/// The branches to land; `None` where there is no git, or git does not answer.
-pub(crate) fn find_branches(app: &App, store: &Store) -> Option<Vec<BranchToLand>> {
-    ensure_version().ok()?;
-    let repository = find_repository(app).ok()?;
-    let target = target_branch(app, &repository, None).ok()?;
-    let settings = app.settings().and_then(|settings| settings.land_settings()).ok()?;
-    branches_to_land(store, &repository, &settings, &target).ok()
 }
 
 /// `el` without a command: the board, or how to begin.

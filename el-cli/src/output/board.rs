@@ -8,9 +8,11 @@ use super::page::Page;
 use super::table::{Cell, Column, Table};
 use super::{holds, pauses, runs, sanitize, style, time};
 
+mod held;
 mod outlook;
 
-use outlook::{news_line, outlook_line};
+pub(crate) use held::held_words;
+pub(crate) use outlook::{news_line, outlook_line};
 
 /// Rows of a part where nothing says how much room there is.
 const ROWS: usize = 10;
@@ -27,6 +29,7 @@ pub(crate) fn need_word(kind: NeedKind) -> &'static str {
         NeedKind::Conflict => "conflict",
         NeedKind::LandCheck => "check failed",
         NeedKind::ToLand => "to land",
+        NeedKind::PullRequest => "pull request",
         NeedKind::Denied => "denied",
         NeedKind::GaveUp => "gave up",
         NeedKind::Blocked => "blocked",
@@ -49,6 +52,9 @@ pub(crate) fn counts_line(board: &Board) -> String {
         of(board.ready.total, board.ready.capped, "ready"),
         of(board.waiting.total, board.waiting.capped, "wait"),
     ];
+    if board.held.total > 0 {
+        parts.push(of(board.held.total, board.held.capped, "held"));
+    }
     let (spent, estimated) = (board.spent_today_micros, board.estimated_today_micros);
     match board.budget_today_micros {
         Some(cap) => {
@@ -87,6 +93,8 @@ pub(crate) fn print_board(page: &mut Page, name: &str, board: &Board, rows: Opti
     print_running(page, board, room.running);
     print_ready(page, board, room.ready);
     print_waiting(page, board, room.waiting);
+    held::print_held(page, board, room.held);
+    held::print_pulls(page, board, room.pulls);
     print_done(page, board, room.done);
 }
 
@@ -97,6 +105,8 @@ struct Room {
     running: usize,
     ready: usize,
     waiting: usize,
+    held: usize,
+    pulls: usize,
     done: usize,
 }
 
@@ -105,23 +115,33 @@ impl Room {
     /// runs. The rest of the parts share what is left.
     fn divide(board: &Board, rows: Option<usize>) -> Room {
         let Some(rows) = rows else {
-            return Room { needs: ROWS, running: ROWS, ready: ROWS, waiting: ROWS, done: ROWS };
+            return Room {
+                needs: ROWS,
+                running: ROWS,
+                ready: ROWS,
+                waiting: ROWS,
+                held: ROWS,
+                pulls: ROWS,
+                done: ROWS,
+            };
         };
         let wanted = [
             board.needs.items.len(),
             board.running.items.len(),
             board.ready.items.len(),
             board.waiting.items.len(),
+            board.held.items.len(),
+            board.pull_requests.items.len(),
             board.done.items.len(),
         ];
         // A part takes a blank line, a heading and at most a line of what is left out; the prompt
         // takes the last line of the screen.
         let parts = wanted.iter().filter(|rows| **rows > 0).count();
         let mut left = rows.saturating_sub(3 + 3 * parts).max(parts * 2);
-        let mut given = [0; 5];
+        let mut given = [0; 7];
         loop {
             let mut has_given = false;
-            for (part, cost) in [2, 1, 1, 1, 1].into_iter().enumerate() {
+            for (part, cost) in [2, 1, 1, 1, 1, 1, 1].into_iter().enumerate() {
                 if given[part] < wanted[part] && left >= cost {
                     given[part] += 1;
                     left -= cost;
@@ -132,8 +152,8 @@ impl Room {
                 break;
             }
         }
-        let [needs, running, ready, waiting, done] = given;
-        Room { needs, running, ready, waiting, done }
+        let [needs, running, ready, waiting, held, pulls, done] = given;
+        Room { needs, running, ready, waiting, held, pulls, done }
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use el_core::Store;
 
 use super::board::{self, Board};
-use super::in_git::InGit;
 use crate::app::App;
+use crate::commands::status::InGit;
 use crate::error::Result;
 
 /// Between two questions to git.

@@ -12,6 +12,7 @@ use super::board::Board;
 use super::pages::PAGES;
 use super::{
     figures, files, looks, plans, review, sign_in_calls, stream, transcript, verbs, views, walls,
+    workers,
 };
 
 pub(super) fn all_routes(board: &Arc<Board>) -> Router {
@@ -31,6 +32,7 @@ pub(super) fn all_routes(board: &Arc<Board>) -> Router {
         .route("/api/atoms/{id}", get(views::show_atom))
         .route("/api/atoms/{id}/diff", get(review::show_changes))
         .route("/api/atoms/{id}/{verb}", post(verbs::change_atom))
+        .route("/api/workers/{verb}", post(workers::change_workers))
         .route("/api/bonds", get(views::list_bonds))
         .route("/api/plans", get(plans::list_plans))
         .route("/api/plans/{id}", get(plans::show_plan))

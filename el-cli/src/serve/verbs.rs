@@ -90,7 +90,7 @@ pub(super) async fn change_atom(
     board.run_call(move |app| carry_out(app, &id, verb, change)).await.map(Data)
 }
 
-fn ensure_writable(board: &Board) -> Result<(), Failure> {
+pub(super) fn ensure_writable(board: &Board) -> Result<(), Failure> {
     if board.is_read_only {
         let text = "this board only shows: el serve runs with --read-only";
         return Err(Failure::new(StatusCode::FORBIDDEN, "read_only", text));

@@ -14,9 +14,8 @@ use el_core::{Store, ops};
 use serde::Serialize;
 
 use super::board::{self, Board, Told};
-use super::in_git::InGit;
 use crate::app::App;
-use crate::commands::status;
+use crate::commands::status::{self, InGit};
 use crate::error::{CommandError, Result};
 use crate::looked::last_look;
 

@@ -1,5 +1,6 @@
 //! Draws the state. Widths are columns; every text was made harmless before.
 
+use el_core::ops::Board;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -10,16 +11,18 @@ use unicode_width::UnicodeWidthStr as _;
 use super::detail::{Detail, View};
 use super::lines::{Keep, Lines};
 use super::state::{Mark, Pane, Row, State};
-use crate::output::board::counts_line;
+use crate::output::board::{counts_line, news_line, outlook_line};
 use crate::output::sanitize;
 
 /// Below this, only the focused part has room.
 const SMALL: (u16, u16) = (60, 15);
+/// From here on, the head says how long a person may go.
+const ROOMY: u16 = 20;
 /// From here on, the detail stands beside the lists.
 const WIDE: u16 = 120;
 
 /// The keys, for as many columns as there is room.
-const HELP: [(&str, &str); 26] = [
+const HELP: [(&str, &str); 27] = [
     ("j k ↑ ↓", "move"),
     ("PgUp PgDn", "a page"),
     ("1 2 3 Tab", "the lists"),
@@ -27,6 +30,7 @@ const HELP: [(&str, &str); 26] = [
     ("Esc q", "back"),
     ("n N", "next need, before"),
     ("/", "filter; Esc clears"),
+    ("m", "all of it is seen"),
     ("i w t", "text, why, attempts"),
     ("l d g", "log, diff, graph"),
     ("?", "these keys"),
@@ -57,7 +61,7 @@ fn mark_style(mark: Mark, has_color: bool) -> Style {
         Mark::Needs => Color::Yellow,
         Mark::Failed => Color::LightRed,
         Mark::Runs => Color::LightBlue,
-        Mark::Ready | Mark::Waits => return style,
+        Mark::Ready | Mark::Waits | Mark::Held | Mark::Pull => return style,
     };
     if has_color { style.fg(color) } else { style.add_modifier(Modifier::BOLD) }
 }
@@ -68,7 +72,7 @@ pub(super) fn draw_state(frame: &mut Frame<'_>, state: &State, detail: &mut Deta
     let foot = foot_lines(state, area.width);
     let foot_height = u16::try_from(foot.len()).unwrap_or(1);
     let [head, body, below] = Layout::vertical([
-        Constraint::Length(1),
+        Constraint::Length(if area.height < ROOMY { 1 } else { 2 }),
         Constraint::Min(0),
         Constraint::Length(foot_height),
     ])
@@ -197,13 +201,17 @@ fn row_line<'a>(
     // The right edge goes first where there is no room.
     let right = if row.right.width() + 16 <= room { row.right.as_str() } else { "" };
     let left = room.saturating_sub(right.width() + if right.is_empty() { 0 } else { 2 });
-    let text = sanitize::truncate_to(&row.text, left.saturating_sub(2)).into_owned();
-    let gap = width.saturating_sub(2 + head.width() + 2 + text.width() + right.width());
+    let news = if row.is_new { "new " } else { "" };
+    let left = left.saturating_sub(2 + news.width());
+    let text = sanitize::truncate_to(&row.text, left).into_owned();
+    let used = 2 + head.width() + 2 + news.width() + text.width() + right.width();
+    let gap = width.saturating_sub(used);
     let line = Line::from(vec![
         Span::raw(pointer),
         Span::styled(row.mark.sign(), mark_style(row.mark, state.has_color)),
         Span::raw(head),
         Span::raw("  "),
+        Span::styled(news, bold()),
         Span::raw(text),
         Span::raw(" ".repeat(gap)),
         Span::styled(right, dim()),
@@ -255,13 +263,38 @@ fn detail_title(state: &State, detail: &Detail, height: usize) -> String {
 }
 
 fn draw_head(frame: &mut Frame<'_>, state: &State, area: Rect) {
+    let width = usize::from(area.width);
     let counts = state.board.as_ref().map(counts_line).unwrap_or_default();
-    let line = Line::from(vec![
-        Span::styled(format!(" {}  ", state.name), bold()),
+    let left = format!(" {}  ", state.name);
+    let stale = if state.is_lost { "  stale" } else { "" };
+    let used = left.width() + counts.width() + stale.width();
+    let news = state.board.as_ref().and_then(news_line).unwrap_or_default();
+    let mut lines = vec![Line::from(vec![
+        Span::styled(left, bold()),
         Span::raw(counts),
-        Span::styled(if state.is_lost { "  stale" } else { "" }, bold()),
-    ]);
-    frame.render_widget(Paragraph::new(line), area);
+        Span::styled(stale, bold()),
+    ])];
+    // The news are at the right edge, or where there is room for them below.
+    let has_room = used + 2 + news.width() < width;
+    if has_room && !news.is_empty() {
+        let gap = width - used - news.width() - 1;
+        lines[0].push_span(Span::styled(format!("{}{news}", " ".repeat(gap)), bold()));
+    }
+    let outlook = state.board.as_ref().and_then(outlook_of).unwrap_or_default();
+    let parts = [if has_room { String::new() } else { news }, outlook];
+    let below = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
+    let below = sanitize::one_line(&below);
+    lines.push(Line::styled(
+        format!(" {}", sanitize::truncate_to(&below, width.saturating_sub(2))),
+        dim(),
+    ));
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// What is in the way of all workers, or how long a person may go.
+fn outlook_of(board: &Board) -> Option<String> {
+    let held_back = board.held_back.as_ref().map(|why| format!("The worker holds back: {why}"));
+    held_back.or_else(|| outlook_line(board))
 }
 
 /// Rows that the foot may take.

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use el_agents::worker;
 use el_core::model::Timestamp;
-use el_core::ops::{self, Board, BranchToLand};
+use el_core::ops::{self, Board};
 
 use super::Message;
 use crate::app::App;
-use crate::commands::status;
+use crate::commands::status::InGit;
 use crate::error::Result;
 use crate::globals::Globals;
+use crate::looked::last_look;
 use crate::output::printer::Printer;
 
 /// The interval between two looks at the database.
@@ -19,8 +20,8 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Heartbeats and costs write no event: they are shown no later than this.
 const PULSE: Duration = Duration::from_secs(2);
 /// The longest interval between two questions to git, and the shortest.
-const BRANCHES: Duration = Duration::from_secs(30);
-const BRANCHES_AGAIN: Duration = Duration::from_millis(500);
+const GIT: Duration = Duration::from_secs(30);
+const GIT_AGAIN: Duration = Duration::from_millis(500);
 /// Rows of a part.
 const ROWS: usize = 500;
 
@@ -58,7 +59,8 @@ fn watch_store(app: &App, messages: &SyncSender<Message>) -> Result<()> {
             }
         };
         if is_due {
-            let board = ops::board(&store, ROWS, app.now(), &worker::is_there)?;
+            let mut board = ops::board(&store, ROWS, app.now(), &worker::is_there)?;
+            ops::mark_fresh(&store, &mut board, last_look(app), app.actor())?;
             seen = Some((version, board.seq, Instant::now()));
             if messages.send(Message::Board(Box::new(board))).is_err() {
                 return Ok(());
@@ -68,23 +70,19 @@ fn watch_store(app: &App, messages: &SyncSender<Message>) -> Result<()> {
     }
 }
 
-/// Sends the branches that can be landed: now and then, and when somebody asks. Git has nine tenths
-/// of the time for others.
-pub(super) fn send_branches(
-    globals: &Globals,
-    asked: &Receiver<()>,
-    messages: &SyncSender<Message>,
-) {
+/// Sends what git knows: now and then, and when somebody asks. Git has nine tenths of the time for
+/// others.
+pub(super) fn send_in_git(globals: &Globals, asked: &Receiver<()>, messages: &SyncSender<Message>) {
     let app = open_app(globals);
     loop {
         let begun = Instant::now();
         let found = app.open_for_reading().ok();
-        let found = found.and_then(|store| status::find_branches(&app, &store));
-        if messages.send(Message::Branches(found.unwrap_or_default())).is_err() {
+        let found = found.and_then(|store| InGit::ask(&app, &store).ok());
+        if messages.send(Message::InGit(found.unwrap_or_default())).is_err() {
             return;
         }
-        std::thread::sleep(BRANCHES_AGAIN.max(begun.elapsed() * 9));
-        if asked.recv_timeout(BRANCHES) == Err(RecvTimeoutError::Disconnected) {
+        std::thread::sleep(GIT_AGAIN.max(begun.elapsed() * 9));
+        if asked.recv_timeout(GIT) == Err(RecvTimeoutError::Disconnected) {
             return;
         }
     }
@@ -94,7 +92,7 @@ pub(super) fn send_branches(
 #[derive(Debug, Default)]
 pub(super) struct Known {
     bare: Option<Box<Board>>,
-    branches: Vec<BranchToLand>,
+    in_git: InGit,
 }
 
 impl Known {
@@ -103,8 +101,16 @@ impl Known {
         self.board().expect("it was just set")
     }
 
-    pub(super) fn with_branches(&mut self, branches: Vec<BranchToLand>) -> Option<Board> {
-        self.branches = branches;
+    pub(super) fn with_git(&mut self, in_git: InGit) -> Option<Board> {
+        self.in_git = in_git;
+        self.board()
+    }
+
+    /// The same board, of which everything was seen.
+    pub(super) fn seen(&mut self) -> Option<Board> {
+        let bare = self.bare.as_mut()?;
+        bare.looked = Some(bare.seq);
+        bare.fresh.clear();
         self.board()
     }
 
@@ -117,7 +123,7 @@ impl Known {
 
     fn board(&self) -> Option<Board> {
         let mut board = Board::clone(self.bare.as_ref()?);
-        ops::add_branches(&mut board, &self.branches);
+        self.in_git.add_to(&mut board);
         Some(board)
     }
 }

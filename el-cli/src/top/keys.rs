@@ -101,6 +101,7 @@ impl Top<'_> {
             KeyCode::BackTab => self.state.next_pane(true),
             KeyCode::Enter => self.state.focus_on(Pane::Detail),
             KeyCode::Esc => self.state.filter.clear(),
+            KeyCode::Char('m') => self.note_look(),
             KeyCode::Char('n') => self.state.next_need(1),
             KeyCode::Char('N') => self.state.next_need(-1),
             KeyCode::Char('1') => self.state.focus_on(Pane::Needs),
@@ -273,7 +274,7 @@ impl Top<'_> {
                     self.state.news = error.to_string();
                 }
                 self.read = None;
-                self.find_branches();
+                self.look_in_git();
             }
         }
         Ok(())

@@ -1,11 +1,10 @@
 //! What is chosen, and what is shown of each part.
 
-use el_core::model::{Priority, Way};
+use el_core::model::{AtomRow, Priority, Way};
 use el_core::ops::Board;
-use el_core::rules::ready::Hold;
 
 use super::action::Prompt;
-use crate::output::{board as words, holds, runs, sanitize, time};
+use crate::output::{board as words, holds, pull_requests, runs, sanitize, time};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pane {
@@ -31,6 +30,10 @@ pub(super) enum Mark {
     Runs,
     Ready,
     Waits,
+    /// A person holds it.
+    Held,
+    /// A pull request.
+    Pull,
 }
 
 impl Mark {
@@ -41,6 +44,8 @@ impl Mark {
             Mark::Runs => "●",
             Mark::Ready => "○",
             Mark::Waits => "‖",
+            Mark::Held => "◇",
+            Mark::Pull => "↗",
         }
     }
 }
@@ -56,6 +61,8 @@ pub(super) struct Row {
     pub(super) text: String,
     /// At the right edge.
     pub(super) right: String,
+    /// Others changed its atom since the person looked.
+    pub(super) is_new: bool,
     pub(super) ways: Vec<Way>,
     pub(super) priority: Option<Priority>,
     /// The last run, or the one that goes on.
@@ -229,10 +236,16 @@ impl State {
     pub(super) fn show_board(&mut self, board: Board) {
         let total =
             |total: i64, is_capped: bool| format!("{total}{}", if is_capped { "+" } else { "" });
-        let ready = match board.waiting.total {
-            0 => total(board.ready.total, board.ready.capped),
-            waiting => format!("{}, {waiting} wait", total(board.ready.total, board.ready.capped)),
-        };
+        let mut ready = total(board.ready.total, board.ready.capped);
+        for (count, words) in [
+            (board.waiting.total, "wait"),
+            (board.held.total, "held"),
+            (board.pull_requests.total, "pull requests"),
+        ] {
+            if count > 0 {
+                ready.push_str(&format!(", {count} {words}"));
+            }
+        }
         let before = self.chosen().filter(|_| self.focus == Pane::Detail).cloned();
         self.lists[0].replace(need_rows(&board), total(board.needs.total, board.needs.capped));
         self.lists[1].replace(run_rows(&board), total(board.running.total, board.running.capped));
@@ -273,6 +286,10 @@ fn join(parts: [String; 3]) -> String {
     shown.join("  ")
 }
 
+fn is_new(board: &Board, atom: &str) -> bool {
+    board.fresh.iter().any(|id| id == atom)
+}
+
 fn need_rows(board: &Board) -> Vec<Row> {
     let row = |need: &el_core::model::Need| Row {
         key: need.key.clone(),
@@ -285,6 +302,7 @@ fn need_rows(board: &Board) -> Vec<Row> {
             runs::format_cost(need.cost),
             time::relative_time(board.now, need.since),
         ]),
+        is_new: need.atom_id.as_ref().is_some_and(|id| is_new(board, id)),
         ways: need.ways.clone(),
         priority: need.priority,
         run: need.run_id.clone(),
@@ -305,6 +323,7 @@ fn run_rows(board: &Board) -> Vec<Row> {
             time::format_span(board.now.since(run.started_at)),
             time::relative_time(board.now, run.last_sign()),
         ]),
+        is_new: is_new(board, &run.atom_id),
         ways: Vec::new(),
         priority: None,
         run: Some(run.id.clone()),
@@ -313,26 +332,35 @@ fn run_rows(board: &Board) -> Vec<Row> {
     board.running.items.iter().map(row).collect()
 }
 
-/// The ready atoms, then those that wait.
+/// The ready atoms, then those that wait, and those that people hold.
 fn ready_rows(board: &Board) -> Vec<Row> {
-    let row = |atom: &el_core::model::AtomRow, held: Option<&Vec<Hold>>| Row {
+    let age = |atom: &AtomRow| time::relative_time(board.now, atom.created_at);
+    let row = |atom: &AtomRow, mark: Mark, right: String| Row {
         key: atom.id.clone(),
-        mark: if held.is_some() { Mark::Waits } else { Mark::Ready },
+        mark,
         atom: Some(atom.id.clone()),
         kind: format!("P{}", atom.priority.value()),
         text: sanitize::one_line(&atom.title).into_owned(),
-        right: match held {
-            Some(held) => format!("for {}", holds::briefly(held, board.now)),
-            None => time::relative_time(board.now, atom.created_at),
-        },
+        right,
+        is_new: is_new(board, &atom.id),
         ways: Vec::new(),
         priority: Some(atom.priority),
         run: None,
         cause: None,
     };
-    let ready = board.ready.items.iter().map(|atom| row(atom, None));
-    let waiting = board.waiting.items.iter().map(|wait| row(&wait.atom, Some(&wait.holds)));
-    ready.chain(waiting).collect()
+    let ready = board.ready.items.iter().map(|atom| row(atom, Mark::Ready, age(atom)));
+    let waiting = board.waiting.items.iter().map(|wait| {
+        let held = holds::briefly(&wait.holds, board.now);
+        row(&wait.atom, Mark::Waits, format!("for {held}"))
+    });
+    let held = board.held.items.iter().map(|atom| row(atom, Mark::Held, words::held_words(atom)));
+    let pulls = board.pull_requests.items.iter().map(|pull| {
+        let one = &pull.pull_request;
+        let says =
+            format!("{} {}", pull_requests::number_text(one), pull_requests::state_words(one));
+        row(&pull.atom, Mark::Pull, sanitize::one_line(&says).into_owned())
+    });
+    ready.chain(waiting).chain(held).chain(pulls).collect()
 }
 
 #[cfg(test)]
@@ -347,6 +375,7 @@ pub(super) mod tests {
             kind: String::new(),
             text: String::new(),
             right: String::new(),
+            is_new: false,
             ways: Vec::new(),
             priority: None,
             run: None,

@@ -10,7 +10,7 @@ import type { AtomView } from "./types";
 
 export type Verb =
   | "approve" | "reject" | "comment" | "answer" | "reopen" | "retry" | "cancel" | "priority"
-  | "defer" | "wont_do" | "land" | "create";
+  | "defer" | "wont_do" | "land" | "create" | "start_worker" | "stop_workers";
 
 export interface Asked {
   verb: Verb;
@@ -70,6 +70,14 @@ const FORMS: Record<Verb, Form> = {
     title: "Land", button: "Land", field: null, isNeeded: false,
     explains: "The branch is merged and checked, and its target moves if the check passes.",
   },
+  start_worker: {
+    title: "Start a worker", button: "Start it", field: null, isNeeded: false,
+    explains: "el work --background: it runs an agent on each ready atom, until you stop it.",
+  },
+  stop_workers: {
+    title: "Stop every worker", button: "Stop them", field: null, isNeeded: false,
+    explains: "el work --stop: the sessions of their agents are ended.",
+  },
   create: { title: "New atom", button: "File it", field: "Description", isNeeded: false },
 };
 
@@ -88,6 +96,10 @@ export async function ask(
 
 export function askForNew(): void {
   asked.value = { verb: "create", id: null, title: "", seen: null };
+}
+
+export function askForWorkers(verb: "start_worker" | "stop_workers"): void {
+  asked.value = { verb, id: null, title: "", seen: null };
 }
 
 const draftKey = (what: Asked) => `draft:${what.verb}:${what.id ?? ""}`;
@@ -247,6 +259,10 @@ async function call(what: Asked, filled: Filled): Promise<void> {
     const body = { title, description: text, priority, labels: words };
     const made = await post<{ id: string }>("/api/atoms", body);
     go(`/a/${made.id}`);
+    return;
+  }
+  if (what.verb === "start_worker" || what.verb === "stop_workers") {
+    await post(`/api/workers/${what.verb === "start_worker" ? "start" : "stop"}`, {});
     return;
   }
   const body: Record<string, unknown> = { seen: what.seen, ...what.more };

@@ -97,6 +97,7 @@ function Head({ path }: { path: string }) {
         <span class="runs">{total(now.running)} run</span>
         <span>{total(now.ready)} ready</span>
         <span>{total(now.waiting)} wait</span>
+        {now.held.total > 0 && <span>{total(now.held)} held</span>}
         {now.spent_today_micros > 0 && (
           <span>
             {dollars(now.spent_today_micros, now.estimated_today_micros)}

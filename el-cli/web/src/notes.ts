@@ -47,3 +47,11 @@ export function viewedFiles(atom: string): Record<string, string> {
 export function keepViewed(atom: string, viewed: Record<string, string>): void {
   localStorage.setItem(`viewed:${atom}`, JSON.stringify(viewed));
 }
+
+/** Two columns, or one: as this browser showed it last. */
+export const isSplit = signal(localStorage.getItem("diff") === "split");
+
+export function setSplit(next: boolean): void {
+  isSplit.value = next;
+  localStorage.setItem("diff", next ? "split" : "one");
+}

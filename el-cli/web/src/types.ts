@@ -59,6 +59,7 @@ export interface RunRow {
 export interface Hold {
   hold: string;
   by?: string;
+  of?: string;
   until?: string | null;
   status?: string;
   parent?: string;
@@ -79,6 +80,16 @@ export type DoneRow = AtomRow & {
   last_run: { agent: string; attempt: number; cost_micros: number } | null;
 };
 
+export type PullRow = AtomRow & {
+  pull_request: {
+    number: number | null;
+    url: string | null;
+    state: string;
+    detail: string | null;
+    base_ref: string;
+  };
+};
+
 export interface Board {
   seq: number;
   now: string;
@@ -86,6 +97,9 @@ export interface Board {
   running: Part<RunRow>;
   ready: Part<AtomRow>;
   waiting: Part<WaitRow>;
+  /** What people have begun, or put off. */
+  held: Part<AtomRow>;
+  pull_requests: Part<PullRow>;
   done: Part<DoneRow>;
   workers: number;
   held_back: string | null;

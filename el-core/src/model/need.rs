@@ -25,6 +25,8 @@ text_enum! {
         LandCheck = "land_check",
         /// Branches of finished atoms can be landed.
         ToLand = "to_land",
+        /// A pull request goes no further by itself.
+        PullRequest = "pull_request",
         /// The permissions or the sandbox of the agent denied what the work needs.
         Denied = "denied",
         /// The attempts are used up.
@@ -49,7 +51,11 @@ impl NeedKind {
         match self {
             NeedKind::Paused | NeedKind::DayBudget | NeedKind::NoWorker => 1,
             NeedKind::Question | NeedKind::Plan => 2,
-            NeedKind::Review | NeedKind::Conflict | NeedKind::LandCheck | NeedKind::ToLand => 3,
+            NeedKind::Review
+            | NeedKind::Conflict
+            | NeedKind::LandCheck
+            | NeedKind::ToLand
+            | NeedKind::PullRequest => 3,
             NeedKind::Denied | NeedKind::GaveUp | NeedKind::Blocked | NeedKind::Budget => 4,
             NeedKind::Silent | NeedKind::Costly | NeedKind::SameFiles => 5,
         }

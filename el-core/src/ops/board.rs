@@ -21,15 +21,20 @@ use odd::Working;
 mod branches;
 mod denied;
 mod entry;
+mod found;
 mod freed;
 mod fresh;
+mod held;
 mod needs;
 mod odd;
 mod overlaps;
+mod plans;
+mod pulls;
 
 pub use branches::{BranchToLand, add_branches};
 pub use fresh::mark_fresh;
 pub use overlaps::add_overlaps;
+pub use pulls::PullRow;
 
 /// No count of the board goes further; `capped` says so.
 const COUNTED: i64 = 1_000;
@@ -83,6 +88,11 @@ pub struct Board {
     pub ready: Part<AtomRow>,
     /// In the order of the queue.
     pub waiting: Part<WaitRow>,
+    /// What people hold: the atoms that a person has begun, then those that a person put off
+    /// without a date.
+    pub held: Part<AtomRow>,
+    /// The pull requests that can still be merged, oldest first.
+    pub pull_requests: Part<PullRow>,
     /// What became closed or won't-do within the last 1000 events, newest first.
     pub done: Part<DoneRow>,
     /// The workers that live.
@@ -141,7 +151,10 @@ pub fn board(
             runs: forecast::list_at_work(tx, COUNTED)?,
             past: forecast::list_past(tx, PAST)?,
         };
-        let mut needs = needs::list_needs(tx, &running, &working, workers, ready.total, now)?;
+        let pulls = pulls::list_pulls(tx)?;
+        let ready_total = ready.total;
+        let mut needs =
+            needs::list_needs(tx, &running, &working, &pulls, workers, ready_total, now)?;
         sort_needs(&mut needs.found);
         let running_total = rows::count_running(tx)?;
         let cap = meta::get(tx, meta::BUDGET_PER_DAY)?.and_then(|text| text.parse().ok());
@@ -163,6 +176,8 @@ pub fn board(
             running: Part::new(running, running_total, most, false),
             ready,
             waiting,
+            held: held::held_part(tx, most)?,
+            pull_requests: pulls::pull_part(pulls, most),
             done: done_part(tx, most)?,
             workers,
             pause: paused_in(tx, now)?,

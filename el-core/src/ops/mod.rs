@@ -75,8 +75,8 @@ pub use adopt::adopt;
 pub use approve::approve;
 pub use artifacts::{HandedBack, artifacts};
 pub use board::{
-    Board, BoardDelta, BranchToLand, Part, WaitRow, add_branches, add_overlaps, board, board_atoms,
-    board_changes, mark_fresh,
+    Board, BoardDelta, BranchToLand, Part, PullRow, WaitRow, add_branches, add_overlaps, board,
+    board_atoms, board_changes, mark_fresh,
 };
 pub use budget::{Caps, SpentBudget, set_budget_per_day, set_held_back};
 pub use builds_on::builds_on;

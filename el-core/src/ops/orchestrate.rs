@@ -27,6 +27,7 @@ pub use advance::{Advanced, advance, record_whole_check};
 pub use begin::{Begin, Goal, begin_orchestration, list_orchestrated, share_plan};
 pub use heard::{AgentAnswer, AnswerFault, Reply, answer_faults, is_asked, record_answer};
 pub use joining::{BranchConflict, Joining, file_joining, is_joining};
+pub(super) use overview::resting_step;
 pub use overview::{
     CheckView, DroppedView, Overview, PhaseView, TaskView, Tries, is_below_running, plan_overview,
 };

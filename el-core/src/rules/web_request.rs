@@ -150,7 +150,61 @@ mod tests {
         assert_eq!(head(b"__Host-el2=s").cookie("__Host-el"), None);
     }
 
+    /// A change of one place of a request: other bytes in a value, or a header less or more.
+    fn slips() -> impl Strategy<Value = Vec<(usize, usize, u8, Vec<u8>)>> {
+        let bytes = prop::collection::vec(any::<u8>(), 0..4);
+        prop::collection::vec((0..5_usize, 0..40_usize, 0..4_u8, bytes), 0..4)
+    }
+
     proptest! {
+        #[test]
+        fn a_slip_in_any_byte_of_a_request_of_ours_is_refused(
+            slips in slips(),
+            is_write in any::<bool>(),
+        ) {
+            let own = own_write();
+            let mut headers: Vec<(&str, Vec<u8>)> =
+                own.headers.iter().map(|(name, value)| (*name, value.to_vec())).collect();
+            for (at, place, kind, bytes) in slips {
+                let Some((name, value)) = headers.get_mut(at).map(|(name, value)| (*name, value))
+                else {
+                    continue;
+                };
+                let place = place.min(value.len());
+                match kind {
+                    0 => drop(value.splice(place..place, bytes)),
+                    1 => drop(value.splice(place..(place + bytes.len()).min(value.len()), bytes)),
+                    2 => headers.push((name, bytes)),
+                    _ => drop(headers.remove(at)),
+                }
+            }
+            let head = RequestHead {
+                method: if is_write { "POST" } else { "GET" },
+                authority: None,
+                headers: headers.iter().map(|(name, value)| (*name, value.as_slice())).collect(),
+            };
+            let all = |name: &str| -> Vec<&[u8]> {
+                let own = head.headers.iter().filter(|(known, _)| *known == name);
+                own.map(|(_, value)| *value).collect()
+            };
+            if head.judge(is_host).is_ok() {
+                prop_assert_eq!(all("host"), [HOST]);
+                let origins = all("origin");
+                let ours: &[u8] = b"http://el-1f.localhost:7301";
+                prop_assert!(origins.iter().all(|origin| origin.eq_ignore_ascii_case(ours)));
+                prop_assert!(!is_write || origins.len() == 1);
+                prop_assert!(!is_write || all("x-el").contains(&b"1".as_slice()));
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_a_cookie_or_none(value in prop::collection::vec(any::<u8>(), 0..60)) {
+            let value = [b"a=1;__Host-el=", value.as_slice()].concat();
+            let head =
+                RequestHead { headers: vec![("cookie", &value)], ..RequestHead::default() };
+            prop_assert!(head.cookie("__Host-el").is_none_or(|secret| !secret.contains(';')));
+        }
+
         #[test]
         fn whatever_passes_names_us_and_comes_from_us(
             method in prop::sample::select(vec!["GET", "POST", "HEAD"]),

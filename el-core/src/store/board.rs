@@ -92,6 +92,41 @@ pub(crate) fn count_waiting(tx: &Tx<'_>, part: Waits, most: i64) -> Result<i64> 
         .doing("count what waits")
 }
 
+/// The atoms that people hold, those that were begun first, each in the order of the queue; and
+/// whether there may be more. Looks at no more than `most` of each status.
+pub(crate) fn list_held(tx: &Tx<'_>, most: i64) -> Result<(Vec<String>, bool)> {
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT a.id, (a.status <> 'deferred'
+                OR (a.status_by_run IS NULL AND a.defer_until IS NULL))
+               AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL)
+             FROM atoms a INDEXED BY atoms_status WHERE a.status = ?1
+             ORDER BY a.priority, a.created_at, a.seq LIMIT ?2",
+        )
+        .doing("read what people hold")?;
+    let mut found = Vec::new();
+    let mut is_cut = false;
+    for status in [Status::InProgress, Status::Testing, Status::Deferred] {
+        let rows = statement
+            .query_map(params![status.as_str(), most], |row| Ok((row.get(0)?, row.get(1)?)))
+            .doing("read what people hold")?;
+        let rows: Vec<(String, bool)> =
+            rows.collect::<engine::Result<_>>().doing("read what people hold")?;
+        is_cut |= i64::try_from(rows.len()).is_ok_and(|seen| seen == most);
+        found.extend(rows.into_iter().filter(|(_, is_held)| *is_held).map(|(id, _)| id));
+    }
+    Ok((found, is_cut))
+}
+
+/// Counts the tasks of a plan, no further than `most`.
+pub(crate) fn count_planned(tx: &Tx<'_>, epic: &str, most: i64) -> Result<i64> {
+    tx.prepare_cached(
+        "SELECT count(*) FROM (SELECT 1 FROM planned_tasks WHERE epic_id = ?1 LIMIT ?2) counted",
+    )
+    .and_then(|mut s| s.query_row(params![epic, most], |row| row.get(0)))
+    .doing("count planned tasks")
+}
+
 /// The row of an atom.
 pub(crate) fn atom_row(tx: &Tx<'_>, id: &str) -> Result<Option<AtomRow>> {
     tx.prepare_cached(&format!("SELECT {ATOM} FROM atoms a WHERE a.id = ?1"))

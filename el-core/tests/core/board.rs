@@ -12,6 +12,8 @@ use el_core::rules::retry::RetryPolicy;
 
 use crate::support::{LEASE, Project, session};
 
+mod held;
+
 fn board(p: &Project) -> Board {
     ops::board(&p.store, 50, p.now, &|_: &Worker| true).unwrap()
 }

@@ -9,14 +9,14 @@ use crate::app::App;
 use crate::commands::worktrees::find_repository;
 
 /// Two atoms at work, and the files that both change.
-pub(crate) type Overlaps = Vec<(String, String, Vec<String>)>;
+pub(super) type Overlaps = Vec<(String, String, Vec<String>)>;
 
 /// The runs that are compared: git is asked once for each.
 const COMPARED: usize = 16;
 
 /// The runs at work that change the same files, committed or not. Where there is no git, or no
 /// worktree, there is nothing to compare.
-pub(crate) fn find_overlaps(app: &App, board: &Board) -> Overlaps {
+pub(super) fn find_overlaps(app: &App, board: &Board) -> Overlaps {
     let runs = board.running.items.iter().take(COMPARED);
     let atoms: Vec<&str> = runs.map(|run| run.atom_id.as_str()).collect();
     if atoms.len() < 2 {

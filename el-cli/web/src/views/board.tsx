@@ -151,7 +151,9 @@ function Choice({ name, values, value, choose }: ChoiceOf) {
 
 function Column({ status, rows, group }: { status: string; rows: AtomRow[]; group: string }) {
   const [shown, setShown] = useState(SHOWN);
-  const [sign, word] = statusSign(status);
+  const [sign, of] = statusSign(status);
+  // People have atoms in progress, too.
+  const word = status === "in_progress" ? "in progress" : of;
   const groupOf = GROUPS[group];
   const visibleRows = rows.slice(0, shown);
   const groups = new Map<string, AtomRow[]>();

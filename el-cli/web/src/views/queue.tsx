@@ -1,14 +1,15 @@
 // The home page: what needs a person, then what runs, and what is next.
 
+import { Fragment } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { ask, type Verb } from "../actions";
+import { ask, askForWorkers, type Verb } from "../actions";
 import { Command } from "../command";
 import { age, count, dollars, localTime, statusSign, total, visible } from "../format";
 import { chosenAtom, moveFocus, useKeys } from "../keys";
 import { New, Outlook } from "../looked";
 import { go } from "../router";
 import { board, clock, isReadOnly, sent } from "../state";
-import type { AtomRow, Need, Part, RunRow, WaitRow, Way } from "../types";
+import type { AtomRow, Need, Part, PullRow, RunRow, WaitRow, Way } from "../types";
 
 /** The keys of an entry that the page can do by itself; the rest are commands to copy. */
 const VERBS: Record<string, Verb> = {
@@ -42,6 +43,8 @@ export function Queue() {
     { keys: ["p"], label: "priority", run: chosen("priority") },
     { keys: ["z"], label: "put off", run: chosen("defer") },
     { keys: ["L"], label: "land", run: chosen("land") },
+    { keys: ["s"], label: "start a worker", run: () => askForWorkers("start_worker") },
+    { keys: ["S"], label: "stop every worker", run: () => askForWorkers("stop_workers") },
   ];
   useKeys([
     { keys: ["n"], label: "next entry", run: () => moveFocus(1) },
@@ -63,6 +66,8 @@ export function Queue() {
       </section>
       <Ready part={now.ready} />
       <Waiting part={now.waiting} />
+      <Held part={now.held} />
+      <Pulls part={now.pull_requests} />
     </main>
   );
 }
@@ -74,9 +79,18 @@ function NothingRuns() {
   return (
     <p class="quiet">
       Nothing runs. {now.workers === 0 && ready > 0
-        ? <>No worker is there, and {ready} are ready: <code>el work</code></>
+        ? <>No worker is there, and {ready} are ready: <code>el work</code>{" "}</>
         : null}
+      {now.workers === 0 && ready > 0 && !isReadOnly.value && <StartWorker />}
     </p>
+  );
+}
+
+function StartWorker() {
+  return (
+    <button type="button" onClick={() => askForWorkers("start_worker")}>
+      start a worker <kbd>s</kbd>
+    </button>
   );
 }
 
@@ -120,7 +134,8 @@ function Needs({ part }: { part: Part<Need> }) {
 function NothingNeeded() {
   const now = board.value;
   if (!now) return null;
-  const isEmpty = now.ready.total + now.running.total + now.waiting.total + now.done.total === 0;
+  const isEmpty = now.ready.total + now.running.total + now.waiting.total + now.held.total +
+    now.done.total === 0;
   if (isEmpty) {
     return (
       <p class="quiet">
@@ -146,7 +161,7 @@ function NeedLine({ need, isSettled }: { need: Need; isSettled: boolean }) {
           <New id={need.atom_id} />
           {need.atom_id && <code class="quiet">{need.atom_id}</code>}
         </p>
-        <p class="why">{visible(need.why)}</p>
+        <p class="why">{need.kind === "to_land" ? branches(need.why) : visible(need.why)}</p>
         {isSettled && <p class="quiet">settled</p>}
         {!isSettled && waits && <p class="quiet">{waits}: sent…</p>}
         {!isSettled && !waits && <Ways need={need} />}
@@ -159,6 +174,16 @@ function NeedLine({ need, isSettled }: { need: Need; isSettled: boolean }) {
       </p>
     </li>
   );
+}
+
+/** Each atom by its page, where it can be landed by itself. */
+function branches(ids: string) {
+  return ids.split(", ").map((id, at) => (
+    <Fragment key={id}>
+      {at > 0 && ", "}
+      <a href={`/a/${encodeURIComponent(id)}`}>{visible(id)}</a>
+    </Fragment>
+  ));
 }
 
 function Ways({ need }: { need: Need }) {
@@ -174,6 +199,7 @@ function Ways({ need }: { need: Need }) {
             </button>
           );
         }
+        if (need.kind === "no_worker" && !isReadOnly.value) return <StartWorker key={way.key} />;
         const page = id ? SHOWN[way.key] : undefined;
         if (page !== undefined) {
           return (
@@ -231,14 +257,15 @@ export function RunLine({ run }: { run: RunRow }) {
 }
 
 export function AtomLine({ row, more }: { row: AtomRow; more?: string }) {
-  const [sign, word] = statusSign(row.status);
+  const isHeld = row.status === "in_progress" && !row.run_id;
+  const [sign, word] = isHeld ? ["◇", "begun"] : statusSign(row.status);
   const waits = sent.value.get(row.id);
   return (
     <li class="row" data-row data-atom={row.id}>
-      <span class={`sign ${row.status}`} aria-hidden="true">{sign}</span>
+      <span class={isHeld ? "sign" : `sign ${row.status}`} aria-hidden="true">{sign}</span>
       <div class="told">
         <p class="title">
-          <span class={`word ${row.status}`}>{word}</span>
+          <span class={isHeld ? "word" : `word ${row.status}`}>{word}</span>
           <a href={`/a/${row.id}`}>{visible(row.title)}</a>
           <New id={row.id} />
           <code class="quiet">{row.id}</code>
@@ -281,9 +308,39 @@ function Waiting({ part }: { part: Part<WaitRow> }) {
   );
 }
 
+/** What people have begun or put off: no agent takes it. */
+function Held({ part }: { part: Part<AtomRow> }) {
+  if (part.items.length === 0) return null;
+  return (
+    <section aria-labelledby="held">
+      <h2 id="held">Held by people <span class="quiet">{total(part)}</span></h2>
+      <ul class="rows">{part.items.map((row) => <AtomLine row={row} key={row.id} />)}</ul>
+    </section>
+  );
+}
+
+function Pulls({ part }: { part: Part<PullRow> }) {
+  if (part.items.length === 0) return null;
+  return (
+    <section aria-labelledby="pulls">
+      <h2 id="pulls">Pull requests <span class="quiet">{total(part)}</span></h2>
+      <ul class="rows">
+        {part.items.map((row) => <AtomLine row={row} more={pullWords(row)} key={row.id} />)}
+      </ul>
+    </section>
+  );
+}
+
+function pullWords({ pull_request: one }: PullRow): string {
+  const number = one.number === null ? "" : `#${one.number} `;
+  const state = one.state === "open" ? one.detail ?? "open" : one.state;
+  return `${number}${state.replaceAll("_", " ")}${one.url ? ` · ${one.url}` : ""}`;
+}
+
 function holdWords(row: WaitRow): string {
   const words = row.holds.map((hold) =>
-    hold.by ?? hold.parent ?? hold.epic ?? (hold.until ? `until ${localTime(hold.until)}` : "") );
+    hold.by ?? hold.of ?? hold.parent ?? hold.epic ??
+      (hold.until ? `until ${localTime(hold.until)}` : ""));
   const named = [...new Set(words)].filter((word) => word !== "");
   if (named.length === 0) return "";
   const more = named.length - 2;

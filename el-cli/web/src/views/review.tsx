@@ -4,9 +4,14 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { ask } from "../actions";
 import { CallError, get } from "../api";
 import { parsePatch, type FileDiff, type Line } from "../diff";
+import {
+  HEIGHTS, linesOf, noteOf, rowsOf, widthOf, type Place, type Placed,
+} from "../diff_rows";
 import { count, visible } from "../format";
 import { useKeys } from "../keys";
-import { keepViewed, notes, openNotes, setNotes, viewedFiles, type Note } from "../notes";
+import {
+  isSplit, keepViewed, notes, openNotes, setNotes, setSplit, viewedFiles, type Note,
+} from "../notes";
 import { go } from "../router";
 import { isReadOnly } from "../state";
 import { topsOf, useWindow } from "../windowed";
@@ -22,32 +27,17 @@ interface Changes {
   is_cut: boolean;
 }
 
-/** A row of the page, with its height: the list is long, and drawn in part. */
-type Row =
-  | { is: "file"; file: FileDiff; height: number }
-  | { is: "line"; file: FileDiff; line: Line; at: number; height: number }
-  | { is: "note"; note: Note; at: number; height: number }
-  | { is: "editor"; place: Place; height: number };
-
-/** The lines that are being remarked on, by their places in the file's list. */
-interface Place {
-  file: string;
-  from: number;
-  to: number;
-}
-
-const HEIGHTS = { file: 48, line: 22, note: 120, editor: 196 };
-
 export function ReviewPage({ id }: { id: string }) {
   const { atom, error } = useAtom(id);
   const [changes, setChanges] = useState<Changes | null>(null);
   const [failure, setFailure] = useState<CallError | null>(null);
   useEffect(() => openNotes(id), [id]);
   // A new attempt has another diff.
-  const attempt = atom?.runs.at(-1)?.outcome ?? "";
+  const attempt = atom && `${atom.runs.length} ${atom.runs.at(-1)?.outcome ?? ""}`;
   useEffect(() => {
+    if (attempt === null) return;
     get<Changes>(`/api/atoms/${id}/diff`).then(setChanges, setFailure);
-  }, [id, attempt, atom?.runs.length]);
+  }, [id, attempt]);
   const files = useMemo(() => parsePatch(changes?.patch ?? ""), [changes]);
   const report = atom?.reviews.at(-1)?.report?.summary;
   return (
@@ -90,9 +80,12 @@ function Diff({ id, files, mayApprove }: { id: string; files: FileDiff[]; mayApp
   const [cursor, setCursor] = useState<{ file: string; at: number } | null>(null);
   const isViewed = (file: FileDiff) => viewed[file.name] === file.hash;
   const rows = useMemo(
-    () => files.flatMap((file) => rowsOf(file, isViewed(file), notes.value, place)),
-    [files, viewed, notes.value, place],
+    () => files.flatMap((file) => rowsOf(file, {
+      isViewed: isViewed(file), isSplit: isSplit.value, held: notes.value, place,
+    })),
+    [files, viewed, notes.value, place, isSplit.value],
   );
+  const width = useMemo(() => `${widthOf(files)}ch`, [files]);
   const tops = useMemo(() => topsOf(rows.map((row) => row.height)), [rows]);
   const span = useWindow(tops, box);
 
@@ -116,17 +109,18 @@ function Diff({ id, files, mayApprove }: { id: string; files: FileDiff[]; mayApp
     setPlace(null);
   };
   const move = (by: number) => {
-    const lines = rows.flatMap((row) => (row.is === "line" && isPlain(row.line) ? [row] : []));
+    const lines = linesOf(rows);
     const now = lines.findIndex((row) => row.file.name === cursor?.file && row.at === cursor.at);
     const next = lines[Math.max(0, Math.min(lines.length - 1, now < 0 ? 0 : now + by))];
     if (!next) return;
     setCursor({ file: next.file.name, at: next.at });
-    const top = (tops[rows.indexOf(next)] ?? 0) + (box.current?.offsetTop ?? 0);
+    const top = (tops[rows.indexOf(next.row)] ?? 0) + (box.current?.offsetTop ?? 0);
     if (top < scrollY + 80 || top > scrollY + innerHeight - 80) {
       scrollTo(0, top - innerHeight / 2);
     }
   };
   const current = files.find((file) => file.name === cursor?.file) ?? files[0];
+  const flip = () => setSplit(!isSplit.value);
   const decide = (verb: "approve" | "reject") => () => {
     const more = verb === "reject" && notes.value.length > 0 ? { notes: notes.value } : undefined;
     void ask(verb, id, more, () => {
@@ -147,20 +141,26 @@ function Diff({ id, files, mayApprove }: { id: string; files: FileDiff[]; mayApp
     { keys: ["C"], label: "extend the remark to the line", run: () =>
       cursor && remark(cursor.file, cursor.at, true) },
     { keys: ["v"], label: "viewed", run: () => current && toggle(current) },
+    { keys: ["s"], label: "side by side, or in one column", run: flip },
     ...ways,
   ], [rows, cursor, place, viewed, mayApprove, notes.value]);
 
   return (
     <>
-      {mayApprove && !isReadOnly.value && (
-        <p class="ways sticky">
-          <button type="button" onClick={decide("approve")}>approve <kbd>a</kbd></button>
-          <button type="button" onClick={decide("reject")}>reject <kbd>r</kbd></button>
-          <span class="quiet" role="status">
-            {notes.value.length > 0 && `${count(notes.value.length, "remark")} held`}
-          </span>
-        </p>
-      )}
+      <p class="ways sticky">
+        {mayApprove && !isReadOnly.value && (
+          <>
+            <button type="button" onClick={decide("approve")}>approve <kbd>a</kbd></button>
+            <button type="button" onClick={decide("reject")}>reject <kbd>r</kbd></button>
+          </>
+        )}
+        <button type="button" aria-pressed={isSplit.value} onClick={flip}>
+          side by side <kbd>s</kbd>
+        </button>
+        <span class="quiet" role="status">
+          {notes.value.length > 0 && `${count(notes.value.length, "remark")} held`}
+        </span>
+      </p>
       <div class="diff" ref={box} role="region" aria-label="Changes" tabIndex={0}>
         <div style={{ height: `${span.above}px` }} />
         {rows.slice(span.first, span.last).map((row) => {
@@ -177,52 +177,23 @@ function Diff({ id, files, mayApprove }: { id: string; files: FileDiff[]; mayApp
           if (row.is === "editor") {
             return <Editor key="editor" hold={hold} drop={() => setPlace(null)} />;
           }
-          const isChosen = cursor?.file === row.file.name && cursor.at === row.at;
+          const cell = ({ line, at }: Placed, side: "old" | "new" | null) => (
+            <DiffLine line={line} side={side} width={side && width} key={`${row.file.name} ${at} ${side}`}
+              isChosen={cursor?.file === row.file.name && cursor.at === at}
+              choose={(isRange) => remark(row.file.name, at, isRange)} />
+          );
+          if (row.is === "line") return cell(row, null);
           return (
-            <DiffLine key={`${row.file.name} ${row.at}`} line={row.line} isChosen={isChosen}
-              choose={(isRange) => remark(row.file.name, row.at, isRange)} />
+            <div class="pair" key={`p ${row.file.name} ${row.left?.at} ${row.right?.at}`}>
+              {row.left ? cell(row.left, "old") : <div class="line none" style={{ width }} />}
+              {row.right ? cell(row.right, "new") : <div class="line none" style={{ width }} />}
+            </div>
           );
         })}
         <div style={{ height: `${span.below}px` }} />
       </div>
     </>
   );
-}
-
-const isPlain = (line: Line) => line.kind !== "hunk" && line.kind !== "note";
-
-function rowsOf(file: FileDiff, isViewed: boolean, held: Note[], place: Place | null): Row[] {
-  const rows: Row[] = [{ is: "file", file, height: HEIGHTS.file }];
-  if (isViewed) return rows;
-  file.lines.forEach((line, at) => {
-    rows.push({ is: "line", file, line, at, height: HEIGHTS.line });
-    held.forEach((note, index) => {
-      const number = note.is_old ? line.old : line.new;
-      const isThere = note.file === file.name && number === note.to && isPlain(line);
-      if (isThere && note.is_old === (line.kind === "removed")) {
-        rows.push({ is: "note", note, at: index, height: HEIGHTS.note });
-      }
-    });
-    if (place?.file === file.name && place.to === at) {
-      rows.push({ is: "editor", place, height: HEIGHTS.editor });
-    }
-  });
-  return rows;
-}
-
-function noteOf(file: FileDiff, place: Place, text: string): Note {
-  const lines = file.lines.slice(place.from, place.to + 1).filter(isPlain);
-  const isOld = lines.every((line) => line.kind === "removed");
-  const kept = isOld ? lines : lines.filter((line) => line.kind !== "removed");
-  const numbers = kept.map((line) => (isOld ? line.old : line.new) ?? 0);
-  return {
-    file: file.name,
-    from: Math.min(...numbers),
-    to: Math.max(...numbers),
-    is_old: isOld,
-    lines: kept.map((line) => line.text),
-    text,
-  };
 }
 
 interface HeadOf {
@@ -248,19 +219,25 @@ const WORDS = { added: "added", removed: "removed", context: "", hunk: "", note:
 
 interface LineOf {
   line: Line;
+  /** Which half of two columns it stands in. */
+  side: "old" | "new" | null;
+  /** Of a half, so that all of them line up. */
+  width: string | null;
   isChosen: boolean;
   choose: (isRange: boolean) => void;
 }
 
-function DiffLine({ line, isChosen, choose }: LineOf) {
-  const number = line.new ?? line.old;
+function DiffLine({ line, side, width, isChosen, choose }: LineOf) {
+  const number = side === "old" ? line.old : line.new ?? line.old;
   const button = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
-    if (isChosen) button.current?.focus({ preventScroll: true });
+    if (isChosen && !(side === "old" && line.new !== null)) {
+      button.current?.focus({ preventScroll: true });
+    }
   }, [isChosen]);
   return (
     <div class={`line ${line.kind}${isChosen ? " chosen" : ""}`}
-      style={{ height: `${HEIGHTS.line}px` }}>
+      style={{ height: `${HEIGHTS.line}px`, ...(width && { width }) }}>
       {number === null ? <span class="number" /> : (
         <button type="button" class="number" ref={button} tabIndex={-1}
           aria-label={`Remark on line ${number} ${WORDS[line.kind]}`}

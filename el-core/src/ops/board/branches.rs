@@ -19,10 +19,12 @@ const NAMED: usize = 5;
 /// another.
 pub fn add_branches(board: &mut Board, branches: &[BranchToLand]) {
     let is_told = |branch: &&BranchToLand| {
-        board.needs.items.iter().any(|need| {
-            matches!(need.kind, NeedKind::Conflict | NeedKind::LandCheck)
-                && need.atom_id.as_ref() == Some(&branch.atom_id)
-        })
+        // A branch with a pull request lands there.
+        board.pull_requests.items.iter().any(|row| row.atom.id == branch.atom_id)
+            || board.needs.items.iter().any(|need| {
+                matches!(need.kind, NeedKind::Conflict | NeedKind::LandCheck)
+                    && need.atom_id.as_ref() == Some(&branch.atom_id)
+            })
     };
     let (ready, held): (Vec<_>, Vec<_>) = branches
         .iter()
@@ -36,9 +38,11 @@ pub fn add_branches(board: &mut Board, branches: &[BranchToLand]) {
         let named: Vec<&str> =
             ready.iter().take(NAMED).map(|branch| branch.atom_id.as_str()).collect();
         let mut need = about_all(NeedKind::ToLand, "all", &title, named.join(", "), since);
+        need.atom_id = only_atom(&ready);
+        let which = need.atom_id.as_deref().unwrap_or("--all");
         need.ways = vec![
-            way("L", "land", "el land --all".to_owned()),
-            way("w", "look", "el land --all --dry-run".to_owned()),
+            way("L", "land", format!("el land {which}")),
+            way("w", "look", format!("el land {which} --dry-run")),
         ];
         add_need(board, need);
     }
@@ -53,8 +57,18 @@ pub fn add_branches(board: &mut Board, branches: &[BranchToLand]) {
             .map(|branch| format!("{}: {}", branch.atom_id, branch.obstacle.unwrap_or_default()))
             .collect();
         let mut need = about_all(NeedKind::ToLand, "held", &title, named.join("; "), since);
-        need.ways = vec![way("w", "look", "el land --all --dry-run".to_owned())];
+        need.atom_id = only_atom(&held);
+        let which = need.atom_id.as_deref().unwrap_or("--all");
+        need.ways = vec![way("w", "look", format!("el land {which} --dry-run"))];
         add_need(board, need);
+    }
+}
+
+/// A single branch is about its atom: whatever can be done to that has its key there.
+fn only_atom(branches: &[&BranchToLand]) -> Option<String> {
+    match branches {
+        [one] => Some(one.atom_id.clone()),
+        _ => None,
     }
 }
 

@@ -1,105 +1,46 @@
 //! What needs a person: each part of the project that waits, as entries with their cause and the
 //! ways to settle them.
 
-use super::COUNTED;
 use super::denied::{allow_ways, denial_of, is_denied};
 use super::entry::{about_all, look_way, way};
-use super::freed::list_freed;
+use super::found::{Found, RANKED, about_atom};
 use super::odd::{Working, odd_runs};
+use super::plans::add_plans;
+use super::pulls::{PullRow, add_pulls};
 use crate::Result;
 use crate::count_noun;
-use crate::model::{
-    AtomRow, Cost, LastRun, Need, NeedKind, Outcome, Pause, PauseKind, RunRow, Timestamp, Way,
-};
+use crate::model::{Cost, LastRun, NeedKind, Outcome, Pause, PauseKind, RunRow, Timestamp, Way};
 use crate::ops::budget::spent_here;
 use crate::ops::pause::holding_pauses;
-use crate::rules::attention::weight_of;
 use crate::rules::budget::format_usd;
 use crate::store::board::{self as rows, Waits};
 use crate::store::{Tx, review};
 
-/// Entries of a part that are ranked; the rest is counted.
-const RANKED: i64 = 100;
 /// Epics whose budget is looked at.
 const HELD_EPICS: i64 = 20;
-/// Atoms behind an entry that are counted, and those behind all entries together.
-const FREED: i64 = 100;
-const FREED_IN_ALL: i64 = 2_000;
-
-/// The entries found, in no order.
-#[derive(Debug)]
-pub(super) struct Found {
-    pub(super) found: Vec<Need>,
-    pub(super) total: i64,
-    pub(super) is_capped: bool,
-    /// How many more atoms behind entries may be counted.
-    left: i64,
-}
-
-impl Found {
-    fn push(&mut self, need: Need) {
-        self.found.push(need);
-        self.total += 1;
-    }
-
-    /// Counts the rest of a part that was ranked no further than [`RANKED`].
-    fn count_rest(&mut self, tx: &Tx<'_>, part: Waits, ranked: usize) -> Result<()> {
-        if i64::try_from(ranked).is_ok_and(|ranked| ranked < RANKED) {
-            return Ok(());
-        }
-        let all = rows::count_waiting(tx, part, COUNTED)?;
-        self.total += all - RANKED;
-        self.is_capped |= all == COUNTED;
-        Ok(())
-    }
-}
 
 pub(super) fn list_needs(
     tx: &Tx<'_>,
     running: &[RunRow],
     at_work: &Working,
+    pulls: &[PullRow],
     workers: usize,
     ready: i64,
     now: Timestamp,
 ) -> Result<Found> {
-    let mut found = Found { found: Vec::new(), total: 0, is_capped: false, left: FREED_IN_ALL };
+    let mut found = Found::default();
     add_stops(tx, workers, ready, now, &mut found)?;
     add_questions(tx, &mut found)?;
     add_plans(tx, now, &mut found)?;
     add_reviews(tx, &mut found)?;
     add_landings(tx, &mut found)?;
+    add_pulls(tx, pulls, now, &mut found)?;
     add_blocked(tx, &mut found)?;
     add_budgets(tx, &mut found)?;
     for need in odd_runs(at_work, running, now) {
         found.push(need);
     }
     Ok(found)
-}
-
-/// An entry about an atom, with what its decision frees.
-fn about_atom(
-    tx: &Tx<'_>,
-    kind: NeedKind,
-    atom: &AtomRow,
-    last: Option<&LastRun>,
-    why: &str,
-    found: &mut Found,
-) -> Result<Need> {
-    let holds_children = !matches!(kind.class(), 3);
-    let behind = list_freed(tx, &atom.id, holds_children, FREED.min(found.left))?;
-    let frees = i64::try_from(behind.len()).unwrap_or(FREED);
-    found.left -= frees;
-    Ok(Need {
-        atom_id: Some(atom.id.clone()),
-        priority: Some(atom.priority),
-        run_id: last.map(|run| run.id.clone()),
-        agent: last.map(|run| run.agent.clone()),
-        frees,
-        weight: behind.into_iter().map(weight_of).fold(weight_of(atom.priority), |a, b| a + b),
-        cost: if last.is_some() { rows::cost_of(tx, &atom.id)? } else { Cost::default() },
-        attempts: last.map_or(0, |run| run.attempt),
-        ..about_all(kind, &atom.id, &atom.title, why.to_owned(), atom.updated_at)
-    })
 }
 
 fn again(id: &str) -> Way {
@@ -172,25 +113,6 @@ fn add_questions(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
         found.push(need);
     }
     found.count_rest(tx, Waits::Asking, asking.len())
-}
-
-/// Plans that have begun and that nobody drives.
-fn add_plans(tx: &Tx<'_>, now: Timestamp, found: &mut Found) -> Result<()> {
-    for (epic, since, fault) in rows::list_resting(tx, RANKED)? {
-        let Some(atom) = rows::atom_row(tx, &epic)? else { continue };
-        let why = match fault {
-            Some(fault) => format!("the answer cannot be used: {fault}"),
-            None => "it waits for somebody who goes on with it".to_owned(),
-        };
-        let mut need = about_atom(tx, NeedKind::Plan, &atom, None, &why, found)?;
-        need.since = since.min(now);
-        need.ways = vec![
-            way("s", "resume", format!("el orchestrate resume {epic}")),
-            way("w", "plan", format!("el orchestrate show {epic}")),
-        ];
-        found.push(need);
-    }
-    Ok(())
 }
 
 fn add_reviews(tx: &Tx<'_>, found: &mut Found) -> Result<()> {

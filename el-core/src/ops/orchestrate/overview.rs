@@ -25,10 +25,7 @@ pub use views::{CheckView, DroppedView, Overview, PhaseView, TaskView, Tries};
 pub fn plan_overview(store: &Store, epic: &str) -> Result<Overview> {
     store.read(|tx| {
         let loaded = load_plan(tx, epic)?;
-        let next = match super::advance::held_reason(&loaded) {
-            Some(why) => Step::Stop { question: None, why },
-            None => next_step(&loaded.flow, &loaded.settings.to_rules(false, loaded.budget)),
-        };
+        let next = next_of(&loaded);
         Ok(Overview {
             depth: loaded.own.depth,
             settings: loaded.settings.clone(),
@@ -54,6 +51,20 @@ pub fn plan_overview(store: &Store, epic: &str) -> Result<Overview> {
             epic: loaded.epic,
         })
     })
+}
+
+fn next_of(loaded: &LoadedPlan) -> Step {
+    match super::advance::held_reason(loaded) {
+        Some(why) => Step::Stop { question: None, why },
+        None => next_step(&loaded.flow, &loaded.settings.to_rules(false, loaded.budget)),
+    }
+}
+
+/// What comes next in a plan, and how often its check has failed if it failed the last time.
+pub(in crate::ops) fn resting_step(tx: &Tx<'_>, epic: &str) -> Result<(Step, usize)> {
+    let loaded = load_plan(tx, epic)?;
+    let has_failed = loaded.checks.last().is_some_and(|check| !check.passed);
+    Ok((next_of(&loaded), if has_failed { loaded.checks.len() } else { 0 }))
 }
 
 /// Returns true if a live run works below the epic, of any worker.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use el_core::model::{BondKind, Status};
+use el_core::model::{BondKind, NeedKind, Status};
 use el_core::ops::{self, AtomPatch, Guard, NewAtom, PlanSettings};
 use el_core::rules::orchestrate::{Question, Step};
 use serde_json::json;
@@ -262,4 +262,42 @@ fn a_question_that_a_person_opens_again_is_asked_again() {
     assert_eq!(again.atom.id, first.atom.id);
     assert_eq!(plan.advance(), Step::Done { missing: vec![] });
     assert_eq!(plan.show(&epic).close_reason.as_deref(), Some("better"));
+}
+
+#[test]
+fn the_board_names_what_lets_a_resting_plan_go_on() {
+    let check = vec!["make".to_owned(), "test".to_owned()];
+    let settings = PlanSettings { check, check_rounds: 0, ..PlanSettings::default() };
+    let mut plan = Plan::filed_with(settings, &json!([task("one", &[])]));
+    let entry = |plan: &mut Plan| {
+        let driver = format!("drives-{}", plan.epic);
+        ops::worker_leave(&mut plan.p.store, &driver).unwrap();
+        let board = ops::board(&plan.p.store, 50, plan.p.now, &|_| true).unwrap();
+        plan.sign_driver_on();
+        let need = board.needs.items.into_iter().find(|need| need.kind == NeedKind::Plan);
+        let need = need.expect("the plan rests");
+        let ways: Vec<String> = need.ways.into_iter().map(|way| way.command).collect();
+        (need.why, ways)
+    };
+    let epic = plan.epic.clone();
+    let (resume, show) =
+        (format!("el orchestrate resume {epic}"), format!("el orchestrate show {epic}"));
+    assert_eq!(entry(&mut plan).1, [resume.clone(), show.clone()]);
+
+    // Going on would stop at once: a task used up its attempts.
+    let failed = plan.fail();
+    let (why, ways) = entry(&mut plan);
+    assert_eq!(why, format!("it stopped: no task gave a result: {failed}"));
+    assert_eq!(ways, [show.clone()]);
+
+    let ctx = plan.p.person();
+    ops::retry(&mut plan.p.store, &ctx, &failed).unwrap();
+    assert_eq!(entry(&mut plan).1, [resume.clone(), show.clone()]);
+    plan.work("done");
+    plan.answer(Question::Aggregation, &aggregation("all"));
+    plan.advance();
+    plan.check(0, false, "red");
+    let (why, ways) = entry(&mut plan);
+    assert!(why.contains("the check failed once"), "{why}");
+    assert_eq!(ways, [format!("{resume} --check-rounds 1"), show]);
 }

@@ -1,0 +1,94 @@
+//! What people hold, pull requests, and plans that go no further: each has a place and a way out.
+
+use std::time::Duration;
+
+use el_core::model::{NeedKind, PullRequestState, Status};
+use el_core::ops::{self, BranchToLand, NewPullRequest, SeenPullRequest};
+
+use super::{board, kinds, set_status};
+use crate::support::Project;
+
+#[test]
+fn what_a_person_began_or_put_off_is_on_the_board() {
+    let mut p = Project::new();
+    let (begun, quiet) = (p.create("Begun by a person"), p.create("Put off by a person"));
+    let dated = p.create("Put off until a date");
+    let ctx = p.person();
+    ops::claim(&mut p.store, &ctx, &begun, false, None).unwrap();
+    set_status(&mut p, &quiet, Status::Deferred);
+    let patch = ops::AtomPatch {
+        status: Some(Status::Deferred),
+        defer_until: Some(Some(p.now.plus(Duration::from_secs(60)))),
+        ..ops::AtomPatch::default()
+    };
+    ops::update(&mut p.store, &ctx, &[&dated], &patch, &ops::Guard::default()).unwrap();
+    p.create("Taken by an agent");
+    p.claim().unwrap();
+    let found = board(&p);
+    let held: Vec<&str> = found.held.items.iter().map(|row| row.id.as_str()).collect();
+    assert_eq!(held, [begun.as_str(), quiet.as_str()]);
+    assert_eq!((found.held.total, found.held.capped, found.running.total), (2, false, 1));
+    assert_eq!(found.waiting.items[0].atom.id, dated, "what has a date waits for it");
+}
+
+/// A closed atom whose pull request is open.
+fn with_pull(p: &mut Project, title: &str, number: u64) -> String {
+    let id = p.create(title);
+    set_status(p, &id, Status::Closed);
+    let ctx = p.person();
+    let new = NewPullRequest {
+        forge: "github",
+        repo: "github.com/ada/shop",
+        head_owner: "ada",
+        head_ref: "el/x",
+        base_ref: "main",
+        tip: "abc",
+        owns_branch: true,
+    };
+    ops::begin_push(&mut p.store, &ctx, &id, &new).unwrap();
+    let url = format!("https://github.com/ada/shop/pull/{number}");
+    ops::pull_request_opened(&mut p.store, &ctx, (&id, 1), number, &url).unwrap();
+    id
+}
+
+fn says(p: &mut Project, id: &str, state: PullRequestState, detail: Option<&str>) {
+    let ctx = p.person();
+    let seen =
+        SeenPullRequest { state, detail, base_ref: None, merge_commit: None, merged_head: None };
+    ops::pull_request_seen(&mut p.store, &ctx, (id, 1), &seen).unwrap();
+}
+
+#[test]
+fn a_pull_request_is_a_row_and_an_entry_once_it_goes_no_further() {
+    let mut p = Project::new();
+    let id = with_pull(&mut p, "Retry the upload", 12);
+    says(&mut p, &id, PullRequestState::Open, Some("waiting"));
+    let mut found = board(&p);
+    assert!(kinds(&found).is_empty(), "checks and reviews take their time");
+    assert_eq!(found.pull_requests.items[0].pull_request.number, Some(12));
+    let branch = BranchToLand { atom_id: id.clone(), closed_at: p.now, obstacle: None };
+    ops::add_branches(&mut found, &[branch]);
+    assert!(kinds(&found).is_empty(), "its branch lands at the forge");
+
+    for (detail, told) in [
+        ("ready", "its pull request #12 can be merged: https://github.com/ada/shop/pull/12"),
+        ("failing", "its pull request #12 fails its checks: https://github.com/ada/shop/pull/12"),
+    ] {
+        says(&mut p, &id, PullRequestState::Open, Some(detail));
+        let found = board(&p);
+        assert_eq!(kinds(&found), [(NeedKind::PullRequest, Some(id.as_str()))]);
+        assert_eq!(found.needs.items[0].why, told);
+    }
+    says(&mut p, &id, PullRequestState::Open, Some("ready"));
+    let merge = format!("el pr merge {id}");
+    assert!(board(&p).needs.items[0].ways.iter().any(|way| way.command == merge));
+
+    says(&mut p, &id, PullRequestState::Closed, None);
+    let found = board(&p);
+    assert_eq!(kinds(&found), [(NeedKind::PullRequest, Some(id.as_str()))]);
+    assert!(found.needs.items[0].why.contains("was closed without being merged"));
+    assert_eq!((found.pull_requests.total, found.held.total), (0, 1));
+    let ctx = p.person();
+    ops::reopen(&mut p.store, &ctx, &[&id]).unwrap();
+    assert!(board(&p).needs.items.iter().all(|need| need.kind != NeedKind::PullRequest));
+}

@@ -3,6 +3,7 @@
 mod attacks;
 mod branches;
 mod builds;
+mod leftovers;
 mod modes;
 mod neighbours;
 mod programs;
@@ -15,6 +16,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use serde_json::Value;
 
 use crate::support::TestEnv;
 
@@ -44,14 +47,20 @@ impl TestEnv {
         Some(env)
     }
 
-    /// Runs one atom, whose agent runs this script and then closes it. The script's output.
+    /// Runs one atom, whose agent runs this script and then closes it. Nothing outside changes, and
+    /// the run is settled like any other. The script's output.
     #[track_caller]
     fn attack(&self, script: &str) -> String {
         self.agent_script(script);
+        let before = self.outside_state();
         let id = self.create("attack", &[]);
         self.work(&["--drain"]);
-        assert_eq!(self.status(&id), "closed", "{:#?}", self.last_run(&id));
-        self.read_run_file(&self.last_run(&id), "transcript.jsonl")
+        let run = self.last_run(&id);
+        assert_eq!(self.status(&id), "closed", "{run:#?}");
+        let said = self.read_run_file(&run, "transcript.jsonl");
+        self.assert_settled(&run);
+        self.assert_unchanged(&before, &said);
+        said
     }
 
     fn agent_script(&self, script: &str) {
@@ -63,8 +72,7 @@ impl TestEnv {
         fs::create_dir_all(self.home().join(".claude/projects")).unwrap();
     }
 
-    /// Tries a script wherever agents work, and checks that nothing outside has changed and that
-    /// the run is settled like any other. `script` gets the folder of the project.
+    /// Tries a script wherever agents work. `script` gets the folder of the project.
     #[track_caller]
     fn attack_everywhere(
         configuration: &str,
@@ -80,13 +88,8 @@ impl TestEnv {
                 }
                 let script = script(&env);
                 env.agent_script(&script);
-                let before = env.outside_state();
                 let said = env.attack(&script);
-                let place = format!("isolate {isolate}, as an ordinary user: {as_user}\n{said}");
-                env.assert_unchanged(&before, &place);
-                let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
-                env.assert_settled(&env.last_run(id.as_str().unwrap()));
-                check(&env, &place);
+                check(&env, &format!("isolate {isolate}, as a user: {as_user}\n{said}"));
             }
         }
     }
@@ -98,6 +101,11 @@ impl TestEnv {
             "out",
             "tmp",
             "tmux",
+            // What the tests open by sandbox_write.
+            "home/.cache",
+            "home/.cargo",
+            "home/.npm",
+            "home/.tool",
             "home/.claude/projects",
             "home/.local/state/el/backups",
             "project/.eluent",
@@ -126,8 +134,10 @@ impl TestEnv {
                 } else if is.is_dir() {
                     todo.push(path);
                     String::new()
-                } else {
+                } else if is.is_file() {
                     String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()
+                } else {
+                    "special".to_owned()
                 };
                 found.insert(below, format!("{:o} {content}", is.mode()));
             }
@@ -142,10 +152,16 @@ impl TestEnv {
     #[track_caller]
     fn assert_unchanged(&self, before: &BTreeMap<PathBuf, String>, said: &str) {
         let after = self.outside_state();
-        let workdir = self.robot(&["runs"])["items"][0]["workdir"].take();
-        let is_shared = Path::new(workdir.as_str().unwrap()) == self.project("");
+        let project = self.project("");
+        let runs = self.robot(&["runs"])["items"].take();
+        let is_in_project =
+            |run: &Value| Path::new(run["workdir"].as_str().unwrap_or_default()) == project;
+        let is_shared = runs.as_array().unwrap().iter().any(is_in_project);
+        // Where there was none, an agent can make one.
+        let had_repository = before.contains_key(Path::new("project/.git/HEAD"));
         let is_given = |path: &Path| {
-            is_shared && path.starts_with("project") && !path.starts_with("project/.git")
+            let is_repository = had_repository && path.starts_with("project/.git");
+            is_shared && path.starts_with("project") && !is_repository
         };
         let changed: Vec<_> = before
             .iter()

@@ -177,6 +177,29 @@ pub fn ensure_working_directory(folder: &Path) -> Result<(), ConfigurationError>
     }
 }
 
+/// Makes sure that the folder of a task is still the one that was named, and none that decides what
+/// programs run: who works there can write all of it, and an agent may have named it.
+///
+/// # Errors
+/// With field `workdir`.
+pub fn ensure_task_folder(folder: &Path, database: &Path) -> Result<(), ConfigurationError> {
+    let error = |what: &str| {
+        let message = format!("the folder of the task, {}, {what}", folder.display());
+        ConfigurationError::new("workdir", message, "file the task again, with another folder")
+    };
+    if folder.canonicalize().is_ok_and(|found| found != folder) {
+        return Err(error("leads elsewhere by now"));
+    }
+    let tracker = database.parent().and_then(|folder| folder.canonicalize().ok());
+    let is_own = tracker.filter(|tracker| tracker.ends_with(".eluent")).is_some_and(|tracker| {
+        folder.starts_with(&tracker) && !folder.starts_with(tracker.join("worktrees"))
+    });
+    if is_own || folder.components().any(|part| part.as_os_str() == ".git") {
+        return Err(error("belongs to the tracker or to git"));
+    }
+    Ok(())
+}
+
 /// Makes sure that context files can be written to this folder; makes a missing folder.
 ///
 /// # Errors
@@ -320,6 +343,33 @@ mod tests {
             .unwrap();
         ensure_permission_mode(Some("acceptEdits"), &[]).unwrap();
         ensure_permission_mode(None, &[]).unwrap();
+    }
+
+    #[test]
+    fn a_task_has_no_folder_that_decides_what_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let database = top.join(".eluent/el.db");
+        for made in ["sub", ".git/hooks", ".eluent/runs", ".eluent/worktrees/t-1"] {
+            fs::create_dir_all(top.join(made)).unwrap();
+        }
+        std::os::unix::fs::symlink(top.join("sub"), top.join("link")).unwrap();
+        for (name, is_fine) in [
+            ("", true),
+            ("sub", true),
+            (".eluent/worktrees/t-1", true),
+            (".git", false),
+            (".git/hooks", false),
+            (".eluent", false),
+            (".eluent/runs", false),
+            ("link", false),
+        ] {
+            let found =
+                ensure_task_folder(&top.join(name).components().collect::<PathBuf>(), &database);
+            assert_eq!(found.is_ok(), is_fine, "{name}: {found:?}");
+        }
+        // A database that lies among the files of a project.
+        ensure_task_folder(&top.join("sub"), &top.join("el.db")).unwrap();
     }
 
     #[test]

@@ -56,13 +56,17 @@ fn open_lock_file(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    // Opening a pipe without a reader fails instead of blocking.
-    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    // Opening a pipe without a reader fails instead of blocking. A link leads elsewhere.
+    let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits()).unwrap_or_default();
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600).custom_flags(flags);
     let not_a_file = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file");
     let file = match options.open(path) {
-        Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+        Err(error)
+            if [Errno::NXIO, Errno::LOOP]
+                .map(|no| Some(no.raw_os_error()))
+                .contains(&error.raw_os_error()) =>
+        {
             return Err(not_a_file());
         }
         opened => opened?,

@@ -173,7 +173,9 @@ impl Launcher {
             if let Some(folder) = &task.workdir {
                 agent.working_directory = PathBuf::from(folder);
                 agent.isolation = None;
-                check::ensure_working_directory(&agent.working_directory)
+                let folder = &agent.working_directory;
+                check::ensure_working_directory(folder)
+                    .and_then(|()| check::ensure_task_folder(folder, &self.places.database))
                     .map_err(LaunchError::Folder)?;
             }
         } else if agent.isolation.is_none() && claimed.run.attempt > 1 {

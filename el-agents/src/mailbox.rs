@@ -190,7 +190,7 @@ impl Mailbox {
 
     fn make_folders(&self) -> Result<(), FileError> {
         for file in MailboxFile::ALL {
-            files::make_folder_of(&self.path_of(file))?;
+            files::make_folder_of(&self.path_of(file), &self.root)?;
         }
         Ok(())
     }

@@ -151,10 +151,14 @@ fn the_memory_and_the_folders_of_other_processes_are_out_of_reach() {
 
 #[test]
 fn a_fork_bomb_ends_with_its_time() {
-    // Each of a hundred processes starts itself again when it ends, in a session of its own.
-    let script = "bomb() { (trap '' TERM INT HUP; setsid sh /tmp/bomb.sh & ) ; }
-         echo 'trap \"\" TERM INT HUP; sleep 0.2; setsid sh /tmp/bomb.sh &' > /tmp/bomb.sh
-         for i in $(seq 100); do bomb; done; sleep 600";
+    // Each of a hundred processes starts itself again when it ends, in a session of its own. Other
+    // tests of this name may run on this machine.
+    let bomb = format!("/tmp/bomb-{}.sh", std::process::id());
+    let script = format!(
+        "bomb() {{ (trap '' TERM INT HUP; setsid sh {bomb} & ) ; }}
+         echo 'trap \"\" TERM INT HUP; sleep 0.2; setsid sh {bomb} &' > {bomb}
+         for i in $(seq 100); do bomb; done; sleep 600"
+    );
     for (isolate, as_user) in [("worktree", false), ("none", true)] {
         let Some(mut env) = TestEnv::with_sandbox(&format!(
             "isolate = \"{isolate}\"\nexecution_timeout = \"2s\"\n"
@@ -165,7 +169,7 @@ fn a_fork_bomb_ends_with_its_time() {
         if as_user && env.hand_to_ordinary_user() {
             env.run_through(&["prlimit", "--nproc=160"]);
         }
-        env.agent_script(script);
+        env.agent_script(&script);
         let before = env.outside_state();
         let id = env.create("attack", &[]);
         env.work(&["--drain"]);
@@ -175,7 +179,7 @@ fn a_fork_bomb_ends_with_its_time() {
         assert!(outcome == "timed_out" || (as_user && outcome == "failed"), "{run:#}");
         env.assert_settled(&run);
         env.assert_unchanged(&before, "the bomb");
-        let left = Command::new("pgrep").args(["-f", "sh /tmp/bomb.sh"]).output().unwrap();
+        let left = Command::new("pgrep").args(["-f", &format!("sh {bomb}")]).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&left.stdout), "");
     }
 }

@@ -20,12 +20,14 @@ const LOCK_LIMIT: Duration = Duration::from_secs(20);
 /// The time for which an empty or half-written file must stay unchanged before the content counts.
 const SETTLED: Duration = Duration::from_millis(500);
 const SETTLE_POLL: Duration = Duration::from_millis(25);
-/// Flags for opening: a pipe or device in the place of a file must not block.
+/// Flags for opening: a pipe or device in the place of a file must not block, and a link must not
+/// lead elsewhere, since an agent can write there.
 #[expect(
     clippy::cast_possible_wrap,
     reason = "flags of the system's own type, whose bits are meant"
 )]
-const NO_WAIT: i32 = OFlags::NONBLOCK.union(OFlags::NOCTTY).bits() as i32;
+const PLAIN_ONLY: i32 =
+    OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).bits() as i32;
 
 /// A file that could not be dealt with.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +41,7 @@ pub enum FileError {
     },
     #[error("{} stayed locked by another program for {} s", path.display(), LOCK_LIMIT.as_secs())]
     Locked { path: PathBuf },
-    #[error("{} is no plain file", path.display())]
+    #[error("{} is no plain file or folder", path.display())]
     NotAFile { path: PathBuf },
     #[error("{} has more than {} MiB", path.display(), SIZE_MAX >> 20)]
     TooLarge { path: PathBuf },
@@ -94,18 +96,15 @@ impl Content {
 
 /// Opens a path for reading without blocking. A pipe is opened too, and recognised by the reader.
 fn open_without_waiting(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path)
+    OpenOptions::new().read(true).custom_flags(PLAIN_ONLY).open(path)
 }
 
 /// Reads the present content of a file.
 pub(super) fn read_content(path: &Path) -> Result<Content, FileError> {
     match open_without_waiting(path) {
         Ok(mut file) => read_from(&mut file, path),
-        // A broken link exists all the same, and must not be replaced.
-        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
-            Err(FileError::NotAFile { path: path.to_owned() })
-        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Content::Missing),
+        Err(_) if path.is_symlink() => Err(FileError::NotAFile { path: path.to_owned() }),
         Err(error) => Err(io_error("read", path)(error)),
     }
 }
@@ -223,17 +222,25 @@ pub(super) fn append_lines(path: &Path, begin: &str, lines: &str) -> Result<(), 
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => OpenOptions::new()
                 .append(true)
-                .custom_flags(NO_WAIT)
+                .custom_flags(PLAIN_ONLY)
                 .open(path)?
                 .write_all(lines.as_bytes()),
             Err(error) => Err(error),
         }
     };
-    write().map_err(io_error("write", path))
+    write().map_err(|error| match path.is_symlink() {
+        true => FileError::NotAFile { path: path.to_owned() },
+        false => io_error("write", path)(error),
+    })
 }
 
-pub(super) fn make_folder_of(path: &Path) -> Result<(), FileError> {
+/// Makes the folder of a file. No link below the root leads elsewhere.
+pub(super) fn make_folder_of(path: &Path, root: &Path) -> Result<(), FileError> {
     let folder = path.parent().unwrap_or(Path::new("."));
+    let mut below = folder.ancestors().take_while(|above| *above != root);
+    if let Some(link) = below.find(|above| above.is_symlink()) {
+        return Err(FileError::NotAFile { path: link.to_owned() });
+    }
     fs::create_dir_all(folder).map_err(io_error("make", folder))
 }
 

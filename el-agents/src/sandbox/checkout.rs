@@ -37,7 +37,12 @@ impl Checkout {
                     return None;
                 }
                 let common = files.read_small_file(&own.join("commondir"))?;
-                (own.clone(), files.real(&own.join(common.trim()))?)
+                let common = files.real(&own.join(common.trim()))?;
+                // An agent can write all of these files, but not in a folder of git.
+                if own.parent() != Some(common.join("worktrees").as_path()) {
+                    return None;
+                }
+                (own, common)
             }
             _ => return None,
         };
@@ -64,5 +69,34 @@ impl Checkout {
     /// A worktree beside the repository's own checkout.
     pub(super) fn is_linked(&self) -> bool {
         self.own != self.common
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::files::Disk;
+    use super::*;
+
+    /// An agent can write all files of a worktree's git folder, but for its place.
+    #[test]
+    fn a_worktree_is_one_that_its_repository_knows() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let (tree, common) = (top.join("tree"), top.join(".git"));
+        fs::create_dir_all(&tree).unwrap();
+        let link_to = |own: PathBuf| {
+            fs::create_dir_all(&own).unwrap();
+            fs::write(tree.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+            fs::write(own.join("gitdir"), tree.join(".git").display().to_string()).unwrap();
+            fs::write(own.join("commondir"), common.display().to_string()).unwrap();
+            fs::write(own.join("HEAD"), "ref: refs/heads/el/x\n").unwrap();
+            Checkout::around_folder(&tree, &Disk)
+        };
+        let found = link_to(common.join("worktrees/tree")).unwrap();
+        assert!(found.is_linked() && found.common == common);
+        assert_eq!(link_to(tree.join("own")), None);
+        assert_eq!(link_to(tree.join("worktrees/own")), None);
     }
 }

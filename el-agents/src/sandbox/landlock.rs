@@ -60,21 +60,31 @@ impl Landlock {
     }
 
     /// The words that let a program run in the layer, before its own: this `el` becomes it.
-    pub(super) fn words(self, el: &Path, writable: Vec<PathBuf>) -> Vec<OsString> {
+    /// `workdir`: the folder that it has to find itself in.
+    pub(super) fn words(self, el: &Path, workdir: &Path, writable: Vec<PathBuf>) -> Vec<OsString> {
         if self == Landlock::Missing {
             return Vec::new();
         }
         let paths = writable.into_iter().map(PathBuf::into_os_string);
-        [el.into(), ENTER.into()].into_iter().chain(paths).chain([END_OF_PATHS.into()]).collect()
+        let start = [el.into(), ENTER.into(), kernel::identify(workdir).into()];
+        start.into_iter().chain(paths).chain([END_OF_PATHS.into()]).collect()
     }
 }
 
 /// Enters the layer and becomes the program. Returns only if that fails, when the program must not
-/// run. `words`: the paths that may be written, `--`, the program and its arguments.
+/// run. `words`: the identity of the present folder, the paths that may be written, `--`, the
+/// program and its arguments.
 pub fn enter(words: &[OsString]) -> std::process::ExitCode {
+    let (workdir, words) = words
+        .split_first()
+        .map_or((OsStr::new(""), words), |(first, rest)| (first.as_os_str(), rest));
     let end = words.iter().position(|word| word == OsStr::new(END_OF_PATHS));
     let (paths, rest) = words.split_at(end.unwrap_or(words.len()));
     let why = match rest.get(1..).and_then(<[OsString]>::split_first) {
+        // A link that came in between had bubblewrap open another folder.
+        Some(_) if workdir != kernel::identify(Path::new(".")).as_str() => {
+            "the folder of the work was replaced meanwhile".to_owned()
+        }
         Some((program, arguments)) => match kernel::restrict(paths) {
             Ok(()) => {
                 let error = Command::new(program).args(arguments).exec();
@@ -94,12 +104,13 @@ mod kernel {
     use std::ffi::OsString;
     use std::io::{stderr, stdout};
     use std::os::fd::{AsFd, BorrowedFd};
+    use std::path::Path;
 
     use landlock::{
         ABI, Access as _, AccessFs, CompatLevel, Compatible as _, PathBeneath, Ruleset,
         RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
     };
-    use rustix::fs::{FileType, fstat};
+    use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 
     use super::Landlock;
 
@@ -113,6 +124,14 @@ mod kernel {
         let files = strict().handle_access(AccessFs::from_write(NEEDED)).and_then(Ruleset::create);
         let scopes = strict().scope(Scope::from_all(KNOWN)).and_then(Ruleset::create);
         Landlock::decide(files.is_ok(), scopes.is_ok())
+    }
+
+    /// A folder by its number and that of its disk, and not by a name. Empty if a link leads there.
+    pub(super) fn identify(folder: &Path) -> String {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let found = openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+            .and_then(|opened| fstat(&opened));
+        found.map(|found| format!("{}:{}", found.st_dev, found.st_ino)).unwrap_or_default()
     }
 
     pub(super) fn restrict(paths: &[OsString]) -> Result<(), String> {
@@ -145,11 +164,16 @@ mod kernel {
 #[cfg(not(target_os = "linux"))]
 mod kernel {
     use std::ffi::OsString;
+    use std::path::Path;
 
     use super::Landlock;
 
     pub(super) fn probe() -> Landlock {
         Landlock::decide(false, false)
+    }
+
+    pub(super) fn identify(_: &Path) -> String {
+        String::new()
     }
 
     pub(super) fn restrict(_: &[OsString]) -> Result<(), String> {
@@ -173,12 +197,29 @@ mod tests {
             assert_eq!(found, expected);
             assert!(found.describe(true).contains(told), "{found:?}");
             assert!(!found.describe(false).contains("sockets"), "without a network there are none");
-            let words = found.words("/bin/el".as_ref(), vec!["/w".into()]);
+            let words = found.words("/bin/el".as_ref(), "/nowhere".as_ref(), vec!["/w".into()]);
             let expected: &[&str] = match found {
                 Landlock::Missing => &[],
-                _ => &["/bin/el", ENTER, "/w", "--"],
+                _ => &["/bin/el", ENTER, "", "/w", "--"],
             };
             assert_eq!(words, expected, "{found:?}");
         }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_folder_is_known_by_its_number_and_a_link_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let (work, link) = (top.join("work"), top.join("link"));
+        std::fs::create_dir(&work).unwrap();
+        std::os::unix::fs::symlink(&work, &link).unwrap();
+        let known = kernel::identify(&work);
+        assert!(!known.is_empty());
+        std::fs::rename(&work, top.join("moved")).unwrap();
+        assert_eq!(kernel::identify(&top.join("moved")), known);
+        assert_eq!(kernel::identify(&link), "");
+        std::os::unix::fs::symlink(&top, &work).unwrap();
+        assert_eq!(kernel::identify(&work.join("moved")), "", "a link above it");
     }
 }

@@ -10,6 +10,7 @@ mod client;
 mod denial;
 mod exit;
 mod files;
+mod git_folder;
 mod landlock;
 mod macos;
 mod mounts;
@@ -18,6 +19,7 @@ mod own_branch;
 mod plan;
 mod probe;
 mod secrets;
+mod sockets;
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -31,7 +33,6 @@ pub(crate) use self::exit::read_exit;
 use self::files::{Disk, Files as _};
 use self::landlock::Landlock;
 pub use self::landlock::{ENTER, enter};
-pub(crate) use self::new_repository::disarm;
 pub use self::own_branch::OwnBranch;
 use self::plan::{Folders, plan};
 use crate::check::ConfigurationError;
@@ -230,8 +231,9 @@ impl Sandbox {
         let mounts = plan(&folders, &Disk);
         argv.extend(flags(self.settings.network).iter().map(OsString::from));
         argv.extend(mounts.arguments());
-        argv.extend(["--chdir".into(), folders.workdir.into(), "--".into()]);
-        argv.extend(Landlock::of_kernel().words(&call.places.el, mounts.writable()));
+        argv.extend(["--chdir".into(), folders.workdir.clone().into(), "--".into()]);
+        let (el, workdir) = (&call.places.el, &folders.workdir);
+        argv.extend(Landlock::of_kernel().words(el, workdir, mounts.writable()));
         argv.extend(call.argv.iter().cloned());
         Ok(Confined { argv, environment: self.environment(call.environment), branch })
     }
@@ -280,6 +282,7 @@ impl Sandbox {
             Path::new(&folder).join(format!("tmux-{user}"))
         });
         folders.secrets = secrets::below(folders.home.as_deref());
+        folders.sockets = sockets::listening();
         folders.hidden = self.settings.hide.iter().cloned().chain(state).chain(tmux).collect();
         if let Some(home) = &folders.home {
             caches::make_missing(home, &self.settings.write);
@@ -328,6 +331,14 @@ impl Sandbox {
         }
         environment
     }
+}
+
+/// Takes away what git outside would obey or write through, once nothing of the run is left.
+/// Returns a sentence for each thing.
+pub(crate) fn disarm(run: &RunDir, workdir: &Path) -> Vec<String> {
+    let mut told = git_folder::remove_links(workdir);
+    told.extend(new_repository::disarm(run, workdir));
+    told
 }
 
 /// What holds for every sandbox: it dies with us, sees its own processes only, and has no

@@ -40,7 +40,7 @@ pub(super) fn note_missing(run: &RunDir) -> io::Result<()> {
 
 /// Puts aside what names programs in a repository that a run has made, once nothing of the run is
 /// left. Returns a sentence for each thing.
-pub(crate) fn disarm(run: &RunDir, workdir: &Path) -> Vec<String> {
+pub(super) fn disarm(run: &RunDir, workdir: &Path) -> Vec<String> {
     if !note(run).exists() {
         return Vec::new();
     }

@@ -48,6 +48,8 @@ pub(super) struct Folders {
     pub(super) secrets: Vec<PathBuf>,
     /// Kept from the program in any case.
     pub(super) hidden: Vec<PathBuf>,
+    /// Sockets of services, which the program sees only where they are named.
+    pub(super) sockets: Vec<PathBuf>,
     /// The folder of all summaries, and the run's own folder that is shown in its place.
     pub(super) summaries: Option<(PathBuf, PathBuf)>,
     /// The folder of the atoms' branches, and the run's own folder that is shown in its place.
@@ -127,6 +129,7 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
             None => {}
         }
     }
+    hide_sockets(&mut mounts, folders, files);
     for path in folders.programs.iter().filter(|path| files.is_folder(path)) {
         // A program that is put there would be run outside.
         if !path.starts_with(top) && mounts.is_in_opened(path) {
@@ -142,6 +145,23 @@ fn cover_run(mounts: &mut Mounts, files: &impl Files) {
         mounts.set(folder, Access::Hidden);
         for entry in OF_RUN.iter().map(|name| folder.join(name)).filter(|e| files.is_folder(e)) {
             mounts.set(entry, Access::Read);
+        }
+    }
+}
+
+/// Hides the sockets of services that lie among what may be read. One that may be written was
+/// named, or is of the work itself.
+fn hide_sockets(mounts: &mut Mounts, folders: &Folders, files: &impl Files) {
+    let is_named = |socket: &PathBuf| {
+        folders.visible.contains(socket)
+            || folders.needs.iter().any(|needed| socket.starts_with(needed))
+            || OF_RUN.iter().any(|name| socket.starts_with(Path::new("/run").join(name)))
+    };
+    let sockets = folders.sockets.iter().filter(|socket| !is_named(socket));
+    for socket in sockets.filter_map(|socket| files.real(socket)) {
+        let is_there = files.file_kind(&socket) == Some(Kind::Special);
+        if is_there && !is_named(&socket) && *mounts.access(&socket) == Access::Read {
+            mounts.set(socket, Access::Empty);
         }
     }
 }

@@ -8,6 +8,8 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use el_agents::check;
+
 use super::Command;
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -239,14 +241,16 @@ pub(super) fn may_work_in(app: &App, folder: Option<&Path>) -> Result<()> {
     let Ok(wanted) = fs::canonicalize(folder) else { return Ok(()) };
     let root = fs::canonicalize(&app.project()?.root)
         .unwrap_or_else(|_| app.project().map(|p| p.root.clone()).unwrap_or_default());
-    if wanted.starts_with(&root)
+    let is_inside = wanted.starts_with(&root)
         || linked_worktree(&wanted, &root).is_some()
-        || wanted.starts_with(session_folder(app)?)
-    {
+        || wanted.starts_with(session_folder(app)?);
+    if is_inside && check::ensure_task_folder(&wanted, &app.project()?.db).is_ok() {
         return Ok(());
     }
+    let why =
+        if is_inside { "belongs to the tracker or to git" } else { "is outside of its project" };
     Err(refusal_error(format!(
-        "an agent's session hands no work over into {}, which is outside of its project",
+        "an agent's session hands no work over into {}, which {why}",
         sanitize::path_line(folder)
     ))
     .with_detail("path", folder.display().to_string())

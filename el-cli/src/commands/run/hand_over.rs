@@ -36,7 +36,6 @@ pub(crate) fn hand_over_plain(
     prompt: String,
     workdir: Option<&Path>,
 ) -> Result<HandedOver> {
-    crate::commands::in_session::may_work_in(app, workdir)?;
     let settings = app.settings_for_agents()?;
     let work = settings.work_settings()?;
     let new = NewTask {
@@ -56,6 +55,8 @@ pub(super) fn hand_over(
     new: &NewTask,
 ) -> Result<HandedOver> {
     let agent = &new.agent;
+    // The very path that is stored, since a session can replace folders meanwhile.
+    crate::commands::in_session::may_work_in(app, new.workdir.as_deref().map(Path::new))?;
     let allowed = settings.allowed_delegates()?;
     let background = BackgroundWorker::new(app, settings, work, agent)?;
     let mut store = app.open_for_writing()?;

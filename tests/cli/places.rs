@@ -92,7 +92,7 @@ fn init_twice_is_refused_and_harms_nothing() {
 fn an_init_that_is_killed_anywhere_is_finished_by_the_next() {
     let env = TestEnv::with_tracker();
     for step in 0..24u64 {
-        let folder = env.project(&format!("killed-{step}"));
+        let folder = env.project(format!("killed-{step}"));
         std::fs::create_dir(&folder).unwrap();
         let mut command = env.command("el");
         command.args(["init", "--nested"]).current_dir(&folder);

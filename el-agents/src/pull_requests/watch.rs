@@ -68,6 +68,9 @@ pub struct PullWatch {
     tried: HashMap<String, String>,
 }
 
+/// The pull requests as they are now, and the remarks that were handed on, by atom.
+type Looked = (Vec<PullRequest>, Vec<(String, Given)>);
+
 impl PullWatch {
     pub fn new(settings: WatchSettings) -> PullWatch {
         PullWatch { settings, tried: HashMap::new() }
@@ -132,7 +135,7 @@ impl PullWatch {
         forge: &dyn Forge,
         due: &[PullRequest],
         is_asked: bool,
-    ) -> Result<(Vec<PullRequest>, Vec<(String, Given)>), PullError> {
+    ) -> Result<Looked, PullError> {
         let ctx = Ctx { now: clock::now(), actor: &self.settings.actor, session: None };
         let seen = look_at(store, &ctx, repository, forge, due)?;
         let quiet = if is_asked { Duration::ZERO } else { QUIET };

@@ -19,10 +19,10 @@ Examples:
 
 One that was merged counts as landed, so el worktrees prune takes its branch away. One that was
 closed without being merged sets its atom to deferred: el reopen or el discard decides. With
-pr_feedback, failed checks and reviews of trusted people reopen the atom with what they ask for,
-after two quiet minutes (--once: at once), and what its agent answers is pushed. el work does the
-same while it works (pr_watch). Ends once none is left that can be merged. While the forge cannot
-be reached, or takes no more calls, it waits, up to half an hour between two looks.")]
+pr_feedback, failed checks and reviews of trusted people reopen the atom with what they ask
+for, after two quiet minutes (--once: at once), and what its agent answers is pushed. el work
+does the same while it works (pr_watch). Ends once none is left that can be merged. While the
+forge cannot be reached, or takes no more calls, it waits, up to half an hour between two looks.")]
 pub(super) struct Args {
     /// Look once, and end
     #[arg(long)]

@@ -288,7 +288,7 @@ fn the_board_names_what_lets_a_resting_plan_go_on() {
     let failed = plan.fail();
     let (why, ways) = entry(&mut plan);
     assert_eq!(why, format!("it stopped: no task gave a result: {failed}"));
-    assert_eq!(ways, [show.clone()]);
+    assert_eq!(ways, std::slice::from_ref(&show));
 
     let ctx = plan.p.person();
     ops::retry(&mut plan.p.store, &ctx, &failed).unwrap();

@@ -130,3 +130,14 @@ fn what_builds_on_open_work_waits_for_it() {
         assert_eq!(shop.pulls().len(), 1);
     }
 }
+
+#[test]
+fn a_branch_with_a_pull_request_is_not_suggested_for_landing_here() {
+    let Some(gh) = gh_versions().pop() else { return };
+    let shop = Shop::open(&gh);
+    let [there, here] = ["a.txt", "b.txt"].map(|file| shop.finished(file, "text"));
+    shop.env.el(&["pr", &there]).ok();
+    let said = shop.env.el(&["work", "--once", "--isolate", "worktree"]).stdout;
+    let last = said.lines().find(|line| line.starts_with("Ready to land")).unwrap_or(&said);
+    assert!(last.contains(&here) && !last.contains(&there), "{said}");
+}

@@ -55,14 +55,22 @@ await drive(async ({ page, seen, link, origin, project, check, isNarrow }) => {
   await page.getByText("Nothing has these letters").waitFor();
   await page.keyboard.press("Escape");
   await field.waitFor({ state: "detached" });
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type("retry");
+  // The page takes keys again once it was painted without the palette.
+  const opens = () => field.waitFor({ timeout: 2_000 }).then(() => true, () => false);
+  do {
+    await page.keyboard.press("Control+k");
+  } while (!(await opens()));
+  await field.fill("retry");
+  await page.getByRole("option", { name: /retry/i }).first().waitFor();
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Retry" }).waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  await page.keyboard.press("1");
-  await fresh.first().waitFor();
+  // The page takes its own keys again once it was painted without the dialog.
+  const isThere = () => fresh.first().waitFor({ timeout: 2_000 }).then(() => true, () => false);
+  do {
+    await page.keyboard.press("1");
+  } while (!(await isThere()));
   await page.keyboard.press("m");
   await fresh.first().waitFor({ state: "detached" });
 });

@@ -207,7 +207,7 @@ impl Top<'_> {
 
     /// Everything that was on the screen is seen.
     fn note_look(&mut self) {
-        if let Some(board) = self.known.seen() {
+        if let Some(board) = self.known.mark_all_seen() {
             note_look(self.app, board.seq);
             self.state.show_board(board);
         }

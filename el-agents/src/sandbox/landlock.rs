@@ -66,7 +66,7 @@ impl Landlock {
             return Vec::new();
         }
         let paths = writable.into_iter().map(PathBuf::into_os_string);
-        let start = [el.into(), ENTER.into(), kernel::identify(workdir).into()];
+        let start = [el.into(), ENTER.into(), kernel::folder_identity(workdir).into()];
         start.into_iter().chain(paths).chain([END_OF_PATHS.into()]).collect()
     }
 }
@@ -82,7 +82,7 @@ pub fn enter(words: &[OsString]) -> std::process::ExitCode {
     let (paths, rest) = words.split_at(end.unwrap_or(words.len()));
     let why = match rest.get(1..).and_then(<[OsString]>::split_first) {
         // A link that came in between had bubblewrap open another folder.
-        Some(_) if workdir != kernel::identify(Path::new(".")).as_str() => {
+        Some(_) if workdir != kernel::folder_identity(Path::new(".")).as_str() => {
             "the folder of the work was replaced meanwhile".to_owned()
         }
         Some((program, arguments)) => match kernel::restrict(paths) {
@@ -127,7 +127,7 @@ mod kernel {
     }
 
     /// A folder by its number and that of its disk, and not by a name. Empty if a link leads there.
-    pub(super) fn identify(folder: &Path) -> String {
+    pub(super) fn folder_identity(folder: &Path) -> String {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let found = openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
             .and_then(|opened| fstat(&opened));
@@ -172,7 +172,7 @@ mod kernel {
         Landlock::decide(false, false)
     }
 
-    pub(super) fn identify(_: &Path) -> String {
+    pub(super) fn folder_identity(_: &Path) -> String {
         String::new()
     }
 
@@ -214,12 +214,12 @@ mod tests {
         let (work, link) = (top.join("work"), top.join("link"));
         std::fs::create_dir(&work).unwrap();
         std::os::unix::fs::symlink(&work, &link).unwrap();
-        let known = kernel::identify(&work);
+        let known = kernel::folder_identity(&work);
         assert!(!known.is_empty());
         std::fs::rename(&work, top.join("moved")).unwrap();
-        assert_eq!(kernel::identify(&top.join("moved")), known);
-        assert_eq!(kernel::identify(&link), "");
+        assert_eq!(kernel::folder_identity(&top.join("moved")), known);
+        assert_eq!(kernel::folder_identity(&link), "");
         std::os::unix::fs::symlink(&top, &work).unwrap();
-        assert_eq!(kernel::identify(&work.join("moved")), "", "a link above it");
+        assert_eq!(kernel::folder_identity(&work.join("moved")), "", "a link above it");
     }
 }

@@ -107,7 +107,7 @@ impl Known {
     }
 
     /// The same board, of which everything was seen.
-    pub(super) fn seen(&mut self) -> Option<Board> {
+    pub(super) fn mark_all_seen(&mut self) -> Option<Board> {
         let bare = self.bare.as_mut()?;
         bare.looked = Some(bare.seq);
         bare.fresh.clear();

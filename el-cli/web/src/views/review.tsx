@@ -178,7 +178,8 @@ function Diff({ id, files, mayApprove }: { id: string; files: FileDiff[]; mayApp
             return <Editor key="editor" hold={hold} drop={() => setPlace(null)} />;
           }
           const cell = ({ line, at }: Placed, side: "old" | "new" | null) => (
-            <DiffLine line={line} side={side} width={side && width} key={`${row.file.name} ${at} ${side}`}
+            <DiffLine line={line} side={side} width={side && width}
+              key={`${row.file.name} ${at} ${side}`}
               isChosen={cursor?.file === row.file.name && cursor.at === at}
               choose={(isRange) => remark(row.file.name, at, isRange)} />
           );

@@ -15,16 +15,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::TestEnv;
+use crate::support::{TestEnv, bubblewrap_works};
 
-/// Whether this machine can make a sandbox. `EL_REQUIRE_SANDBOX` says that it has to.
+/// Returns true if this machine can make a sandbox. `EL_REQUIRE_SANDBOX` says that it has to.
 fn has_bubblewrap() -> bool {
-    let words = ["--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "true"];
-    let works = Command::new("bwrap").args(words).output().is_ok_and(|ran| ran.status.success());
+    let works = bubblewrap_works();
     if !works {
         let is_wanted = std::env::var_os("EL_REQUIRE_SANDBOX").is_some();
         assert!(!is_wanted, "bubblewrap does not work here, and the tests of the sandbox need it");

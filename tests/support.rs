@@ -9,7 +9,7 @@ mod tracker;
 mod wait;
 
 pub(crate) use client::RealClaude;
-pub(crate) use env::TestEnv;
+pub(crate) use env::{TestEnv, bubblewrap_works};
 pub(crate) use github::{Github, SHOP, gh_versions};
 pub(crate) use process::{Process, Ran, Running};
 pub(crate) use screen::Screen;

@@ -176,7 +176,7 @@ fn the_worker() {
 #[test]
 fn the_configuration() {
     let mut env = TestEnv::with_tracker();
-    env.unset("EL_SANDBOX_WRITE");
+    env.unset("EL_SANDBOX_WRITE").unset("EL_SANDBOX");
     shape!(Redactor::new(&env), "config_show", env.robot(&["config", "show"]));
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -65,6 +66,12 @@ impl TestEnv {
         // the defaults.
         let told = [env.path("tmp"), env.home().join("calls")];
         env.set("EL_SANDBOX_WRITE", told.map(|folder| folder.display().to_string()).join(", "));
+        // All tests with, or without, the sandbox. Without one, each worker would warn of that.
+        if let Ok(mode) = std::env::var("EL_TEST_SANDBOX") {
+            env.set("EL_SANDBOX", mode);
+        } else if !bubblewrap_works() {
+            env.set("EL_SANDBOX", "off");
+        }
         env.link("el", cargo_bin!("el"));
         env.link("claude", cargo_bin!("fake-agent"));
         env
@@ -160,10 +167,6 @@ impl TestEnv {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
-        // All tests with, or without, the sandbox.
-        if let Ok(mode) = std::env::var("EL_TEST_SANDBOX") {
-            vars.insert("EL_SANDBOX".to_owned(), mode);
-        }
         vars.extend(self.vars.clone());
         vars
     }
@@ -290,4 +293,13 @@ fn unique() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
     format!("{now:x}-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Returns true if this machine can make a sandbox.
+pub(crate) fn bubblewrap_works() -> bool {
+    static WORKS: OnceLock<bool> = OnceLock::new();
+    *WORKS.get_or_init(|| {
+        let words = ["--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "true"];
+        Command::new("bwrap").args(words).output().is_ok_and(|ran| ran.status.success())
+    })
 }

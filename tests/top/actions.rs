@@ -136,6 +136,9 @@ fn a_run_is_cancelled_and_what_was_decided_is_taken_back() {
     screen.wait_for("wont_do");
     screen.press("y");
     env.wait_for_status(&other, "open");
+    // The cursor may have gone on to the next row while this one was away.
+    screen.wait_for(&format!("‖ {other}"));
+    screen.press("k");
     screen.wait_for(&format!("▸‖ {other}"));
     screen.press("X");
     screen.wait_for(&format!("Discard {other}?"));

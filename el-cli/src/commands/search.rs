@@ -13,7 +13,9 @@ Examples:
   el search time zone
   el search 'parse err' --all --limit 10
 
-Every word must occur; the last one may be the beginning of a word.")]
+Every word must occur; the last one may be the beginning of a word. With --limit, words of
+thousands of atoms are ranked among the newest of these, and among those with the words in the
+title.")]
 pub(crate) struct Args {
     /// The words to search for
     #[arg(required = true, value_name = "WORDS")]

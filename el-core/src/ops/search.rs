@@ -17,8 +17,5 @@ pub fn search(
     if text.trim().is_empty() {
         return Err(Error::invalid("query", "there is nothing to search for"));
     }
-    store.read(|tx| {
-        let (items, total) = store::search::search_atoms(tx, text, include_over, limit)?;
-        Ok(Page::of_total(items, total))
-    })
+    store.read(|tx| store::search::search_atoms(tx, text, include_over, limit))
 }

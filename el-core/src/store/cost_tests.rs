@@ -89,6 +89,33 @@ fn what_is_ready_is_counted_no_further_than_a_page_needs() {
 }
 
 #[test]
+fn a_search_with_a_limit_ranks_the_newest_matches_and_the_titles() {
+    let cost = |atoms: i64| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = project(&dir, atoms);
+        let by_title = "UPDATE atoms SET title = 'A pelican', description = 'pelicans'
+            WHERE seq = (SELECT min(seq) FROM atoms)";
+        let by_text = "UPDATE atoms SET description = 'about a pelican' || id
+            WHERE seq > (SELECT min(seq) FROM atoms)";
+        store
+            .write(|tx| {
+                tx.execute(by_text, []).unwrap();
+                tx.execute(by_title, []).unwrap();
+                Ok(())
+            })
+            .unwrap();
+        let search = |store: &Store| ops::search(store, "pelican", true, Some(3)).unwrap();
+        let page = search(&store);
+        assert_eq!(page.items[0].title, "A pelican", "the oldest atom, by its title");
+        assert_eq!((page.items.len(), page.is_capped), (3, true));
+        assert_eq!(ops::search(&store, "pelican", true, None).unwrap().total, atoms);
+        store.steps(|store| drop(search(store)))
+    };
+    let (small, large) = (cost(5_000), cost(20_000));
+    assert!(large * 10 <= small * 11, "steps of a search: {small}, {large}");
+}
+
+#[test]
 fn what_somebody_has_in_progress_is_found_without_a_look_at_the_others() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = project(&dir, 20_000);

@@ -1,39 +1,38 @@
+use std::collections::HashSet;
+
 use super::engine::{self, ToSql};
+use super::filter::Page;
 use super::{Tx, atom};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::Atom;
 
+/// Matches that a search with a limit ranks. A word of more atoms says little about each of them.
+const RANKED_MAX: i64 = 2_000;
+
 /// Full-text search over titles, descriptions and acceptance, best match first. Every word must
 /// occur; the last word may be a prefix. Words are quoted, so operators of the index's query
-/// language have no effect.
+/// language have no effect. With a limit, the newest [`RANKED_MAX`] matches are ranked, and as many
+/// that match by the title alone: the page says then that the count is a lower bound.
 pub(crate) fn search_atoms(
     tx: &Tx<'_>,
     text: &str,
     include_over: bool,
     limit: Option<i64>,
-) -> Result<(Vec<Atom>, i64)> {
+) -> Result<Page<Atom>> {
     let signs = with_signs(text);
-    let query = match index_query(tx, text) {
+    let query = match index_query(tx, text, Texts::All) {
         Some(query) if signs.is_empty() => query,
         _ => return find_signs(tx, text, &signs, include_over, limit),
     };
-    let over =
-        if include_over { "" } else { " AND a.status NOT IN ('closed','wont_do','discard')" };
-    // A single pass ranks and counts; only the rows of the page are read.
-    let from = tx.pick_text(
-        "SELECT search.rowid, bm25(search, 4.0, 1.0, 1.0) FROM search
-         CROSS JOIN atoms a ON a.seq = search.rowid WHERE search MATCH ?1",
-        "SELECT a.seq, -ts_rank('{0.25, 0.25, 0.25, 1}', a.search, q)
-         FROM to_tsquery('simple', without_accents(?1)) q JOIN atoms a ON a.search @@ q WHERE TRUE",
-    );
-    let sql = format!("{from}{over}");
-    let mut statement = tx.prepare_cached(&sql).doing("search the database")?;
-    let rows = statement
-        .query_map([&query], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, f64>(1)?)))
-        .doing("search the database")?;
-    let mut found: Vec<(i64, f64)> =
-        rows.collect::<engine::Result<_>>().doing("search the database")?;
+    let most = limit.map_or(i64::MAX, |limit| limit.max(RANKED_MAX));
+    let mut found = rank_matches(tx, &query, include_over, most)?;
+    let is_capped = usize::try_from(most).is_ok_and(|most| found.len() == most);
+    if is_capped && let Some(query) = index_query(tx, text, Texts::Title) {
+        let known: HashSet<i64> = found.iter().map(|(seq, _)| *seq).collect();
+        let by_title = rank_matches(tx, &query, include_over, most)?;
+        found.extend(by_title.into_iter().filter(|(seq, _)| !known.contains(seq)));
+    }
     let total = i64::try_from(found.len()).unwrap_or(i64::MAX);
     let best_first = |a: &(i64, f64), b: &(i64, f64)| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0));
     let wanted = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
@@ -47,7 +46,32 @@ pub(crate) fn search_atoms(
     let read = |(seq, _): (i64, f64)| {
         statement.query_row([seq], atom::from_row).doing("search the database")?
     };
-    Ok((found.into_iter().map(read).collect::<Result<_>>()?, total))
+    let items = found.into_iter().map(read).collect::<Result<_>>()?;
+    Ok(Page { items, total, is_capped })
+}
+
+/// Returns the newest matches of `query`, at most `most`, each as the atom's `seq` and a rank: the
+/// lower, the better. Only the rows that come out are ranked.
+fn rank_matches(
+    tx: &Tx<'_>,
+    query: &str,
+    include_over: bool,
+    most: i64,
+) -> Result<Vec<(i64, f64)>> {
+    let over =
+        if include_over { "" } else { " AND a.status NOT IN ('closed','wont_do','discard')" };
+    let from = tx.pick_text(
+        "search.rowid AS seq, bm25(search, 4.0, 1.0, 1.0) FROM search
+         CROSS JOIN atoms a ON a.seq = search.rowid WHERE search MATCH ?1",
+        "a.seq, -ts_rank('{0.25, 0.25, 0.25, 1}', a.search, q)
+         FROM to_tsquery('simple', without_accents(?1)) q JOIN atoms a ON a.search @@ q WHERE TRUE",
+    );
+    let sql = format!("SELECT {from}{over} ORDER BY seq DESC LIMIT {most}");
+    let mut statement = tx.prepare_cached(&sql).doing("search the database")?;
+    let rows = statement
+        .query_map([query], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, f64>(1)?)))
+        .doing("search the database")?;
+    rows.collect::<engine::Result<_>>().doing("search the database")
 }
 
 /// Searches as [`search_atoms`], for words with signs that the index does not hold, such as `C++`
@@ -58,9 +82,9 @@ fn find_signs(
     signs: &[&str],
     include_over: bool,
     limit: Option<i64>,
-) -> Result<(Vec<Atom>, i64)> {
+) -> Result<Page<Atom>> {
     if signs.is_empty() {
-        return Ok((Vec::new(), 0));
+        return Ok(Page::of_total(Vec::new(), 0));
     }
     let mut values: Vec<String> = signs.iter().map(|sign| sign.to_lowercase()).collect();
     let mut conditions: Vec<String> = (1..=values.len())
@@ -71,7 +95,7 @@ fn find_signs(
             )
         })
         .collect();
-    if let Some(query) = index_query(tx, text) {
+    if let Some(query) = index_query(tx, text, Texts::All) {
         values.push(query);
         let at = values.len();
         conditions.push(if tx.is_sqlite() {
@@ -99,7 +123,7 @@ fn find_signs(
         .doing("search the database")?
         .into_iter()
         .collect::<Result<_>>()?;
-    Ok((atoms, total))
+    Ok(Page::of_total(atoms, total))
 }
 
 /// Returns the words with significant signs: `C++`, `C#`, an emoji. Surrounding quotes and brackets
@@ -160,14 +184,26 @@ pub(crate) fn rebuild_index(tx: &Tx<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The texts of an atom that a search looks into.
+#[derive(Clone, Copy, PartialEq)]
+enum Texts {
+    All,
+    Title,
+}
+
 /// The query for the index, in its language; `None` if the text has no words.
-fn index_query(tx: &Tx<'_>, text: &str) -> Option<String> {
-    if tx.is_sqlite() {
-        quote_words(text)
+fn index_query(tx: &Tx<'_>, text: &str, texts: Texts) -> Option<String> {
+    let query = if tx.is_sqlite() {
+        quote_words(text)?
     } else {
+        // The migration gives the weight A to the words of the title.
+        let (each, last) = if texts == Texts::Title { (":A", ":*A") } else { ("", ":*") };
         let words: Vec<&str> = words_of(text).collect();
-        (!words.is_empty()).then(|| format!("{}:*", words.join(" & ")))
-    }
+        let query = words.join(&format!("{each} & "));
+        (!words.is_empty()).then(|| format!("{query}{last}"))?
+    };
+    let in_title = tx.is_sqlite() && texts == Texts::Title;
+    Some(if in_title { format!("title : ({query})") } else { query })
 }
 
 fn words_of(text: &str) -> impl Iterator<Item = &str> {

@@ -247,6 +247,8 @@ fn what_is_new_is_marked_told_and_found() {
     assert_eq!(seen["told"].as_array().unwrap().len(), 1, "one notice, then silence: {seen:#}");
     assert_eq!(seen["told"][0][1], "Ring a bell");
     assert!(seen["options"][0].as_str().unwrap().contains(&id), "{seen:#}");
+    assert_eq!(seen["afterLate"], 0, "{seen:#}");
+    assert_eq!((&seen["typed"], &seen["isBack"]), (&json!("tomorrow"), &json!(true)), "{seen:#}");
     // The terminal has the same mark.
     let board = env.robot(&["status"]);
     assert_eq!((&board["looked"], &board["fresh"]), (&board["seq"], &json!([])), "{board:#}");

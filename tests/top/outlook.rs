@@ -60,6 +60,13 @@ fn what_is_new_is_marked_until_it_is_seen_here_or_anywhere() {
         (!screen.text().contains("new since you looked")).then_some(())
     });
     assert_eq!(env.robot(&["status"])["fresh"], json!([]));
+    // What is seen on another board is seen here.
+    env.el(&["--actor", "bob", "comment", "add", &blocked, "or in the pot"]).ok();
+    screen.wait_for("1 atom new since you looked");
+    env.screen(100, 30, "el status").wait_for("[exit 0]");
+    wait_until("nothing is new here either", SOON, || {
+        (!screen.text().contains("new since you looked")).then_some(())
+    });
     screen.press("q");
     screen.wait_for("[exit 0]");
 }

@@ -79,6 +79,8 @@ struct Watched {
     /// The last board that was told, without its time.
     shown: Option<ops::Board>,
     in_git: InGit,
+    /// What the person had seen, as it was told last.
+    look: Option<i64>,
 }
 
 impl Watcher {
@@ -110,19 +112,21 @@ impl Watcher {
             let file = file_at(&path)?;
             // What a browser loaded before this moment may be old by now.
             let told_at = Instant::now();
-            self.open = Some(Watched { store, file, version, seq, told_at, shown: None, in_git });
+            let (shown, look) = (None, last_look(app));
+            self.open = Some(Watched { store, file, version, seq, told_at, shown, in_git, look });
             return Ok(None);
         };
         if open.told_at.elapsed() < CALM {
             return Ok(None);
         }
         let version = open.store.data_version()?;
-        let is_same = version == open.version && in_git == open.in_git;
+        let look = last_look(app);
+        let is_same = version == open.version && in_git == open.in_git && look == open.look;
         if is_same && open.told_at.elapsed() < REFRESH {
             return Ok(None);
         }
         open.told_at = Instant::now();
-        open.version = version;
+        (open.version, open.look) = (version, look);
         if file_at(&path)? != open.file {
             self.open = None;
             return Ok(Some(reset()));
@@ -130,7 +134,7 @@ impl Watcher {
         let mut read = ops::board(&open.store, ROWS, app.now(), &worker::is_there)?;
         in_git.add_to(&mut read);
         open.in_git = in_git;
-        ops::mark_fresh(&open.store, &mut read, last_look(app), app.actor())?;
+        ops::mark_fresh(&open.store, &mut read, look, app.actor())?;
         let Some(change) = change_since(&open.store, open.seq, read)? else {
             self.open = None;
             return Ok(Some(reset()));

@@ -48,11 +48,14 @@ pub(super) fn send_boards(globals: &Globals, messages: &SyncSender<Message>) {
 fn watch_store(app: &App, messages: &SyncSender<Message>) -> Result<()> {
     let store = app.open_for_reading()?;
     let mut seen: Option<(i64, i64, Instant)> = None;
+    let mut told_look = None;
     loop {
         store.ensure_in_place()?;
-        let version = store.data_version()?;
+        let (version, look) = (store.data_version()?, last_look(app));
         let is_due = match seen {
             None => true,
+            // Seen on this board or on another.
+            Some(_) if look != told_look => true,
             Some((known, _, _)) if known == version => false,
             Some((_, seq, at)) => {
                 at.elapsed() >= PULSE || !ops::board_changes(&store, seq)?.events.is_empty()
@@ -60,8 +63,8 @@ fn watch_store(app: &App, messages: &SyncSender<Message>) -> Result<()> {
         };
         if is_due {
             let mut board = ops::board(&store, ROWS, app.now(), &worker::is_there)?;
-            ops::mark_fresh(&store, &mut board, last_look(app), app.actor())?;
-            seen = Some((version, board.seq, Instant::now()));
+            ops::mark_fresh(&store, &mut board, look, app.actor())?;
+            (seen, told_look) = (Some((version, board.seq, Instant::now())), look);
             if messages.send(Message::Board(Box::new(board))).is_err() {
                 return Ok(());
             }
@@ -93,10 +96,16 @@ pub(super) fn send_in_git(globals: &Globals, asked: &Receiver<()>, messages: &Sy
 pub(super) struct Known {
     bare: Option<Box<Board>>,
     in_git: InGit,
+    /// The last event that the person has seen here.
+    seen: Option<i64>,
 }
 
 impl Known {
-    pub(super) fn with_board(&mut self, board: Box<Board>) -> Board {
+    pub(super) fn with_board(&mut self, mut board: Box<Board>) -> Board {
+        // It was read before the person marked all as seen; another one is on its way.
+        if board.looked < self.seen && Some(board.seq) <= self.seen {
+            board.fresh.clear();
+        }
         self.bare = Some(board);
         self.board().expect("it was just set")
     }
@@ -109,7 +118,8 @@ impl Known {
     /// The same board, of which everything was seen.
     pub(super) fn mark_all_seen(&mut self) -> Option<Board> {
         let bare = self.bare.as_mut()?;
-        bare.looked = Some(bare.seq);
+        self.seen = Some(bare.seq);
+        bare.looked = self.seen;
         bare.fresh.clear();
         self.board()
     }

@@ -1,9 +1,10 @@
 // What a person does to an atom: each opens one dialog, or is done at once.
 
 import { signal } from "@preact/signals";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { CallError, get, post } from "./api";
 import { PRIORITIES, visible } from "./format";
+import { Modal } from "./modal";
 import { go } from "./router";
 import { atoms, board, markSent } from "./state";
 import type { AtomView } from "./types";
@@ -17,8 +18,8 @@ export interface Asked {
   /** The atom; none for a new one. */
   id: string | null;
   title: string;
-  /** `updated_at` of what the person saw. */
-  seen: string | null;
+  /** `updated_at` of what the person saw, once that is known. */
+  seen: Promise<string> | null;
   /** Further keys of the call. */
   more?: Record<string, unknown>;
   done?: () => void;
@@ -81,16 +82,22 @@ const FORMS: Record<Verb, Form> = {
   create: { title: "New atom", button: "File it", field: "Description", isNeeded: false },
 };
 
-/** Begins a verb for an atom: finds out what is known of it first. */
+/** Begins a verb for an atom. The dialog is there at once: the next key is typed into it. */
 export async function ask(
   verb: Verb, id: string, more?: Record<string, unknown>, done?: () => void,
 ): Promise<void> {
   refused.value = null;
+  const atom = get<AtomView>(`/api/atoms/${id}`);
+  const begun = {
+    verb, id, title: knownTitle(id), seen: atom.then((known) => known.updated_at), more, done,
+  };
+  asked.value = begun;
   try {
-    const atom = await get<AtomView>(`/api/atoms/${id}`);
-    asked.value = { verb, id, title: atom.title, seen: atom.updated_at, more, done };
+    const { title } = await atom;
+    if (asked.value === begun) asked.value = { ...begun, title };
   } catch (error) {
     refused.value = error instanceof Error ? error.message : String(error);
+    if (asked.value === begun) asked.value = null;
   }
 }
 
@@ -111,8 +118,6 @@ export function Dialog() {
 
 function Form({ what }: { what: Asked }) {
   const form = FORMS[what.verb];
-  const dialog = useRef<HTMLDialogElement>(null);
-  const opener = useRef(document.activeElement);
   const [text, setText] = useState(localStorage.getItem(draftKey(what)) ?? "");
   const [title, setTitle] = useState(what.title);
   const [priority, setPriority] = useState(knownPriority(what.id));
@@ -121,11 +126,7 @@ function Form({ what }: { what: Asked }) {
   const [error, setError] = useState<CallError | null>(null);
   const [isSending, setSending] = useState(false);
 
-  useLayoutEffect(() => {
-    dialog.current?.showModal();
-    return () => (opener.current as HTMLElement | null)?.focus?.();
-  }, []);
-
+  const close = () => (asked.value = null);
   const type = (next: string) => {
     setText(next);
     localStorage.setItem(draftKey(what), next);
@@ -139,7 +140,7 @@ function Form({ what }: { what: Asked }) {
       if (what.id) markSent(what.id, form.title.toLowerCase());
       await call(what, { text, title, priority, labels, commits });
       localStorage.removeItem(draftKey(what));
-      asked.value = null;
+      close();
       what.done?.();
     } catch (failure) {
       if (what.id) markSent(what.id, null);
@@ -151,7 +152,7 @@ function Form({ what }: { what: Asked }) {
   const isNew = what.verb === "create";
   const isDefer = what.verb === "defer";
   return (
-    <dialog ref={dialog} onClose={() => (asked.value = null)} aria-labelledby="dialog-title">
+    <Modal close={close} aria-labelledby="dialog-title">
       <form onSubmit={send}>
         <h2 id="dialog-title">{form.title}</h2>
         {what.id && <p class="about">{visible(what.title)} <code>{what.id}</code></p>}
@@ -202,14 +203,14 @@ function Form({ what }: { what: Asked }) {
         {form.explains && <p class="quiet">{form.explains}</p>}
         {error && <Refusal error={error} what={what} />}
         <p class="buttons">
-          <button type="button" onClick={() => dialog.current?.close()}>Back</button>
+          <button type="button" onClick={close}>Back</button>
           <button type="submit" class="main" disabled={isSending}
             autoFocus={!form.field && what.verb !== "priority"}>
             {form.button}
           </button>
         </p>
       </form>
-    </dialog>
+    </Modal>
   );
 }
 
@@ -219,7 +220,7 @@ function Refusal({ error, what }: { error: CallError; what: Asked }) {
   const look = async () => {
     const atom = await get<AtomView>(`/api/atoms/${what.id}`);
     setNow(atom);
-    asked.value = { ...what, seen: atom.updated_at };
+    asked.value = { ...what, seen: Promise.resolve(atom.updated_at) };
   };
   return (
     <div class="refusal" role="alert">
@@ -238,10 +239,16 @@ function Refusal({ error, what }: { error: CallError; what: Asked }) {
   );
 }
 
-function knownPriority(id: string | null): number {
-  if (!id) return 2;
+function knownRow(id: string | null) {
   const rows = [...(board.value?.ready.items ?? []), ...(atoms.value?.values() ?? [])];
-  return rows.find((row) => row.id === id)?.priority ?? 2;
+  return rows.find((row) => row.id === id);
+}
+
+const knownPriority = (id: string | null) => knownRow(id)?.priority ?? 2;
+
+function knownTitle(id: string): string {
+  const need = board.value?.needs.items.find((one) => one.atom_id === id);
+  return need?.title ?? knownRow(id)?.title ?? "";
 }
 
 interface Filled {
@@ -265,7 +272,7 @@ async function call(what: Asked, filled: Filled): Promise<void> {
     await post(`/api/workers/${what.verb === "start_worker" ? "start" : "stop"}`, {});
     return;
   }
-  const body: Record<string, unknown> = { seen: what.seen, ...what.more };
+  const body: Record<string, unknown> = { seen: await what.seen, ...what.more };
   if (what.verb === "priority") body.priority = priority;
   else if (what.verb === "defer") body.until = text;
   else if (what.verb === "land") body.commit = filled.commits;

@@ -1,9 +1,10 @@
 // The frame of all pages.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Dialog, askForNew, refused } from "./actions";
 import { age, dollars, localTime, total } from "./format";
 import { bindings, moveFocus, useKeys, type Key } from "./keys";
+import { Modal } from "./modal";
 import { NoticeChoice } from "./notify";
 import { Palette, openPalette } from "./palette";
 import { address, go } from "./router";
@@ -145,10 +146,8 @@ function Notices() {
 const NAMES: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", Escape: "Esc" };
 
 function Help({ close }: { close: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} onClose={close} aria-labelledby="help-title">
+    <Modal close={close} aria-labelledby="help-title">
       <h2 id="help-title">Keys</h2>
       <dl class="keys">
         {bindings.value.map((key) => (
@@ -159,7 +158,7 @@ function Help({ close }: { close: () => void }) {
         ))}
       </dl>
       <p class="buttons"><button type="button" onClick={close} autoFocus>Back</button></p>
-    </dialog>
+    </Modal>
   );
 }
 

@@ -4,7 +4,7 @@
 import { CallError, post } from "./api";
 import { count, span } from "./format";
 import { useKeys } from "./keys";
-import { board, clock, fresh } from "./state";
+import { board, clock, fresh, markSeen } from "./state";
 
 /** Who looks for less has not seen the page. */
 const LOOK = 3_000;
@@ -23,7 +23,7 @@ export async function noteLook(): Promise<void> {
   if (!now || (now.looked === now.seq && fresh.value.size === 0)) return;
   try {
     await post("/api/looked", { seq: now.seq }, true);
-    if (board.value) board.value = { ...board.value, looked: now.seq, fresh: [] };
+    markSeen(now);
   } catch (error) {
     // Then it stays new.
     if (!(error instanceof CallError)) throw error;

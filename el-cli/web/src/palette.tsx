@@ -2,9 +2,10 @@
 // by a few of its letters.
 
 import { signal } from "@preact/signals";
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { statusSign, visible } from "./format";
 import { bindings } from "./keys";
+import { Modal } from "./modal";
 import { go } from "./router";
 import { atoms, loadAtoms } from "./state";
 
@@ -43,7 +44,6 @@ const NO_CHOICE = new Set(["j", "k", "n", "N", "h", "l", "Enter", "Escape", ":",
 
 function Open({ pages }: { pages: { path: string; name: string }[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const opener = useRef(document.activeElement as HTMLElement | null);
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const known = bindings.value;
@@ -66,14 +66,11 @@ function Open({ pages }: { pages: { path: string; name: string }[] }) {
   }, [known, rows]);
   const found = useMemo(() => filtered(all, text), [all, text]);
   const chosen = Math.min(at, Math.max(0, found.length - 1));
-  useLayoutEffect(() => dialog.current?.showModal(), []);
-  const close = () => {
-    isOpen.value = false;
-    // A key acts on the row that had the focus.
-    opener.current?.focus?.();
-  };
+  const close = () => (isOpen.value = false);
   const take = (choice: Choice | undefined) => {
     if (!choice) return;
+    // Now: a key acts on the row that has the focus again.
+    dialog.current?.close();
     close();
     choice.run();
   };
@@ -88,7 +85,7 @@ function Open({ pages }: { pages: { path: string; name: string }[] }) {
     }
   };
   return (
-    <dialog ref={dialog} class="palette" onClose={close} aria-label="Go to, or do">
+    <Modal self={dialog} class="palette" close={close} aria-label="Go to, or do">
       <input type="text" role="combobox" aria-label="Go to, or do" aria-expanded="true"
         aria-controls="choices" aria-autocomplete="list" autoFocus
         aria-activedescendant={found.length > 0 ? `choice-${chosen}` : undefined}
@@ -107,7 +104,7 @@ function Open({ pages }: { pages: { path: string; name: string }[] }) {
         ))}
       </ul>
       {found.length === 0 && <p class="quiet" role="status">Nothing has these letters.</p>}
-    </dialog>
+    </Modal>
   );
 }
 

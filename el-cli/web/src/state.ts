@@ -48,9 +48,24 @@ export async function loadAtoms(): Promise<void> {
   atoms.value = new Map(items.map((row) => [row.id, row]));
 }
 
+/** What was seen here last: a board that was read before does not know of it. */
+let seen: { seq: number; ids: Set<string> } | null = null;
+
+/** All that was on this board is seen. */
+export function markSeen(shown: Board): void {
+  seen = { seq: shown.seq, ids: new Set(shown.fresh) };
+  if (board.value) board.value = withLook(board.value);
+}
+
+function withLook(next: Board): Board {
+  if (!seen || (next.looked ?? -1) >= seen.seq) return next;
+  const { seq, ids } = seen;
+  return { ...next, looked: seq, fresh: next.fresh.filter((id) => !ids.has(id)) };
+}
+
 function setBoard(next: Board): void {
   skew.value = Date.parse(next.now) - Date.now();
-  board.value = next;
+  board.value = withLook(next);
   trouble.value = null;
   tick();
 }

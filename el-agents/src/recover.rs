@@ -19,7 +19,7 @@ use crate::output::RunOutput;
 use crate::preparation::context_file;
 use crate::process::{Ended, end_marked};
 use crate::rundir::RunDir;
-use crate::sandbox::{OwnBranch, disarm};
+use crate::sandbox::{OwnBranch, remove_traps};
 use crate::settings::{AgentSettings, Places, RunRules};
 use crate::tmux::Tmux;
 
@@ -107,7 +107,7 @@ pub(crate) fn settle_lost(
     }
     // On failure, dependants wait until el work, el pr or a person looks at the branch.
     let _ = open_without_commits(store, Path::new(&run.workdir), &run.atom_id);
-    let put_aside = disarm(&folder, Path::new(&run.workdir));
+    let put_aside = remove_traps(&folder, Path::new(&run.workdir));
     if !preserve {
         // Removed before the run is settled: afterwards the file may belong to the next run.
         let _ = std::fs::remove_file(context_file(places, &run.atom_id));

@@ -15,7 +15,7 @@ use crate::claude::sanitize;
 use crate::clock;
 use crate::git::is_local_variable;
 use crate::process::{Marker, detach_command, end_marked};
-use crate::sandbox::{Call, Confinement};
+use crate::sandbox::{Call, Confinement, LAYOUTS, has_lost_a_path};
 use crate::session;
 
 /// The part of the output's end that is kept, in bytes.
@@ -31,24 +31,35 @@ pub const MARK: &str = "EL_CHECK";
 /// A running check. The caller polls the check ([`RunningCheck::poll`]), or ends an obsolete check
 /// ([`RunningCheck::end_early`]).
 #[derive(Debug)]
-pub struct RunningCheck {
+pub struct RunningCheck<'a> {
     verify: Verify,
+    start: Start<'a>,
     child: Child,
     mark: String,
     began: Instant,
     tail: Receiver<Vec<u8>>,
+    /// How often its sandbox was laid out.
+    layouts: u32,
+}
+
+/// What a check is started with.
+#[derive(Debug, Clone, Copy)]
+struct Start<'a> {
+    folder: &'a Path,
+    environment: &'a [(OsString, OsString)],
+    confinement: Option<Confinement<'a>>,
 }
 
 /// Starts a check. A failure to start yields the record of a check that was not run.
 ///
 /// # Errors
 /// The record of a check that was not run.
-pub fn start_check(
+pub fn start_check<'a>(
     verify: &Verify,
-    folder: &Path,
-    environment: &[(OsString, OsString)],
-    confinement: Option<Confinement<'_>>,
-) -> Result<RunningCheck, Box<Verify>> {
+    folder: &'a Path,
+    environment: &'a [(OsString, OsString)],
+    confinement: Option<Confinement<'a>>,
+) -> Result<RunningCheck<'a>, Box<Verify>> {
     let fresh = Verify::pending(verify.command.clone(), verify.required, verify.timeout_ms);
     let mark = fresh_token();
     let not_run = |error: io::Error| {
@@ -61,14 +72,9 @@ pub fn start_check(
         })
     };
     let began = Instant::now();
-    let (child, output) =
-        spawn_check(verify, folder, environment, &mark, confinement).map_err(not_run)?;
-    let (sender, tail) = channel();
-    std::thread::spawn(move || {
-        // The receiver may have given up.
-        let _ = sender.send(read_tail(output));
-    });
-    Ok(RunningCheck { verify: fresh, child, mark, began, tail })
+    let start = Start { folder, environment, confinement };
+    let (child, tail) = start.spawn(verify, &mark).map_err(not_run)?;
+    Ok(RunningCheck { verify: fresh, start, child, mark, began, tail, layouts: 1 })
 }
 
 /// Finds the program of a check as [`start_check`] does: on the caller's PATH. The system would
@@ -86,42 +92,47 @@ pub fn find_program(
     which::which_in(program, path, folder).map_err(|_| io::Error::from(io::ErrorKind::NotFound))
 }
 
-fn spawn_check(
-    verify: &Verify,
-    folder: &Path,
-    environment: &[(OsString, OsString)],
-    mark: &str,
-    confinement: Option<Confinement<'_>>,
-) -> io::Result<(Child, PipeReader)> {
-    let program = find_program(&verify.command, folder, environment)?;
-    let is_kept = |name: &OsStr| name != "EL_DB" && !is_local_variable(name);
-    let mut environment: Vec<_> =
-        environment.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
-    let mut words = vec![program.into_os_string()];
-    words.extend(verify.command[1..].iter().map(OsString::from));
-    if let Some(Confinement { sandbox, places }) = confinement {
-        let confined = sandbox.confine(&Call {
-            argv: &words,
-            environment: &environment,
-            workdir: folder,
-            places,
-            run: None,
-        })?;
-        (words, environment) = (confined.argv, confined.environment);
+impl Start<'_> {
+    fn spawn(&self, verify: &Verify, mark: &str) -> io::Result<(Child, Receiver<Vec<u8>>)> {
+        let Start { folder, environment, confinement } = *self;
+        let program = find_program(&verify.command, folder, environment)?;
+        let is_kept = |name: &OsStr| name != "EL_DB" && !is_local_variable(name);
+        let mut environment: Vec<_> =
+            environment.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
+        let mut words = vec![program.into_os_string()];
+        words.extend(verify.command[1..].iter().map(OsString::from));
+        if let Some(Confinement { sandbox, places }) = confinement {
+            let confined = sandbox.confine(&Call {
+                argv: &words,
+                environment: &environment,
+                workdir: folder,
+                places,
+                run: None,
+            })?;
+            (words, environment) = (confined.argv, confined.environment);
+        }
+        let (reader, writer) = io::pipe()?;
+        let mut command = Command::new(&words[0]);
+        // The check of a run has the run's session, from its environment. Others have no tracker.
+        command.args(&words[1..]).env_clear().env(session::VARIABLE, session::NO_TRACKER);
+        command.envs(environment);
+        command
+            .env(MARK, mark)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone()?)
+            .stderr(writer);
+        detach_command(&mut command);
+        let child = command.spawn()?;
+        // Otherwise the pipe would have no end.
+        drop(command);
+        let (sender, tail) = channel();
+        std::thread::spawn(move || {
+            // The receiver may have given up.
+            let _ = sender.send(read_tail(reader));
+        });
+        Ok((child, tail))
     }
-    let (reader, writer) = io::pipe()?;
-    let mut command = Command::new(&words[0]);
-    // The check of a run has the run's session, from its environment. Others have no tracker.
-    command.args(&words[1..]).env_clear().env(session::VARIABLE, session::NO_TRACKER);
-    command.envs(environment);
-    command
-        .env(MARK, mark)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(writer.try_clone()?)
-        .stderr(writer);
-    detach_command(&mut command);
-    Ok((command.spawn()?, reader))
 }
 
 /// Reads to the end and keeps the last bytes.
@@ -137,11 +148,14 @@ fn read_tail(mut from: PipeReader) -> Vec<u8> {
     kept
 }
 
-impl RunningCheck {
+impl RunningCheck<'_> {
     /// Returns the result after the end. A check over its time limit is ended.
     pub fn poll(&mut self) -> Option<Verify> {
         match self.child.try_wait() {
-            Ok(Some(status)) => Some(self.collect_result(Some(status))),
+            Ok(Some(status)) => {
+                let ended = self.collect_result(Some(status));
+                (!self.starts_again(&ended)).then_some(ended)
+            }
             Ok(None) if self.began.elapsed() < Duration::from_millis(self.verify.timeout_ms) => {
                 None
             }
@@ -153,6 +167,21 @@ impl RunningCheck {
             // unknown.
             Err(_) => Some(self.collect_result(None)),
         }
+    }
+
+    /// Starts a check again whose sandbox could not be made.
+    fn starts_again(&mut self, ended: &Verify) -> bool {
+        let said = ended.output.as_deref().unwrap_or_default();
+        if self.start.confinement.is_none()
+            || self.layouts >= LAYOUTS
+            || !has_lost_a_path(ended.exit_code, said)
+        {
+            return false;
+        }
+        self.layouts += 1;
+        let Ok((child, tail)) = self.start.spawn(&self.verify, &self.mark) else { return false };
+        (self.child, self.tail) = (child, tail);
+        true
     }
 
     /// Ends the check early, with all its processes.
@@ -193,7 +222,7 @@ impl RunningCheck {
 }
 
 /// Ends a check that no caller waits for.
-impl Drop for RunningCheck {
+impl Drop for RunningCheck<'_> {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
             let _ = self.child.kill();

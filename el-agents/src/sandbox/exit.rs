@@ -30,9 +30,44 @@ pub(crate) fn read_exit(record: &mut ExitRecord, stderr: &Path) {
     }
 }
 
+/// How often a sandbox is laid out for one start of a program.
+pub(crate) const LAYOUTS: u32 = 3;
+
+/// Returns true if bubblewrap found a path gone that was there a moment before, as the socket of a
+/// service that has just ended. The program has not begun, and its sandbox is to be laid out anew.
+/// `said`: all that came of the start.
+pub(crate) fn has_lost_a_path(exit_code: Option<i32>, said: &str) -> bool {
+    let mut lines = said.trim_end().lines();
+    let words = lines.next().and_then(|line| line.strip_prefix(OWN_WORDS[0]));
+    let is_all = lines.next().is_none();
+    exit_code == Some(1) && is_all && words.is_some_and(|words| words.starts_with("Can't "))
+}
+
 /// Either ends with its only line. The agent can break what runs it off, once it runs.
 fn own_words(stderr: &str) -> Option<&str> {
     let line = stderr.lines().last()?;
     let words = OWN_WORDS.iter().find_map(|start| line.strip_prefix(start))?;
     Some(words).filter(|words| !words.starts_with(WHILE_IT_RUNS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_lost_a_path;
+
+    #[test]
+    fn only_bubblewraps_own_last_words_tell_of_a_path_that_is_gone() {
+        let words = "bwrap: Can't create file at /home/ann/.agent/a.sock: Read-only file system";
+        for (code, said, expected) in [
+            (Some(1), words.to_owned(), true),
+            (Some(1), format!("{words}\n"), true),
+            (Some(1), format!("begun\n{words}\n"), false),
+            (Some(1), format!("{words}\nit goes on\n"), false),
+            (Some(2), words.to_owned(), false),
+            (None, words.to_owned(), false),
+            (Some(1), "bwrap: execvp agent: No such file or directory".to_owned(), false),
+            (Some(1), String::new(), false),
+        ] {
+            assert_eq!(has_lost_a_path(code, &said), expected, "{code:?} {said}");
+        }
+    }
 }

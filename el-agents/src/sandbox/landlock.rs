@@ -33,7 +33,7 @@ impl Landlock {
     /// What this kernel has, asked once in a process.
     pub(super) fn of_kernel() -> Landlock {
         static FOUND: OnceLock<Landlock> = OnceLock::new();
-        *FOUND.get_or_init(kernel::probe)
+        *FOUND.get_or_init(kernel::ask_kernel)
     }
 
     fn decide(has_files: bool, has_scopes: bool) -> Landlock {
@@ -46,7 +46,7 @@ impl Landlock {
 
     /// In words for people, after the name of the sandbox. `has_network`: abstract sockets belong
     /// to a network, and without one there are none.
-    pub(super) fn describe(self, has_network: bool) -> &'static str {
+    pub(super) fn summary(self, has_network: bool) -> &'static str {
         match (self, has_network) {
             (Landlock::FilesAndSockets, _) | (Landlock::Files, false) => " and Landlock",
             (Landlock::Files, true) => {
@@ -61,7 +61,12 @@ impl Landlock {
 
     /// The words that let a program run in the layer, before its own: this `el` becomes it.
     /// `workdir`: the folder that it has to find itself in.
-    pub(super) fn words(self, el: &Path, workdir: &Path, writable: Vec<PathBuf>) -> Vec<OsString> {
+    pub(super) fn entering_words(
+        self,
+        el: &Path,
+        workdir: &Path,
+        writable: Vec<PathBuf>,
+    ) -> Vec<OsString> {
         if self == Landlock::Missing {
             return Vec::new();
         }
@@ -119,7 +124,7 @@ mod kernel {
     /// Before it, no file can be moved to another folder.
     const NEEDED: ABI = ABI::V2;
 
-    pub(super) fn probe() -> Landlock {
+    pub(super) fn ask_kernel() -> Landlock {
         let strict = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
         let files = strict().handle_access(AccessFs::from_write(NEEDED)).and_then(Ruleset::create);
         let scopes = strict().scope(Scope::from_all(KNOWN)).and_then(Ruleset::create);
@@ -168,7 +173,7 @@ mod kernel {
 
     use super::Landlock;
 
-    pub(super) fn probe() -> Landlock {
+    pub(super) fn ask_kernel() -> Landlock {
         Landlock::decide(false, false)
     }
 
@@ -195,9 +200,10 @@ mod tests {
         ] {
             let found = Landlock::decide(files, scopes);
             assert_eq!(found, expected);
-            assert!(found.describe(true).contains(told), "{found:?}");
-            assert!(!found.describe(false).contains("sockets"), "without a network there are none");
-            let words = found.words("/bin/el".as_ref(), "/nowhere".as_ref(), vec!["/w".into()]);
+            assert!(found.summary(true).contains(told), "{found:?}");
+            assert!(!found.summary(false).contains("sockets"), "without a network there are none");
+            let words =
+                found.entering_words("/bin/el".as_ref(), "/nowhere".as_ref(), vec!["/w".into()]);
             let expected: &[&str] = match found {
                 Landlock::Missing => &[],
                 _ => &["/bin/el", ENTER, "", "/w", "--"],

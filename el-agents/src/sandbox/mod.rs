@@ -1,7 +1,7 @@
 //! The sandbox: what an agent, a check or a setup can read, write and reach.
 //!
 //! Bubblewrap makes the sandbox, and Landlock a second layer within. A pure function decides about
-//! the file system (`plan`); on macOS `sandbox-exec` is told the same. The probe finds out whether
+//! the file system (`plan`); on macOS `sandbox-exec` is told the same. `machine` finds out whether
 //! this machine can have one at all.
 
 mod caches;
@@ -12,12 +12,12 @@ mod exit;
 mod files;
 mod git_folder;
 mod landlock;
+mod machine;
 mod macos;
 mod mounts;
 mod new_repository;
 mod own_branch;
 mod plan;
-mod probe;
 mod secrets;
 mod sockets;
 
@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use self::checkout::Checkout;
 use self::denial::Denials;
-pub(crate) use self::exit::read_exit;
+pub(crate) use self::exit::{LAYOUTS, has_lost_a_path, read_exit};
 use self::files::{Disk, Files as _};
 use self::landlock::Landlock;
 pub use self::landlock::{ENTER, enter};
@@ -128,7 +128,7 @@ impl Sandbox {
         if settings.mode == SandboxMode::Off {
             return Ok(Found::Off);
         }
-        match probe::program(environment, settings.network) {
+        match machine::find_program(environment, settings.network) {
             Ok(program) => Ok(Found::Sandbox(Sandbox {
                 program,
                 settings: settings.clone(),
@@ -148,7 +148,7 @@ impl Sandbox {
         let has_network = self.settings.network == Network::On;
         let name = match cfg!(target_os = "macos") {
             true => "sandbox-exec (untested)".to_owned(),
-            false => format!("bubblewrap{}", Landlock::of_kernel().describe(has_network)),
+            false => format!("bubblewrap{}", Landlock::of_kernel().summary(has_network)),
         };
         format!("{name}{}", if has_network { "" } else { ", without a network" })
     }
@@ -233,7 +233,7 @@ impl Sandbox {
         argv.extend(mounts.arguments());
         argv.extend(["--chdir".into(), folders.workdir.clone().into(), "--".into()]);
         let (el, workdir) = (&call.places.el, &folders.workdir);
-        argv.extend(Landlock::of_kernel().words(el, workdir, mounts.writable()));
+        argv.extend(Landlock::of_kernel().entering_words(el, workdir, mounts.writable()));
         argv.extend(call.argv.iter().cloned());
         Ok(Confined { argv, environment: self.environment(call.environment), branch })
     }
@@ -335,9 +335,9 @@ impl Sandbox {
 
 /// Takes away what git outside would obey or write through, once nothing of the run is left.
 /// Returns a sentence for each thing.
-pub(crate) fn disarm(run: &RunDir, workdir: &Path) -> Vec<String> {
+pub(crate) fn remove_traps(run: &RunDir, workdir: &Path) -> Vec<String> {
     let mut told = git_folder::remove_links(workdir);
-    told.extend(new_repository::disarm(run, workdir));
+    told.extend(new_repository::remove_traps(run, workdir));
     told
 }
 

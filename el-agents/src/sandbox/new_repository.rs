@@ -40,7 +40,7 @@ pub(super) fn note_missing(run: &RunDir) -> io::Result<()> {
 
 /// Puts aside what names programs in a repository that a run has made, once nothing of the run is
 /// left. Returns a sentence for each thing.
-pub(super) fn disarm(run: &RunDir, workdir: &Path) -> Vec<String> {
+pub(super) fn remove_traps(run: &RunDir, workdir: &Path) -> Vec<String> {
     if !note(run).exists() {
         return Vec::new();
     }
@@ -181,11 +181,11 @@ mod tests {
     #[test]
     fn an_ordinary_new_repository_stays_as_it_is() {
         let (_dir, run, work) = folder();
-        assert_eq!(disarm(&run, &work), [""; 0]);
+        assert_eq!(remove_traps(&run, &work), [""; 0]);
         git(&work, &["init", "-q"]);
         git(&work, &["config", "user.name", "Ann B"]);
         let before = fs::read_to_string(work.join(".git/config")).unwrap();
-        assert_eq!(disarm(&run, &work), [""; 0]);
+        assert_eq!(remove_traps(&run, &work), [""; 0]);
         assert_eq!(fs::read_to_string(work.join(".git/config")).unwrap(), before);
     }
 
@@ -205,7 +205,7 @@ mod tests {
             git(&work, &["config", key, value]);
         }
         fs::write(work.join(".git/hooks/pre-commit"), "").unwrap();
-        let told = disarm(&run, &work);
+        let told = remove_traps(&run, &work);
         assert_eq!(told.len(), 2, "{told:?}");
         assert!(told[0].contains("core.fsmonitor, core.hookspath, filter.x.clean"), "{told:?}");
         let config = fs::read_to_string(work.join(".git/config")).unwrap();
@@ -214,20 +214,20 @@ mod tests {
         assert!(work.join(".git/config.made-by-an-agent").exists());
         assert!(!work.join(".git/hooks").exists());
         git(&work, &["status", "--short"]);
-        assert_eq!(disarm(&run, &work), [""; 0]);
+        assert_eq!(remove_traps(&run, &work), [""; 0]);
     }
 
     #[test]
     fn a_link_to_a_repository_elsewhere_is_put_aside_and_older_repositories_are_not_touched() {
         let (_dir, run, work) = folder();
         std::os::unix::fs::symlink("/tmp", work.join(".git")).unwrap();
-        assert_eq!(disarm(&run, &work).len(), 1);
+        assert_eq!(remove_traps(&run, &work).len(), 1);
         assert!(fs::symlink_metadata(work.join(".git")).is_err());
         fs::write(work.join(".git"), "gitdir: /tmp/evil\n").unwrap();
-        assert_eq!(disarm(&run, &work).len(), 1);
+        assert_eq!(remove_traps(&run, &work).len(), 1);
         fs::remove_file(note(&run)).unwrap();
         git(&work, &["init", "-q"]);
         git(&work, &["config", "core.fsmonitor", "touch ran"]);
-        assert_eq!(disarm(&run, &work), [""; 0]);
+        assert_eq!(remove_traps(&run, &work), [""; 0]);
     }
 }

@@ -24,6 +24,7 @@ mod workplace;
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use el_core::model::{EndKind, ExitRecord, Run, Stamp};
@@ -47,7 +48,7 @@ use crate::launch_spec::LaunchSpec;
 use crate::preparation::context_file;
 use crate::process::{self, ProcessId};
 use crate::rundir::{RunDir, RunDirError};
-use crate::sandbox::{self, Call, OwnRun};
+use crate::sandbox::{self, Call, LAYOUTS, OwnRun};
 use crate::session::Identity;
 use crate::settings::Executor;
 
@@ -209,7 +210,7 @@ impl Supervisor {
         }
     }
 
-    /// Makes a call of the agent, from the start to the end of the process tree.
+    /// Makes a call of the agent. If a path of its sandbox had just gone, it is started anew.
     async fn call_agent(&mut self, prompt: File, resume: bool) -> std::io::Result<CallEnd> {
         let resumed_at = resume.then(|| self.watcher.reader.progress().cost.cost_micros);
         let argv = self
@@ -219,7 +220,27 @@ impl Supervisor {
         if self.spec.agent.executor == Executor::Interactive {
             return self.call_on_screen(&argv, prompt).await;
         }
-        let (argv, environment) = self.confined(&argv)?;
+        let mut layouts = 1;
+        loop {
+            let known = std::fs::metadata(self.folder.stderr_path()).map_or(0, |file| file.len());
+            let end = self.call_headless(&argv, prompt.try_clone()?).await?;
+            let code = end.status.and_then(|status| status.code());
+            let has_lost = || {
+                let said = read_from(&self.folder.stderr_path(), known).unwrap_or_default();
+                sandbox::has_lost_a_path(code, &said)
+            };
+            let may_go_on = end.kind == EndKind::Exited && !self.watcher.signals.hung_up();
+            if !may_go_on || self.spec.sandbox.is_none() || layouts == LAYOUTS || !has_lost() {
+                return Ok(end);
+            }
+            layouts += 1;
+            self.watcher.pane.show("el: a path of the sandbox is gone; it is laid out anew");
+        }
+    }
+
+    /// Makes a call of the agent, from the start to the end of the process tree.
+    async fn call_headless(&mut self, argv: &[OsString], prompt: File) -> std::io::Result<CallEnd> {
+        let (argv, environment) = self.confined(argv)?;
         let mut agent =
             agent::start_headless(&argv, &environment, &self.spec.agent.working_directory, prompt)?;
         // On macOS, the sandbox becomes the program.
@@ -258,7 +279,7 @@ impl Supervisor {
             sandbox::read_exit(record, &err);
         }
         let workdir = &self.spec.agent.working_directory;
-        for put_aside in sandbox::disarm(&self.folder, workdir) {
+        for put_aside in sandbox::remove_traps(&self.folder, workdir) {
             self.watcher.pane.show(&format!("! {put_aside}"));
             record.sandbox_notes.push(put_aside);
         }
@@ -298,6 +319,15 @@ impl Supervisor {
         }
         record
     }
+}
+
+/// What was written to a file after its first bytes. No more than tells how a start failed.
+fn read_from(path: &Path, start: u64) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(4 << 10).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 pub(crate) fn stamp_of(id: &ProcessId) -> Stamp {

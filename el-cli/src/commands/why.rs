@@ -207,7 +207,8 @@ fn running_sentence(run: &str, attempts: &[Run], branch: Option<&str>) -> String
     let place = place.map_or_else(String::new, |branch| format!(" on {branch}"));
     let agent = found.map_or("an agent", |found| found.agent.as_str());
     let doing = found.and_then(|found| found.progress.action.as_deref());
-    let doing = doing.map_or_else(String::new, |action| format!(" Its last step: {action}."));
+    let sentence = |action: &str| format!(" Its last step: {}.", action.trim_end_matches('.'));
+    let doing = doing.map_or_else(String::new, sentence);
     let told = format!("{agent} is working on it in {run}{place}.{doing}");
     format!("{} el logs {run} shows what it does.", sanitize::one_line(&told))
 }
@@ -252,14 +253,14 @@ fn of_others(hold: &Hold, now: Timestamp) -> String {
             format!(
                 "{} waits until {run} has ended: {of}, which it did, is over, and its agent \
                  may still be writing.",
-                who(via.as_deref())
+                name_waiting(via.as_deref())
             )
         }
         Hold::Unmerged { of, via } => {
             format!(
                 "{} waits until the branch of {of} is merged (pr_gate is 'merged'); el pr {of} \
                  opens its pull request or says how far it is.",
-                who(via.as_deref())
+                name_waiting(via.as_deref())
             )
         }
         Hold::Plan { epic } => {
@@ -274,7 +275,7 @@ fn of_others(hold: &Hold, now: Timestamp) -> String {
     }
 }
 
-fn who(parent: Option<&str>) -> String {
+fn name_waiting(parent: Option<&str>) -> String {
     parent.map_or_else(|| "It".to_owned(), |parent| format!("Its parent {parent}"))
 }
 

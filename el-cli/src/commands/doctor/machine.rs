@@ -242,7 +242,7 @@ fn client_fault(agent: &AgentSettings) -> Option<ConfigurationError> {
     let client = &agent.claude_code_path;
     Some(ConfigurationError {
         field: "claude_code_path",
-        message: format!("the client, {client:?}, {}", refusal.describe()),
+        message: format!("the client, {client:?}, {}", refusal.in_words()),
         hint: format!(
             "{client} --version has to work; el config set claude_code_path PATH names another"
         ),

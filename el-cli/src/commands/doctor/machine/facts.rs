@@ -35,7 +35,7 @@ pub(super) fn collect_facts(settings: &Settings) -> Vec<Fact> {
     let agent = first.and_then(|name| settings.agent_settings(&name).ok());
     let folder = agent.as_ref().map(|agent| agent.working_directory.clone()).unwrap_or_default();
     let version_of = |program: &str, flag: &str| {
-        ask_first_line(program, &[flag], &folder).unwrap_or_else(|refusal| refusal.describe())
+        ask_first_line(program, &[flag], &folder).unwrap_or_else(|refusal| refusal.in_words())
     };
     let mut facts = vec![
         Fact { name: "el", value: env!("CARGO_PKG_VERSION").to_owned() },
@@ -56,7 +56,7 @@ fn of_agent(agent: &AgentSettings) -> Vec<Fact> {
     if let Executor::Command(words) = &agent.executor {
         return vec![Fact { name: "agent", value: words.join(" ") }];
     }
-    let version = client_version(agent).unwrap_or_else(|refusal| refusal.describe());
+    let version = client_version(agent).unwrap_or_else(|refusal| refusal.in_words());
     vec![
         Fact { name: "client", value: version },
         Fact { name: "log-in", value: log_in() },

@@ -21,7 +21,7 @@ pub(super) enum Refusal {
 
 impl Refusal {
     /// The predicate of a sentence about the program.
-    pub(super) fn describe(&self) -> String {
+    pub(super) fn in_words(&self) -> String {
         match self {
             Refusal::NotFound => "not found".to_owned(),
             Refusal::Failed(said) if said.is_empty() => "does not start".to_owned(),

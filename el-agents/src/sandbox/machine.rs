@@ -19,7 +19,7 @@ static FOUND: [OnceLock<Result<PathBuf, String>>; 2] = [const { OnceLock::new() 
 ///
 /// # Errors
 /// Why there is none, with the remedy.
-pub(super) fn program(
+pub(super) fn find_program(
     environment: &[(OsString, OsString)],
     network: Network,
 ) -> Result<PathBuf, String> {

@@ -146,3 +146,38 @@ impl Names {
         text
     }
 }
+
+/// `docs/sandbox.md` names the test of each attack, and where it is tried if not everywhere.
+#[test]
+fn each_attack_is_tried_where_the_document_says() {
+    let text = fs::read_to_string(root().join("docs/sandbox.md")).unwrap();
+    let attacks = text.split("## Attacks").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut all = Vec::new();
+    files(&root().join("tests/sandbox"), &mut all);
+    files(&root().join("el-agents/src/sandbox"), &mut all);
+    let code: Vec<String> = all.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let mut count = 0;
+    for attack in attacks.split("\n- ").skip(1) {
+        let words = attack.split_whitespace().collect::<Vec<_>>().join(" ");
+        let tests = words.split("Test: ").nth(1).or_else(|| words.split("Tests: ").nth(1));
+        for test in tests.unwrap_or_else(|| panic!("no test: {words}")).split(", ") {
+            let name = test.split('`').nth(1).unwrap();
+            let start = format!("fn {name}() {{");
+            let body = code.iter().find_map(|text| text.split(&start).nth(1));
+            let body = body.unwrap_or_else(|| panic!("there is no test {name}"));
+            let body = body.split("\n}\n").next().unwrap();
+            let place = test.split('(').nth(1).and_then(|rest| rest.split(')').next());
+            let tried: &[&str] = match place {
+                None => &["EVERYWHERE", "attack_everywhere"],
+                Some("in a worktree") => &["WORKTREES"],
+                Some("in a shared folder") => &["SHARED"],
+                Some("in a container") => &["in_a_container"],
+                Some("on any machine" | "by itself") => &[""],
+                Some(other) => panic!("{other} is no place"),
+            };
+            assert!(tried.iter().any(|word| body.contains(word)), "{name} is not tried there");
+            count += 1;
+        }
+    }
+    assert!(count > 25, "{count}");
+}

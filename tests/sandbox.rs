@@ -6,6 +6,7 @@ mod builds;
 mod leftovers;
 mod modes;
 mod neighbours;
+mod places;
 mod programs;
 mod repositories;
 mod second_layer;
@@ -52,6 +53,9 @@ impl TestEnv {
         self.agent_script(script);
         let before = self.outside_state();
         let id = self.create("attack", &[]);
+        if self.robot(&["runs"])["items"] == Value::Array(Vec::new()) {
+            self.assert_refused_in_container();
+        }
         self.work(&["--drain"]);
         let run = self.last_run(&id);
         assert_eq!(self.status(&id), "closed", "{run:#?}");
@@ -68,28 +72,6 @@ impl TestEnv {
         self.program("agent.sh", &script);
         // The client's own state, which a run makes.
         fs::create_dir_all(self.home().join(".claude/projects")).unwrap();
-    }
-
-    /// Tries a script wherever agents work. `script` gets the folder of the project.
-    #[track_caller]
-    fn attack_everywhere(
-        configuration: &str,
-        script: impl Fn(&TestEnv) -> String,
-        check: impl Fn(&TestEnv, &str),
-    ) {
-        for isolate in ["worktree", "none"] {
-            for as_user in [false, true] {
-                let configuration = format!("isolate = \"{isolate}\"\n{configuration}");
-                let Some(mut env) = TestEnv::with_sandbox(&configuration) else { return };
-                if as_user && !env.hand_to_ordinary_user() {
-                    continue;
-                }
-                let script = script(&env);
-                env.agent_script(&script);
-                let said = env.attack(&script);
-                check(&env, &format!("isolate {isolate}, as a user: {as_user}\n{said}"));
-            }
-        }
     }
 
     /// All that is not given to an agent and that nobody else changes during its run: kind, mode

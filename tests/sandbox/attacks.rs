@@ -3,17 +3,18 @@
 use std::fs;
 use std::os::unix::net::UnixListener;
 
+use super::places::EVERYWHERE;
 use crate::support::TestEnv;
 
 #[test]
 fn it_writes_where_it_works_and_nowhere_else() {
-    for as_user in [false, true] {
-        let Some(mut env) = TestEnv::with_sandbox("isolate = \"worktree\"\n") else { return };
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("") else { return };
         fs::write(env.home().join("mine"), "mine").unwrap();
         fs::create_dir_all(env.home().join(".cache/tool")).unwrap();
         let home = env.home();
         let project = env.project("");
-        if as_user && !env.hand_to_ordinary_user() {
+        if !place.hand_over(&mut env) {
             continue;
         }
         let said = env.attack(&format!(
@@ -27,9 +28,12 @@ fn it_writes_where_it_works_and_nowhere_else() {
         ));
         assert_eq!(fs::read_to_string(home.join("mine")).unwrap(), "mine", "{said}");
         assert_eq!(fs::read_to_string(home.join(".cache/tool/file")).unwrap(), "x\n");
-        assert_eq!(fs::read_to_string(env.project("base.txt")).unwrap(), "base\n");
         assert!(!home.join("new").exists() && !home.join("other").exists());
-        assert!(!env.project("new").exists() && !std::path::Path::new("/usr/x").exists());
+        assert!(!std::path::Path::new("/usr/x").exists());
+        if place.is_worktree() {
+            assert_eq!(fs::read_to_string(env.project("base.txt")).unwrap(), "base\n");
+            assert!(!env.project("new").exists());
+        }
         assert!(said.contains("Read-only file system"), "{said}");
         let run = env.last_run(env.robot(&["list", "--all"])["items"][0]["id"].as_str().unwrap());
         let pane = env.read_run_file(&run, "pane.log");
@@ -42,14 +46,14 @@ fn it_writes_where_it_works_and_nowhere_else() {
         assert!(why.contains("read-only; this opens its place: el config set --add"), "{why}");
         assert!(env.read_run_file(&run, "prompt.md").contains("You run in a sandbox."));
         let branches = env.git(&["log", "--all", "--topo-order", "--format=%s"]);
-        assert_eq!(branches, "work\nbase");
+        assert_eq!(branches, if place.is_worktree() { "work\nbase" } else { "base" });
     }
 }
 
 #[test]
 fn secrets_are_not_there() {
-    for as_user in [false, true] {
-        let Some(mut env) = TestEnv::with_sandbox("sandbox_hide = [\"~/vault\"]\n") else { return };
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("sandbox_hide = [\"~/vault\"]\n") else { return };
         for (name, text) in [
             (".ssh/id_ed25519", "key"),
             (".aws/credentials", "key"),
@@ -63,7 +67,7 @@ fn secrets_are_not_there() {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        if as_user && !env.hand_to_ordinary_user() {
+        if !place.hand_over(&mut env) {
             continue;
         }
         let said = env.attack(
@@ -91,41 +95,37 @@ fn a_secret_is_shown_that_a_person_names() {
 
 #[test]
 fn it_hands_over_its_own_summary_and_changes_no_other() {
-    for as_user in [false, true] {
-        for isolate in ["worktree", "none"] {
-            let Some(mut env) = TestEnv::with_sandbox(&format!("isolate = \"{isolate}\"\n")) else {
-                return;
-            };
-            let summaries = env.project(".eluent").canonicalize().unwrap().join("summaries");
-            fs::create_dir_all(&summaries).unwrap();
-            fs::write(summaries.join("other.md"), "# Status: COMPLETE").unwrap();
-            if as_user && !env.hand_to_ordinary_user() {
-                continue;
-            }
-            let said = env.attack(&format!(
-                "cd {summaries}; echo forged > other.md; rm -f other.md; echo more > more.md
-             printf '## Status\\nCOMPLETE\\n\\n## Notes\\n- all is well\\n' > $EL_ATOM.md; cd -",
-                summaries = summaries.display(),
-            ));
-            let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
-            let own = summaries.join(format!("{}.md", id.as_str().unwrap()));
-            assert!(fs::read_to_string(own).unwrap().contains("all is well"), "{said}");
-            let other = fs::read_to_string(summaries.join("other.md")).unwrap();
-            assert_eq!(other, "# Status: COMPLETE", "{said}");
-            assert!(!summaries.join("more.md").exists(), "{said}");
-            let run = env.last_run(id.as_str().unwrap());
-            assert!(run["summary"].to_string().contains("all is well"), "{run:#}");
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("") else { return };
+        let summaries = env.project(".eluent").canonicalize().unwrap().join("summaries");
+        fs::create_dir_all(&summaries).unwrap();
+        fs::write(summaries.join("other.md"), "# Status: COMPLETE").unwrap();
+        if !place.hand_over(&mut env) {
+            continue;
         }
+        let said = env.attack(&format!(
+            "cd {summaries}; echo forged > other.md; rm -f other.md; echo more > more.md
+             printf '## Status\\nCOMPLETE\\n\\n## Notes\\n- all is well\\n' > $EL_ATOM.md; cd -",
+            summaries = summaries.display(),
+        ));
+        let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
+        let own = summaries.join(format!("{}.md", id.as_str().unwrap()));
+        assert!(fs::read_to_string(own).unwrap().contains("all is well"), "{said}");
+        let other = fs::read_to_string(summaries.join("other.md")).unwrap();
+        assert_eq!(other, "# Status: COMPLETE", "{said}");
+        assert!(!summaries.join("more.md").exists(), "{said}");
+        let run = env.last_run(id.as_str().unwrap());
+        assert!(run["summary"].to_string().contains("all is well"), "{run:#}");
     }
 }
 
 #[test]
 fn git_runs_nothing_of_its_making() {
-    for as_user in [false, true] {
-        let Some(mut env) = TestEnv::with_sandbox("isolate = \"worktree\"\n") else { return };
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("") else { return };
         let git = env.project(".git");
         let before = fs::read_to_string(git.join("config")).unwrap();
-        if as_user && !env.hand_to_ordinary_user() {
+        if !place.hand_over(&mut env) {
             continue;
         }
         let said = env.attack(&format!(
@@ -155,9 +155,9 @@ fn git_runs_nothing_of_its_making() {
 
 #[test]
 fn it_sees_and_signals_its_own_processes_only() {
-    for as_user in [false, true] {
-        let Some(mut env) = TestEnv::with_sandbox("") else { return };
-        if as_user && !env.hand_to_ordinary_user() {
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("") else { return };
+        if !place.hand_over(&mut env) {
             continue;
         }
         let said = env.attack(
@@ -179,9 +179,9 @@ fn it_sees_and_signals_its_own_processes_only() {
 
 #[test]
 fn no_socket_of_a_service_is_reached() {
-    for as_user in [false, true] {
-        let Some(mut env) = TestEnv::with_sandbox("") else { return };
-        if as_user && !env.hand_to_ordinary_user() {
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("") else { return };
+        if !place.hand_over(&mut env) {
             continue;
         }
         let said = env.attack(&format!(
@@ -201,14 +201,14 @@ fn no_socket_of_a_service_is_reached() {
 /// Whoever sees a socket can connect to it, also where it is read-only.
 #[test]
 fn a_socket_in_the_home_is_there_only_if_it_is_named() {
-    for (named, as_user) in [("other", false), ("other", true), ("agent", false)] {
-        let folder = format!("sandbox_write = [\"~/.manager/{named}.sock\"]\n");
-        let Some(mut env) = TestEnv::with_sandbox(&folder) else { return };
-        let place = env.home().join(".manager");
-        fs::create_dir(&place).unwrap();
-        let listen = |name: &str| UnixListener::bind(place.join(name)).unwrap();
+    for (place, named) in EVERYWHERE.iter().flat_map(|p| [(p, "agent"), (p, "other")]) {
+        let setting = format!("sandbox_write = [\"~/.manager/{named}.sock\"]\n");
+        let Some(mut env) = place.prepare(&setting) else { return };
+        let folder = env.home().join(".manager");
+        fs::create_dir(&folder).unwrap();
+        let listen = |name: &str| UnixListener::bind(folder.join(name)).unwrap();
         let _sockets = ["agent.sock", "other.sock"].map(listen);
-        if as_user && !env.hand_to_ordinary_user() {
+        if !place.hand_over(&mut env) {
             continue;
         }
         let said = env.attack(
@@ -228,9 +228,9 @@ PERL
 
 #[test]
 fn a_full_tmp_is_bounded_and_what_it_leaves_running_ends() {
-    for as_user in [false, true] {
-        let Some(mut env) = TestEnv::with_sandbox("") else { return };
-        if as_user && !env.hand_to_ordinary_user() {
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("") else { return };
+        if !place.hand_over(&mut env) {
             continue;
         }
         // Other tests of this name may run on this machine.
@@ -251,83 +251,92 @@ fn a_full_tmp_is_bounded_and_what_it_leaves_running_ends() {
 
 #[test]
 fn checks_and_setups_run_in_it_too() {
-    let Some(env) = TestEnv::with_sandbox(
-        "isolate = \"worktree\"\nworktree_setup = \"attack.sh setup\"\n\
-         verify = \"attack.sh check\"\nland_check = \"attack.sh land\"\n",
-    ) else {
-        return;
-    };
-    fs::write(env.home().join("mine"), "mine").unwrap();
-    env.program(
-        "attack.sh",
-        &format!(
-            "#!/bin/sh\necho $1 > {home}/mine && echo $1 > {root}/ran; cat {home}/.ssh/key\n\
-             [ ! -s {home}/.ssh/key ]\n",
-            home = env.home().display(),
-            root = env.path("").display(),
-        ),
-    );
-    fs::create_dir(env.home().join(".ssh")).unwrap();
-    fs::write(env.home().join(".ssh/key"), "key").unwrap();
-    env.attack("echo work > work.txt; git add work.txt; git commit -q -m work");
-    let run = env.last_run(env.robot(&["list", "--all"])["items"][0]["id"].as_str().unwrap());
-    assert_eq!(run["verify"]["status"], "passed", "{run:#}");
-    assert_eq!(env.robot(&["land", "--all"])["landed"], 1);
-    assert_eq!(fs::read_to_string(env.home().join("mine")).unwrap(), "mine");
-    assert!(!env.path("ran").exists());
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare(
+            "worktree_setup = \"attack.sh setup\"\nverify = \"attack.sh check\"\n\
+             land_check = \"attack.sh land\"\n",
+        ) else {
+            return;
+        };
+        fs::write(env.home().join("mine"), "mine").unwrap();
+        env.program(
+            "attack.sh",
+            &format!(
+                "#!/bin/sh\necho $1 > {home}/mine && echo $1 > {root}/ran; cat {home}/.ssh/key\n\
+                 [ ! -s {home}/.ssh/key ]\n",
+                home = env.home().display(),
+                root = env.path("").display(),
+            ),
+        );
+        fs::create_dir(env.home().join(".ssh")).unwrap();
+        fs::write(env.home().join(".ssh/key"), "key").unwrap();
+        if !place.hand_over(&mut env) {
+            continue;
+        }
+        env.attack("echo work > work.txt; git add work.txt; git commit -q -m work");
+        let run = env.last_run(env.robot(&["list", "--all"])["items"][0]["id"].as_str().unwrap());
+        assert_eq!(run["verify"]["status"], "passed", "{run:#}");
+        let landed = env.robot(&["land", "--all"])["landed"].take();
+        assert_eq!(landed, u8::from(place.is_worktree()));
+        assert_eq!(fs::read_to_string(env.home().join("mine")).unwrap(), "mine");
+        assert!(!env.path("ran").exists());
+    }
 }
 
 #[test]
 fn the_tracker_is_not_there() {
-    for as_user in [false, true] {
-        for configuration in ["isolate = \"worktree\"\n", "isolate = \"none\"\n"] {
-            let Some(mut env) = TestEnv::with_sandbox(configuration) else { return };
-            let tracker = env.project(".eluent");
-            fs::create_dir_all(tracker.join("runs/run-other/session")).unwrap();
-            fs::write(tracker.join("runs/run-other/prompt.md"), "secret").unwrap();
-            let before = fs::read_to_string(tracker.join("config.toml")).unwrap();
-            if as_user && !env.hand_to_ordinary_user() {
-                continue;
-            }
-            let said = env.attack(&format!(
-                "cd {project}; cat {tracker}/runs/run-other/prompt.md; ls {tracker}/runs
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("") else { return };
+        let tracker = env.project(".eluent");
+        fs::create_dir_all(tracker.join("runs/run-other/session")).unwrap();
+        fs::write(tracker.join("runs/run-other/prompt.md"), "secret").unwrap();
+        let before = fs::read_to_string(tracker.join("config.toml")).unwrap();
+        if !place.hand_over(&mut env) {
+            continue;
+        }
+        let said = env.attack(&format!(
+            "cd {project}; cat {tracker}/runs/run-other/prompt.md; ls {tracker}/runs
              mv {tracker} {tracker}.old; rmdir {tracker}; rm -r {tracker}/el.db {tracker}/runs
              rm {tracker}/config.toml; echo 'notify = \"touch {root}/ran\"' > {tracker}/config.toml
              ln -sf /tmp {tracker}; ln {tracker}/config.toml hard; echo x > {tracker}/el.db
              cp {tracker}/el.db* /tmp; rm -f hard; cd - > /dev/null",
-                project = env.project("").display(),
-                tracker = tracker.display(),
-                root = env.path("").display(),
-            ));
-            assert!(!said.contains("secret") && !said.contains("run-other\n"), "{said}");
-            assert_eq!(fs::read_to_string(tracker.join("config.toml")).unwrap(), before);
-            assert!(
-                tracker.is_dir()
-                    && !tracker.is_symlink()
-                    && tracker.join("runs/run-other").is_dir()
-            );
-            assert!(!env.path("ran").exists() && !env.project("hard").exists());
-        }
+            project = env.project("").display(),
+            tracker = tracker.display(),
+            root = env.path("").display(),
+        ));
+        assert!(!said.contains("secret") && !said.contains("run-other\n"), "{said}");
+        assert_eq!(fs::read_to_string(tracker.join("config.toml")).unwrap(), before);
+        assert!(
+            tracker.is_dir() && !tracker.is_symlink() && tracker.join("runs/run-other").is_dir()
+        );
+        assert!(!env.path("ran").exists() && !env.project("hard").exists());
     }
 }
 
 #[test]
 fn branches_stay_when_it_packs_them_and_no_file_of_its_making_names_programs() {
-    let Some(env) = TestEnv::with_sandbox("isolate = \"worktree\"\n") else { return };
-    env.git(&["config", "extensions.worktreeConfig", "true"]);
-    env.git(&["branch", "el/other"]);
-    let said = env.attack(
-        "echo work > work.txt; git add work.txt; git commit -q -m work
-         own=$(git rev-parse --git-dir)
-         printf '[core]\\n\\tfsmonitor = /tmp/evil\\n' > $own/config.worktree
-         git pack-refs --all; git gc -q; git maintenance run --task=pack-refs
-         if (: > /proc/sys/kernel/core_pattern) 2> /dev/null; then echo the kernel is open; fi",
-    );
-    assert!(!said.contains("the kernel is open"), "{said}");
-    let branches = env.git(&["for-each-ref", "--format=%(refname)", "refs/heads/el"]);
-    assert_eq!(branches.lines().count(), 2, "{branches}\n{said}");
-    let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
-    let worktree = env.project(format!(".eluent/worktrees/{}", id.as_str().unwrap()));
-    let set = env.git(&["-C", worktree.to_str().unwrap(), "config", "--list", "--show-origin"]);
-    assert!(!set.contains("evil"), "{set}");
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("") else { return };
+        env.git(&["config", "extensions.worktreeConfig", "true"]);
+        env.git(&["branch", "el/other"]);
+        if !place.hand_over(&mut env) {
+            continue;
+        }
+        let said = env.attack(
+            "echo work > work.txt; git add work.txt; git commit -q -m work
+             own=$(git rev-parse --git-dir)
+             printf '[core]\n\tfsmonitor = /tmp/evil\n' > $own/config.worktree
+             git pack-refs --all; git gc -q; git maintenance run --task=pack-refs
+             if (: > /proc/sys/kernel/core_pattern) 2> /dev/null; then echo the kernel is open; fi",
+        );
+        assert!(!said.contains("the kernel is open"), "{said}");
+        let branches = env.git(&["for-each-ref", "--format=%(refname)", "refs/heads/el"]);
+        let count = if place.is_worktree() { 2 } else { 1 };
+        assert_eq!(branches.lines().count(), count, "{branches}\n{said}");
+        let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
+        let worktree = env.project(format!(".eluent/worktrees/{}", id.as_str().unwrap()));
+        let folder = if place.is_worktree() { worktree } else { env.project("") };
+        let set = env.git(&["-C", folder.to_str().unwrap(), "config", "--list", "--show-origin"]);
+        assert!(!set.contains("evil"), "{set}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use super::places::EVERYWHERE;
 use crate::support::TestEnv;
 
 /// Runs the lines in a worktree; the last one says `built`. Skipped where a program is missing.
@@ -79,14 +80,21 @@ fn the_caches_of_a_first_build_are_there_and_stay() {
 /// What is found on PATH stays as it is, also below a folder that is opened.
 #[test]
 fn programs_in_an_opened_folder_stay() {
-    let Some(mut env) = TestEnv::with_sandbox("sandbox_write = [\"~/.tool\"]\n") else { return };
-    let bin = env.home().join(".tool/bin");
-    std::fs::create_dir_all(&bin).unwrap();
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    env.set("PATH", format!("{}:{path}", env.path("bin").display()));
-    env.attack("echo x > ~/.tool/cache; cp /bin/true ~/.tool/bin/git; mv ~/.tool/bin ~/.tool/old");
-    assert!(env.home().join(".tool/cache").exists());
-    assert!(bin.is_dir() && !bin.join("git").exists());
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("sandbox_write = [\"~/.tool\"]\n") else { return };
+        let bin = env.home().join(".tool/bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        env.set("PATH", format!("{}:{path}", env.path("bin").display()));
+        if !place.hand_over(&mut env) {
+            continue;
+        }
+        env.attack(
+            "echo x > ~/.tool/cache; cp /bin/true ~/.tool/bin/git; mv ~/.tool/bin ~/.tool/old",
+        );
+        assert!(env.home().join(".tool/cache").exists());
+        assert!(bin.is_dir() && !bin.join("git").exists());
+    }
 }
 
 /// A tool that keeps something in the home: its message names the command that helps.

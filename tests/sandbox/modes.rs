@@ -1,6 +1,8 @@
 //! When there is a sandbox, and what is said where there is none.
 
-use super::has_bubblewrap;
+use std::os::unix::net::UnixListener;
+
+use super::places::EVERYWHERE;
 use crate::support::TestEnv;
 
 /// A machine on which bubblewrap cannot make a namespace, as in most containers.
@@ -14,27 +16,14 @@ fn without_namespaces(sandbox: &str) -> TestEnv {
     env
 }
 
-/// Runs everything in a namespace that can make no further one, as in a container: root without
-/// rights, for whom `el` starts.
+/// Everything runs in a container.
 fn in_a_container(sandbox: &str, as_user: bool) -> Option<TestEnv> {
     let mut env = TestEnv::with_repository("");
     env.set("EL_SANDBOX", sandbox);
     if as_user && !env.hand_to_ordinary_user() {
         return None;
     }
-    env.run_through(&["unshare", "--user", "--map-root-user", "sh", "-c"]);
-    env.run_through(&[
-        "echo 0 > /proc/sys/user/max_user_namespaces; \
-        exec setpriv --bounding-set=-all --inh-caps=-all -- \"$@\"",
-        "sh",
-    ]);
-    let works = env.run(&mut env.command("true")).status == 0;
-    if !works {
-        let is_wanted = std::env::var_os("EL_REQUIRE_SANDBOX").is_some();
-        assert!(!is_wanted, "no namespace can be made here, and the tests of the sandbox need one");
-        eprintln!("skipped: there is no namespace to have none in");
-    }
-    works.then_some(env)
+    env.enter_container().then_some(env)
 }
 
 #[test]
@@ -80,15 +69,20 @@ fn auto_says_once_that_there_is_none_and_works() {
 
 #[test]
 fn strict_starts_no_agent_without() {
-    let env = without_namespaces("strict");
-    let id = env.writer("a.txt", "x");
-    let ran = env.el(&["--robot", "work", "--drain"]).fails_with(6);
-    let error = ran.json()["error"].take();
-    assert_eq!(error["details"]["field"], "sandbox", "{error:#}");
-    assert!(error["message"].as_str().unwrap().contains("no agent runs without a sandbox"));
-    assert!(env.runs(&id).is_empty());
-    let doctor = env.el(&["doctor"]);
-    assert!(doctor.stdout.contains("no agent runs without a sandbox"), "{}", doctor.stdout);
+    for as_user in [false, true] {
+        let mut env = without_namespaces("strict");
+        if as_user && !env.hand_to_ordinary_user() {
+            continue;
+        }
+        let id = env.writer("a.txt", "x");
+        let ran = env.el(&["--robot", "work", "--drain"]).fails_with(6);
+        let error = ran.json()["error"].take();
+        assert_eq!(error["details"]["field"], "sandbox", "{error:#}");
+        assert!(error["message"].as_str().unwrap().contains("no agent runs without a sandbox"));
+        assert!(env.runs(&id).is_empty());
+        let doctor = env.el(&["doctor"]);
+        assert!(doctor.stdout.contains("no agent runs without a sandbox"), "{}", doctor.stdout);
+    }
 }
 
 #[test]
@@ -102,8 +96,55 @@ fn off_asks_for_none() {
 
 #[test]
 fn without_the_network_only_loopback_is_there() {
-    let Some(env) = TestEnv::with_sandbox("sandbox_network = \"off\"\n") else { return };
-    let seen = env.attack("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' \\n'");
-    assert!(seen.starts_with("lo") && !seen.starts_with("loe"), "{seen}");
-    assert!(has_bubblewrap());
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("sandbox_network = \"off\"\n") else { return };
+        if place.hand_over(&mut env) {
+            let seen = env.attack("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' \\n'");
+            assert!(seen.starts_with("lo") && !seen.starts_with("loe"), "{seen}");
+        }
+    }
+}
+
+/// The socket of a service is there while the sandbox is laid out, and gone when it is mounted.
+#[test]
+fn a_socket_that_goes_meanwhile_costs_no_run_no_setup_and_no_check() {
+    for place in EVERYWHERE {
+        let settings = "worktree_setup = \"true the-setup\"\nverify = \"true the-check\"\n";
+        let Some(mut env) = place.prepare(settings) else { return };
+        let folder = env.home().join(".manager");
+        std::fs::create_dir(&folder).unwrap();
+        let names = ["setup", "check", "agent"];
+        let _sockets = names.map(|name| UnixListener::bind(folder.join(name)).unwrap());
+        let path = std::env::var_os("PATH").unwrap();
+        let mut programs = std::env::split_paths(&path).map(|folder| folder.join("bwrap"));
+        let real = programs.find(|program| program.exists()).unwrap();
+        let script = format!(
+            "#!/bin/sh
+case \"$*\" in
+  *the-setup*) gone=setup ;; *the-check*) gone=check ;; *agent.sh*) gone=agent ;;
+  *) exec {real} \"$@\" ;;
+esac
+[ ! -e {folder}/$gone ] || echo $gone >> {out}
+rm -f {folder}/$gone
+exec {real} \"$@\"
+",
+            real = real.display(),
+            folder = folder.display(),
+            out = env.path("tmp/gone").display(),
+        );
+        env.program("bwrap", &script);
+        if !place.hand_over(&mut env) {
+            continue;
+        }
+        env.agent_script("echo begun");
+        let id = env.create("work", &[]);
+        env.work(&["--drain"]);
+        let run = env.last_run(&id);
+        assert_eq!(env.outcomes(&id), ["closed"], "{run:#}");
+        assert_eq!(run["verify"]["status"], "passed", "{run:#}");
+        assert!(env.read_run_file(&run, "transcript.jsonl").starts_with("begun"));
+        let gone = std::fs::read_to_string(env.path("tmp/gone")).unwrap();
+        let expected = if place.is_worktree() { "setup\nagent\ncheck\n" } else { "agent\ncheck\n" };
+        assert_eq!(gone, expected);
+    }
 }

@@ -1,5 +1,6 @@
 //! Two agents at work at the same time, of which each tries what it can against the other.
 
+use super::places::EVERYWHERE;
 use crate::support::TestEnv;
 
 /// Finds the other run by the tracker, tries everything, and ends once both have tried.
@@ -33,15 +34,15 @@ fn attack_neighbour(env: &TestEnv) -> String {
 
 #[test]
 fn another_run_its_folder_and_its_socket_are_out_of_reach() {
-    for (isolate, as_user) in [("worktree", false), ("worktree", true), ("none", false)] {
-        let configuration = format!("isolate = \"{isolate}\"\nconcurrency = 2\n");
-        let Some(mut env) = TestEnv::with_sandbox(&configuration) else { return };
-        if as_user && !env.hand_to_ordinary_user() {
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("concurrency = 2\n") else { return };
+        if !place.hand_over(&mut env) {
             continue;
         }
         env.agent_script(&attack_neighbour(&env));
         let before = env.outside_state();
         let ids = ["one", "two"].map(|title| env.create(title, &[]));
+        env.assert_refused_in_container();
         env.work(&["--drain"]);
         for id in &ids {
             let run = env.last_run(id);
@@ -53,6 +54,6 @@ fn another_run_its_folder_and_its_socket_are_out_of_reach() {
             assert!(said.matches("by socket: ").count() == 5, "{said}");
             env.assert_settled(&run);
         }
-        env.assert_unchanged(&before, isolate);
+        env.assert_unchanged(&before, &format!("{place:?}"));
     }
 }

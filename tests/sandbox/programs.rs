@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::places::EVERYWHERE;
 use crate::support::TestEnv;
 
 /// A library that says, in every program that loads it, who is loading it.
@@ -57,10 +58,8 @@ fn other_homes_and_programs_of_its_own_reach_nothing() {
 
 #[test]
 fn a_program_in_the_folder_of_the_work_is_never_els() {
-    for isolate in ["worktree", "none"] {
-        let Some(mut env) = TestEnv::with_sandbox(&format!("isolate = \"{isolate}\"\n")) else {
-            return;
-        };
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("") else { return };
         // Of a person whose PATH begins with the present folder.
         let path = format!(".::{}:{}", env.path("bin").display(), std::env::var("PATH").unwrap());
         let script = format!(
@@ -71,10 +70,13 @@ fn a_program_in_the_folder_of_the_work_is_never_els() {
             root = env.path("").display(),
         );
         env.set("PATH", path);
+        if !place.hand_over(&mut env) {
+            continue;
+        }
         env.attack(&script);
         let id = env.robot(&["list", "--all"])["items"][0]["id"].take();
         env.el(&["show", id.as_str().unwrap()]).ok();
-        assert!(!env.path("ran").exists(), "isolate {isolate}");
+        assert!(!env.path("ran").exists(), "{place:?}");
     }
 }
 
@@ -159,24 +161,24 @@ fn a_fork_bomb_ends_with_its_time() {
          echo 'trap \"\" TERM INT HUP; sleep 0.2; setsid sh {bomb} &' > {bomb}
          for i in $(seq 100); do bomb; done; sleep 600"
     );
-    for (isolate, as_user) in [("worktree", false), ("none", true)] {
-        let Some(mut env) = TestEnv::with_sandbox(&format!(
-            "isolate = \"{isolate}\"\nexecution_timeout = \"2s\"\n"
-        )) else {
-            return;
-        };
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("execution_timeout = \"2s\"\n") else { return };
+        if !place.hand_over(&mut env) {
+            continue;
+        }
         // The limit is of the user, and root has none: the bomb fills it.
-        if as_user && env.hand_to_ordinary_user() {
+        if place.is_of_user() {
             env.run_through(&["prlimit", "--nproc=160"]);
         }
         env.agent_script(&script);
         let before = env.outside_state();
         let id = env.create("attack", &[]);
+        env.assert_refused_in_container();
         env.work(&["--drain"]);
         let run = env.last_run(&id);
         // The agent itself ends where the bomb leaves it no process to start.
         let outcome = run["outcome"].as_str().unwrap();
-        assert!(outcome == "timed_out" || (as_user && outcome == "failed"), "{run:#}");
+        assert!(outcome == "timed_out" || (place.is_of_user() && outcome == "failed"), "{run:#}");
         env.assert_settled(&run);
         env.assert_unchanged(&before, "the bomb");
         let left = Command::new("pgrep").args(["-f", &format!("sh {bomb}")]).output().unwrap();
@@ -188,22 +190,28 @@ fn a_fork_bomb_ends_with_its_time() {
 /// Landlock not even that.
 #[test]
 fn who_breaks_its_own_sandbox_has_failed() {
-    let Some(env) = TestEnv::with_sandbox("execution_timeout = \"20s\"\n") else { return };
-    env.agent_script(
-        "timeout 4 gdb -p 1 -batch -ex 'call (int) getpid()' < /dev/null > gdb.txt 2>&1
-         cat gdb.txt; grep -q 'not permitted' gdb.txt || sleep 600; rm gdb.txt",
-    );
-    let id = env.create("attack", &[]);
-    env.work(&["--drain"]);
-    let run = env.last_run(&id);
-    let said = env.read_run_file(&run, "transcript.jsonl");
-    if said.contains("not found") {
-        eprintln!("skipped: there is no gdb");
-        return;
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("execution_timeout = \"20s\"\n") else { return };
+        env.agent_script(
+            "timeout 4 gdb -p 1 -batch -ex 'call (int) getpid()' < /dev/null > gdb.txt 2>&1
+             cat gdb.txt; grep -q 'not permitted' gdb.txt || sleep 600; rm gdb.txt",
+        );
+        if !place.hand_over(&mut env) {
+            continue;
+        }
+        let id = env.create("attack", &[]);
+        env.assert_refused_in_container();
+        env.work(&["--drain"]);
+        let run = env.last_run(&id);
+        let said = env.read_run_file(&run, "transcript.jsonl");
+        if said.contains("not found") {
+            eprintln!("skipped: there is no gdb");
+            return;
+        }
+        let is_kept = said.contains("Operation not permitted");
+        assert_eq!(run["outcome"], if is_kept { "closed" } else { "failed" }, "{run:#}");
+        env.assert_settled(&run);
     }
-    let is_kept = said.contains("Operation not permitted");
-    assert_eq!(run["outcome"], if is_kept { "closed" } else { "failed" }, "{run:#}");
-    env.assert_settled(&run);
 }
 
 #[test]
@@ -226,11 +234,12 @@ fn a_persons_trust_is_not_the_agents_to_write() {
 /// Files are links and files by turns while `el` looks at them and when the run ends.
 #[test]
 fn a_race_for_its_files_reaches_nothing_outside() {
-    for isolate in ["worktree", "none"] {
-        let Some(env) = TestEnv::with_sandbox(&format!("isolate = \"{isolate}\"\n")) else {
-            return;
-        };
+    for place in EVERYWHERE {
+        let Some(mut env) = place.prepare("") else { return };
         std::fs::write(env.home().join("mine"), "mine").unwrap();
+        if !place.hand_over(&mut env) {
+            continue;
+        }
         let summaries = env.project(".eluent").canonicalize().unwrap().join("summaries");
         env.agent_script(&format!(
             "echo work > work.txt; git add work.txt; git commit -q -m work
@@ -253,6 +262,7 @@ fn a_race_for_its_files_reaches_nothing_outside() {
         let main = env.git(&["rev-parse", "main"]);
         let before = env.outside_state();
         let id = env.create("attack", &[]);
+        env.assert_refused_in_container();
         env.work(&["--drain"]);
         let run = env.last_run(&id);
         let said = env.read_run_file(&run, "transcript.jsonl");

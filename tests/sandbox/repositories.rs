@@ -1,5 +1,6 @@
 //! What an agent tries with git: whatever it leaves, no git outside runs a program of its naming.
 
+use super::places::SHARED;
 use crate::support::TestEnv;
 
 /// A repository in the folder of the work that names programs in every way, and the worktree's own.
@@ -92,9 +93,12 @@ fn no_git_outside_obeys_what_it_leaves() {
 /// while it tells what is not committed.
 #[test]
 fn a_repository_of_its_making_where_there_was_none_is_disarmed() {
-    for is_linked in [false, true] {
-        let Some(env) = TestEnv::with_sandbox("") else { return };
+    for (place, is_linked) in SHARED.iter().flat_map(|place| [(place, false), (place, true)]) {
+        let Some(mut env) = place.prepare("") else { return };
         std::fs::remove_dir_all(env.project(".git")).unwrap();
+        if !place.hand_over(&mut env) {
+            continue;
+        }
         let ran = env.path("ran");
         let make = if is_linked {
             "mkdir evil; git init -q --separate-git-dir evil/git ."

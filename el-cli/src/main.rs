@@ -132,6 +132,8 @@ fn run(argv: &[std::ffi::OsString], session: Option<Arc<Session>>) -> Exit {
             }
             let exit = report_result(&app.printer, done);
             app.back_up_if_due();
+            // Whoever called waits no longer than that: the database is closed later.
+            session::end_call(exit);
             exit
         }
         Parsed::Text { text, color } => {

@@ -238,3 +238,28 @@ fn a_session_claims_no_other_atom_by_its_status() {
     assert_eq!(env.robot(&["list", "--status", "in_progress"])["count"], 1);
     settles(&env, worker, &id);
 }
+
+/// A wake-up of the supervisor is a wait of the caller: it hears a call, starts the process that
+/// answers, and hears that both have ended.
+#[test]
+fn a_call_wakes_the_supervisor_a_few_times() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    const CALLS: u128 = 20;
+    let env = TestEnv::with_tracker();
+    let (worker, id, run) = at_work(&env);
+    let status = format!("/proc/{}/status", run["supervisor"]["pid"]);
+    let wakes = || -> u128 {
+        let text = fs::read_to_string(&status).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        line.unwrap().trim().parse().unwrap()
+    };
+    let (began, before) = (Instant::now(), wakes());
+    shell(&env, &run, &format!("for i in $(seq {CALLS}); do el show {id} || exit 1; done")).ok();
+    // Besides, it looks at the store and the clock each tenth of a second.
+    let looks = began.elapsed().as_millis() / 100 + 1;
+    let woken = wakes() - before;
+    assert!(woken <= CALLS * 8 + looks * 4, "{woken} in {CALLS} calls and {looks} looks");
+    settles(&env, worker, &id);
+}

@@ -8,6 +8,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -214,9 +215,12 @@ pub(super) fn is_one() -> bool {
     CONNECTION.get().is_some()
 }
 
-/// Tells the caller how the command ended, if this process answers for one.
+/// Tells the caller how the command ended, if this process answers for one. Only the first time.
 pub(super) fn end(exit: Exit) {
-    if let Some(connection) = CONNECTION.get() {
+    static IS_OVER: AtomicBool = AtomicBool::new(false);
+    if let Some(connection) = CONNECTION.get()
+        && !IS_OVER.swap(true, Ordering::Relaxed)
+    {
         // A caller that is gone needs no code.
         let code = exit.code().to_string();
         let _ = wire::send(connection, Kind::Exit, &[OsStr::new(&code)], &[]);

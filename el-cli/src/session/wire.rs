@@ -17,6 +17,8 @@ use rustix::net::{
 
 /// More than the system lets a command line and its environment have, by default.
 const LENGTH_MAX: usize = 4 << 20;
+/// What most messages are shorter than: they are read at once.
+const LENGTH_SOON: usize = 8 << 10;
 const FILES_MAX: usize = 3;
 const HEAD: usize = 5;
 
@@ -104,7 +106,8 @@ pub(super) fn receive(from: &UnixStream) -> io::Result<Option<Message>> {
         }
         filled += received.bytes;
     }
-    for file in &files {
+    // Linux has set it already.
+    for file in files.iter().filter(|_| !cfg!(target_os = "linux")) {
         rustix::io::fcntl_setfd(file, rustix::io::FdFlags::CLOEXEC)?;
     }
     let rubbish = |what: &'static str| io::Error::new(io::ErrorKind::InvalidData, what);
@@ -114,7 +117,8 @@ pub(super) fn receive(from: &UnixStream) -> io::Result<Option<Message>> {
     if length > LENGTH_MAX {
         return Err(rubbish("the message is too long"));
     }
-    let mut bytes = Vec::new();
+    // Nobody is believed a length before it has come.
+    let mut bytes = Vec::with_capacity(length.min(LENGTH_SOON));
     from.take(length as u64).read_to_end(&mut bytes)?;
     if bytes.len() < length {
         return Err(io::ErrorKind::UnexpectedEof.into());

@@ -144,6 +144,9 @@ pub(super) fn read_heading<'a>(line: Line<'a>, next: Option<Line<'a>>) -> Option
     let hashes = line.text.bytes().take_while(|b| *b == b'#').count();
     if (1..=6).contains(&hashes) {
         let title = line.text[hashes..].trim().trim_end_matches('#').trim_end();
+        if hashes == 1 && is_tap_count(title) {
+            return None;
+        }
         let rank = u8::try_from(hashes).unwrap_or(6);
         let found = match_section(title, true);
         // `#123` and `#!/bin/sh` are no headings, `##Objective` is one that was written in haste.
@@ -170,6 +173,15 @@ pub(super) fn read_heading<'a>(line: Line<'a>, next: Option<Line<'a>>) -> Option
         Some(text) => parse_label(text, BULLET),
         None => parse_label(line.text, PLAIN),
     }
+}
+
+/// Returns true for a count at the end of a TAP report, which Node's test runner prints: `# pass 11`.
+fn is_tap_count(title: &str) -> bool {
+    title.split_once(' ').is_some_and(|(word, count)| {
+        let counted =
+            ["tests", "suites", "pass", "fail", "cancelled", "skipped", "todo", "duration_ms"];
+        counted.contains(&word) && count.parse::<f64>().is_ok()
+    })
 }
 
 /// `**Name:** rest`, `**Name**: rest`, `Name: rest`, or the name alone.

@@ -71,8 +71,7 @@ impl TestLine {
         let is_passing = self.has_word(is_pass);
         let is_cargos = self.text.starts_with("test ") && self.text.ends_with(" ok");
         let names_a_test = is_cargos || self.is_a_passed_test() && !is_passing;
-        let excepts = ["except", "apart from", "other than", "all but", "aside from"];
-        if is_passing && excepts.iter().any(|part| self.text.contains(part)) {
+        if is_passing && self.makes_an_exception() {
             return true;
         }
         if self.text.trim_start_matches(['-', '*', ' ', '#']).starts_with("not ok") {
@@ -82,6 +81,20 @@ impl TestLine {
             let clause: Vec<&str> = clause.iter().map(String::as_str).collect();
             (0..clause.len()).any(|at| self.is_red_word(&clause, at, names_a_test))
         })
+    }
+
+    /// `all pass but one`, `all pass, one does not`.
+    fn makes_an_exception(&self) -> bool {
+        let excepts = ["except", "apart from", "other than", "all but", "aside from", " save "];
+        let is_number = |word: &str| {
+            matches!(word, "one" | "two" | "three" | "some" | "a" | "the" | "for")
+                || word.parse::<u64>().is_ok()
+        };
+        excepts.iter().any(|part| self.text.contains(part))
+            || self.clauses.iter().any(|clause| {
+                clause.last().is_some_and(|word| word == "not")
+                    || clause.windows(2).any(|two| two[0] == "but" && is_number(&two[1]))
+            })
     }
 
     fn is_red_word(&self, clause: &[&str], at: usize, names_a_test: bool) -> bool {
@@ -105,8 +118,14 @@ impl TestLine {
             "panicked" | "broken" | "segfault" | "crashed" => {
                 !names_a_test && !before.iter().any(|word| is_denial(word))
             }
+            "timed" if clause.get(at + 1) == Some(&"out") => match count_near(clause, at) {
+                Some(count) => count > 0,
+                None => !names_a_test && !before.iter().any(|word| is_denial(word)),
+            },
+            "problem" | "problems" => count_near(clause, at).is_some_and(|count| count > 0),
             "red" => {
                 clause.len() == 1
+                    || count_near(clause, at).is_some_and(|count| count > 0)
                     || before.last().is_some_and(|word| {
                         matches!(*word, "is" | "are" | "still" | "went" | "turned" | "stay")
                     })
@@ -147,9 +166,9 @@ fn is_pass(word: &str) -> bool {
     matches!(word, "passed" | "pass" | "passes" | "passing" | "green" | "succeeded" | "ok")
 }
 
-/// `7/8 passed`, `7 of 8 tests pass`.
+/// `7/8 passed`, `7 of 8 tests pass`, `passed 7 of 8`.
 fn is_short(clause: &[&str], at: usize) -> bool {
-    (at.saturating_sub(5)..at)
+    (at.saturating_sub(5)..(at + 2).min(clause.len()))
         .filter_map(|from| parse_fraction(clause, from))
         .any(|(part, whole)| part < whole)
 }

@@ -65,7 +65,12 @@ story() {
     "A message to the phone." \
     "say I cannot know where the phone is." \
     "el comment add \$EL_ATOM 'Which port does the phone listen on?'" \
-    "update deferred")"
+    "update deferred" \
+    "on-attempt 2" \
+    "say I have my answer." \
+    "write phone.sh curl -d 'Tea is ready' \$1\\n" \
+    "sh $commit 'Tell the phone'" \
+    "close 'The phone is told'")"
   tell sound "Ring a bell" "$(play \
     "A sound at the end." \
     "el comment add \$EL_ATOM 'There is no sound card here.'" \

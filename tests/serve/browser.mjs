@@ -80,7 +80,8 @@ async function run() {
 
   // The next attempt; then it is approved, and lands.
   const approve = page.getByRole("button", { name: "approve" });
-  await page.getByText("2 review").waitFor();
+  const second = page.locator("li.attempt", { hasText: "attempt 2" });
+  await second.filter({ hasText: "✓ review" }).waitFor();
   await approve.waitFor();
   await page.keyboard.press("a");
   await page.getByRole("heading", { name: "Approve" }).waitFor();
@@ -92,6 +93,8 @@ async function run() {
   await page.getByRole("heading", { name: "Land" }).waitFor();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByText("Its branch was landed on main").waitFor();
+  await page.getByRole("button", { name: "land" }).waitFor({ state: "detached" });
   await check("an atom that is done");
   seen.landed = true;
 

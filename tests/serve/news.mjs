@@ -65,7 +65,10 @@ await drive(async ({ page, seen, link, origin, project, check, isNarrow }) => {
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("1");
   await fresh.first().waitFor();
-  const before = await page.evaluate(async () => (await (await fetch("/api/snapshot")).json()).data);
+  const before = await page.evaluate(async () => {
+    const answer = await fetch("/api/snapshot");
+    return (await answer.json()).data;
+  });
   await page.keyboard.press("m");
   await fresh.first().waitFor({ state: "detached" });
   // A board that was read before does not bring the mark back.

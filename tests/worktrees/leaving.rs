@@ -91,8 +91,9 @@ fn the_last_line_of_el_work_says_what_to_land_and_how() {
     // A closed branch is on the board as `el land --all` would take it.
     let needs = |env: &TestEnv| {
         let items = env.robot(&["status"])["needs"]["items"].take();
-        let titles = items.as_array().unwrap().iter().map(|need| need["title"].to_string());
-        titles.collect::<Vec<_>>().join("\n")
+        let texts =
+            |need: &Value| format!("{}: {} {}", need["atom_id"], need["title"], need["why"]);
+        items.as_array().unwrap().iter().map(texts).collect::<Vec<_>>().join("\n")
     };
     assert!(needs(&env).contains("2 branches can be landed"), "{}", needs(&env));
     let trees = env.robot(&["worktrees"])["items"].take();
@@ -100,8 +101,11 @@ fn the_last_line_of_el_work_says_what_to_land_and_how() {
     let loose = std::path::Path::new(tree.unwrap()["path"].as_str().unwrap()).join("loose.txt");
     fs::write(&loose, "x").unwrap();
     let told = needs(&env);
-    assert!(told.contains(&format!("branch of {} can be landed", ids[1])), "{told}");
-    assert!(told.contains(&format!("branch of {} cannot be landed yet", ids[0])), "{told}");
+    let says = |id: &str, why: &str| {
+        told.lines().any(|line| line.contains(&format!("\"{id}\": ")) && line.contains(why))
+    };
+    assert!(says(&ids[1], "its branch can be landed"), "{told}");
+    assert!(says(&ids[0], "its branch cannot be landed yet: its worktree"), "{told}");
     fs::remove_file(&loose).unwrap();
     fates(&env, 0, &["--all"]);
     let events = env.robot(&["history"])["items"].take();

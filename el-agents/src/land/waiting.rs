@@ -52,15 +52,18 @@ pub fn branches_to_land(
             Err(error) => return Err(error),
         }
     }
-    Ok(plan_landing(&branches, None).iter().filter_map(waiting_branch).collect())
+    let plan = plan_landing(&branches, None);
+    Ok(plan.iter().filter_map(|item| waiting_branch(store, item)).collect())
 }
 
-fn waiting_branch(item: &LandItem) -> Option<BranchToLand> {
+fn waiting_branch(store: &Store, item: &LandItem) -> Option<BranchToLand> {
     let obstacle = match item.outcome {
         LandOutcome::ToLand => None,
         LandOutcome::Uncommitted => Some("its worktree has changes that no commit has"),
         LandOutcome::Astray => Some("its worktree is not on its branch"),
         _ => return None,
     };
-    Some(BranchToLand { atom_id: item.atom_id.clone(), closed_at: item.closed_at?, obstacle })
+    let atom_id = item.atom_id.clone();
+    let title = ops::get_atom(store, &atom_id).ok()?.title;
+    Some(BranchToLand { atom_id, title, closed_at: item.closed_at?, obstacle })
 }

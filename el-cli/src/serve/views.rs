@@ -4,7 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use el_core::model::{AtomRow, Bond, BondKind, Cost, Outcome, Run, Status, Timestamp};
+use el_core::Store;
+use el_core::model::{
+    Atom, AtomRow, Bond, BondKind, Cost, Event, EventKind, Outcome, Run, Status, Timestamp,
+};
 use el_core::ops::{self, RunFilter, Shown};
 use serde::Serialize;
 
@@ -12,7 +15,6 @@ use super::answer::{Data, Failure};
 use super::board::Board;
 use super::watch::ROWS;
 use crate::commands::{status, why};
-use crate::error::CommandError;
 use crate::looked::last_look;
 
 /// The rows of atoms that are sent at a time.
@@ -71,6 +73,8 @@ pub(super) async fn list_bonds(
 pub(super) struct Attempt {
     id: String,
     atom_id: String,
+    /// Empty if the atom is gone.
+    title: String,
     attempt: i64,
     agent: String,
     started_at: Timestamp,
@@ -99,15 +103,22 @@ pub(super) async fn list_runs(
             .iter()
             .filter_map(|run| Some(((run.atom_id.as_str(), run.attempt), run.ended_at?)))
             .collect();
+        let mut atoms: HashMap<&str, Option<Atom>> = HashMap::new();
+        for run in &found {
+            let of_run = || ops::get_atom(&store, &run.atom_id).ok();
+            atoms.entry(&run.atom_id).or_insert_with(of_run);
+        }
+        // Of an atom that is gone nothing is known.
+        let known = |run: &Run| atoms.get(run.atom_id.as_str()).and_then(Option::as_ref);
         let queued = |run: &Run| {
             let before = ends.get(&(run.atom_id.as_str(), run.attempt - 1)).copied();
-            let made = || Ok::<_, CommandError>(ops::get_atom(&store, &run.atom_id)?.created_at);
-            // Of an atom that is gone nothing is known.
-            before.map_or_else(|| made().unwrap_or(run.started_at), |end| end.min(run.started_at))
+            let made = || known(run).map_or(run.started_at, |atom| atom.created_at);
+            before.map_or_else(made, |end| end.min(run.started_at))
         };
         let attempts = found.iter().map(|run| Attempt {
             id: run.id.clone(),
             atom_id: run.atom_id.clone(),
+            title: known(run).map(|atom| atom.title.clone()).unwrap_or_default(),
             attempt: run.attempt,
             agent: run.agent.clone(),
             started_at: run.started_at,
@@ -132,6 +143,26 @@ pub(super) struct AtomView {
     neighbours: Vec<Neighbour>,
     /// What `el why` says.
     why: String,
+    /// Where its branch was landed, if that was after the last close.
+    landed: Option<Landed>,
+}
+
+#[derive(Debug, Serialize)]
+struct Landed {
+    onto: String,
+    at: Timestamp,
+}
+
+fn find_landing(store: &Store, atom: &Atom) -> el_core::Result<Option<Landed>> {
+    let closed = atom.closed_at.filter(|_| atom.status == Status::Closed);
+    let Some(closed) = closed else { return Ok(None) };
+    let tells = |event: &Event| matches!(event.kind, EventKind::Landed | EventKind::LandFailed);
+    let last = ops::history(store, &atom.id)?.1.into_iter().rev().find(tells);
+    let landed = last.filter(|last| last.kind == EventKind::Landed && last.at >= closed);
+    Ok(landed.map(|event| Landed {
+        onto: event.data["onto"].as_str().unwrap_or_default().to_owned(),
+        at: event.at,
+    }))
 }
 
 #[derive(Debug, Serialize)]
@@ -153,7 +184,8 @@ pub(super) async fn show_atom(
             .map(|atom| Neighbour { id: atom.id, title: atom.title, status: atom.status })
             .collect();
         let why = why::explain_holds(&store, &shown.atom.id, app.now())?;
-        Ok(AtomView { shown, neighbours, why })
+        let landed = find_landing(&store, &shown.atom)?;
+        Ok(AtomView { shown, neighbours, why, landed })
     };
     board.run_call(read).await.map(Data)
 }

@@ -156,6 +156,7 @@ function Form({ what }: { what: Asked }) {
       <form onSubmit={send}>
         <h2 id="dialog-title">{form.title}</h2>
         {what.id && <p class="about">{visible(what.title)} <code>{what.id}</code></p>}
+        {what.id && what.verb === "answer" && <Asks id={what.id} />}
         {isNew && (
           <label>
             Title
@@ -212,6 +213,12 @@ function Form({ what }: { what: Asked }) {
       </form>
     </Modal>
   );
+}
+
+/** What the agent asks. */
+function Asks({ id }: { id: string }) {
+  const need = board.value?.needs.items.find((one) => one.atom_id === id);
+  return need?.kind === "question" ? <p class="reason">{visible(need.why)}</p> : null;
 }
 
 /** A refusal; of an atom that changed meanwhile, with the way to see what it is now. */

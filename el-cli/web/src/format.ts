@@ -55,8 +55,8 @@ export function localDay(date: string): string {
 export function dollars(micros: number, estimated = 0): string {
   if (micros <= 0) return "";
   const amount = micros / 1e6;
-  const sign = estimated > 0 ? "~" : "";
-  return sign + (amount < 0.01 ? "<$0.01" : `$${amount.toFixed(2)}`);
+  if (amount < 0.01) return "<$0.01";
+  return `${estimated > 0 ? "~" : ""}$${amount.toFixed(2)}`;
 }
 
 export function count(number: number, noun: string): string {

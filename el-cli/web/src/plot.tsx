@@ -78,8 +78,9 @@ function Days({ series }: { series: Series }) {
   const value = (point: Point, one: Measure) => point.values[one.name] ?? 0;
   const values = series.items.flatMap((point) => drawn.map((one) => value(point, one)));
   const most = Math.max(1, ...values);
-  const highest = series.items.reduce((best, point) =>
-    (value(point, first) > value(best, first) ? point : best));
+  const rank = (point: Point) => point.values[first.name] ?? -1;
+  const highest = series.items.reduce((best, point) => (rank(point) > rank(best) ? point : best));
+  const top = figure(first, highest);
   const days = series.items.length;
   const step = 100 / days;
   const wide = (step * 0.76) / drawn.length;
@@ -87,7 +88,7 @@ function Days({ series }: { series: Series }) {
   return (
     <>
       <p class="quiet">
-        {first.title}: at most {figure(first, highest)}, on {nameOf(series, highest)}
+        {first.title}{top && <>: at most {top}, on {nameOf(series, highest)}</>}
         {lost && <>; <span class="word failed">✗</span> {lost.title}</>}
       </p>
       <svg class="bars" viewBox={`0 0 100 ${HEIGHT}`} preserveAspectRatio="none" role="img"

@@ -181,6 +181,7 @@ export interface AtomView extends AtomRow {
   reviews: Review[];
   neighbours: { id: string; title: string; status: string }[];
   why: string;
+  landed: { onto: string; at: string } | null;
 }
 
 export interface Hello {

@@ -138,7 +138,7 @@ fn first_shortage(known: &Known<'_>) -> Option<RunsOut> {
     // The last ready atom begins when as many runs have ended.
     let dry = match taken {
         _ if known.running.is_empty() => None,
-        0 => work.last().map(|at| (*at, "nothing is ready; all runs end".to_owned())),
+        0 => work.last().map(|at| (*at, "nothing is left to work on".to_owned())),
         many => work
             .get(many - 1)
             .map(|at| (*at, format!("the last of {} begins", count_noun(many, "ready atom")))),
@@ -173,10 +173,14 @@ fn budget_end(known: &Known<'_>) -> Option<RunsOut> {
     })
 }
 
+/// A run that has cost less is no worry, whatever others cost: a quarter of a dollar.
+const CHEAP: i64 = 250_000;
+
 /// A run whose cost is more than three times the usual, with the usual cost.
 pub fn costs_too_much(past: &[PastRun], run: &AtWork) -> Option<i64> {
     let usual = usual(past, run.issue_type, |past| past.cost_micros)?;
-    (usual > 0 && run.cost_micros > usual.saturating_mul(3)).then_some(usual)
+    let most = usual.saturating_mul(3).max(CHEAP);
+    (usual > 0 && run.cost_micros > most).then_some(usual)
 }
 
 #[cfg(test)]
@@ -272,10 +276,15 @@ mod tests {
 
     #[test]
     fn a_cost_is_too_much_beyond_three_times_the_middle() {
-        let past = [past(1, false), past(1, false), past(1, false)];
-        let cost = |cost_micros| costs_too_much(&past, &AtWork { cost_micros, ..run("a", 1) });
-        assert_eq!((cost(3_000), cost(3_001)), (None, Some(1_000)));
-        assert_eq!(costs_too_much(&past[1..], &AtWork { cost_micros: 9_999, ..run("a", 1) }), None);
+        let past = |cost_micros| [(); 3].map(|()| PastRun { cost_micros, ..past(1, false) });
+        let cost = |past: &[PastRun], cost_micros| {
+            costs_too_much(past, &AtWork { cost_micros, ..run("a", 1) })
+        };
+        let dear = past(100_000);
+        assert_eq!((cost(&dear, 300_000), cost(&dear, 300_001)), (None, Some(100_000)));
+        assert_eq!(cost(&dear[1..], 999_999), None, "two tell nothing");
+        let cheap = past(1_000);
+        assert_eq!((cost(&cheap, CHEAP), cost(&cheap, CHEAP + 1)), (None, Some(1_000)));
     }
 
     proptest! {

@@ -175,17 +175,22 @@ fn a_landing_that_failed_waits_until_one_succeeds() {
 
     let mut with_branches = found.clone();
     let at = Timestamp::from_micros(0);
-    let branch =
-        |id: &str, obstacle| ops::BranchToLand { atom_id: id.to_owned(), closed_at: at, obstacle };
+    let branch = |id: &str, obstacle| ops::BranchToLand {
+        atom_id: id.to_owned(),
+        title: format!("of {id}"),
+        closed_at: at,
+        obstacle,
+    };
     let dirty = branch("el-3", Some("its worktree is not on its branch"));
     let branches = [branch(&id, None), branch("el-2", None), dirty];
     ops::add_branches(&mut with_branches, &branches);
-    let mut titles: Vec<&str> =
-        with_branches.needs.items.iter().map(|need| need.title.as_str()).collect();
-    titles.sort_unstable();
-    let (can, cannot) =
-        ("The branch of el-2 can be landed", "The branch of el-3 cannot be landed yet");
-    assert_eq!(titles, [can, cannot, "one"]);
+    let told = |title: &str| {
+        let need = with_branches.needs.items.iter().find(|need| need.title == title);
+        need.map(|need| need.why.as_str())
+    };
+    assert_eq!(told("of el-2"), Some("its branch can be landed"));
+    let why = "its branch cannot be landed yet: its worktree is not on its branch";
+    assert_eq!((told("of el-3"), with_branches.needs.items.len()), (Some(why), 3));
 
     // An atom that resolves it is what to look at, for as long as it is not over.
     let resolving = p.create("Resolve it");

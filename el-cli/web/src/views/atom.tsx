@@ -67,11 +67,17 @@ export function AtomPage({ id }: { id: string }) {
           filed {age(atom.created_at)} ago by {visible(atom.created_by)}
         </time>
       </p>
-      {atom.runs.length > 0 && <p><a href={`/a/${atom.id}/review`}>Changes</a> <kbd>d</kbd></p>}
-      {!isReadOnly.value && <Actions atom={atom} />}
+      <Actions atom={atom} />
       {waits && <p class="quiet">{waits}: sent…</p>}
-      {atom.why.trim() !== "" && <pre class="reason">{visible(atom.why.trim())}</pre>}
-      {atom.close_reason && isOver(atom.status) && <p>{visible(atom.close_reason)}</p>}
+      {atom.landed && (
+        <p>
+          ✓ Its branch was landed on {visible(atom.landed.onto)}{" "}
+          <time dateTime={atom.landed.at} title={localTime(atom.landed.at)}>
+            {age(atom.landed.at)} ago
+          </time>
+        </p>
+      )}
+      {atom.why.trim() !== "" && <p class="reason">{visible(atom.why.trim())}</p>}
       <Text title="Description" text={atom.description} />
       <Text title="Acceptance" text={atom.acceptance} />
       <Bonds atom={atom} />
@@ -90,7 +96,8 @@ function waysOf(atom: AtomView): [string, string, Verb][] {
     ways.push(["x", "won't do", "wont_do"]);
   }
   if (isOver(atom.status)) ways.push(["R", "reopen", "reopen"]);
-  if (atom.status === "closed" && atom.runs.length > 0) ways.push(["L", "land", "land"]);
+  const canLand = atom.status === "closed" && atom.runs.length > 0 && !atom.landed;
+  if (canLand) ways.push(["L", "land", "land"]);
   ways.push(["c", "comment", "comment"], ["p", "priority", "priority"]);
   if (!isOver(atom.status) && !atom.run_id) ways.push(["z", "put off", "defer"]);
   return ways;
@@ -111,9 +118,13 @@ function keysOf(id: string, atom: AtomView | null) {
 }
 
 function Actions({ atom }: { atom: AtomView }) {
+  const ways = isReadOnly.value ? [] : waysOf(atom);
   return (
     <p class="ways">
-      {waysOf(atom).map(([key, label, verb]) => (
+      {atom.runs.length > 0 && (
+        <a class="way" href={`/a/${atom.id}/review`}>changes <kbd>d</kbd></a>
+      )}
+      {ways.map(([key, label, verb]) => (
         <button type="button" key={verb} onClick={() => void ask(verb, atom.id)}>
           {label} <kbd>{key}</kbd>
         </button>
@@ -152,7 +163,7 @@ function Bonds({ atom }: { atom: AtomView }) {
   };
   return (
     <section>
-      <h2>Bonds</h2>
+      <h2>Linked to</h2>
       <ul class="rows">
         {incoming.map((bond) => line(bond, bond.source_id, true))}
         {outgoing.map((bond) => line(bond, bond.target_id, false))}
@@ -180,11 +191,14 @@ function Attempts({ atom }: { atom: AtomView }) {
               <div class="told">
                 <Attempt run={run} took={took} />
                 <Log run={run} isLast={at === atom.runs.length - 1} />
-                <svg class="axis" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-                  <rect class="whole" x="0" y="1.5" width="100" height="1" />
-                  <rect class={runKind(run)} x={left} y="0" height="4"
-                    width={Math.max(0.6, (100 * took) / whole)} />
-                </svg>
+                {atom.runs.length > 1 && (
+                  <svg class="axis" viewBox="0 0 100 4" preserveAspectRatio="none"
+                    aria-hidden="true">
+                    <rect class="whole" x="0" y="1.5" width="100" height="1" />
+                    <rect class={runKind(run)} x={left} y="0" height="4"
+                      width={Math.max(0.6, (100 * took) / whole)} />
+                  </svg>
+                )}
               </div>
             </li>
           );
@@ -225,7 +239,8 @@ function Attempt({ run, took }: { run: Run; took: number }) {
   return (
     <>
       <p class="title">
-        <span class={`word ${runKind(run)}`}>{sign} {run.attempt} {word}</span>
+        <span class={`word ${runKind(run)}`}>{sign} {word}</span>
+        <span>attempt {run.attempt}</span>
         <span>{visible(run.agent)}</span>
         <code class="quiet">{run.id}</code>
         <time dateTime={run.started_at} title={localTime(run.started_at)}>

@@ -9,13 +9,16 @@ import { chosenAtom, moveFocus, useKeys } from "../keys";
 import { New, Outlook } from "../looked";
 import { go } from "../router";
 import { board, clock, isReadOnly, sent } from "../state";
-import type { AtomRow, Need, Part, PullRow, RunRow, WaitRow, Way } from "../types";
+import type { AtomRow, DoneRow, Need, Part, PullRow, RunRow, WaitRow, Way } from "../types";
 
 /** The keys of an entry that the page can do by itself; the rest are commands to copy. */
 const VERBS: Record<string, Verb> = {
   a: "approve", r: "reject", R: "retry", c: "answer", x: "cancel", p: "priority", z: "defer",
   L: "land",
 };
+
+/** What was done lately is a glance; the runs have their page. */
+const DONE = 5;
 
 /** The pages that show what a command would. */
 const SHOWN: Record<string, string> = { d: "/review", l: "", w: "" };
@@ -68,6 +71,7 @@ export function Queue() {
       <Waiting part={now.waiting} />
       <Held part={now.held} />
       <Pulls part={now.pull_requests} />
+      <Done part={now.done} />
     </main>
   );
 }
@@ -161,7 +165,9 @@ function NeedLine({ need, isSettled }: { need: Need; isSettled: boolean }) {
           <New id={need.atom_id} />
           {need.atom_id && <code class="quiet">{need.atom_id}</code>}
         </p>
-        <p class="why">{need.kind === "to_land" ? branches(need.why) : visible(need.why)}</p>
+        <p class="why">
+          {need.kind === "to_land" && !need.atom_id ? branches(need.why) : visible(need.why)}
+        </p>
         {isSettled && <p class="quiet">settled</p>}
         {!isSettled && waits && <p class="quiet">{waits}: sent…</p>}
         {!isSettled && !waits && <Ways need={need} />}
@@ -176,14 +182,18 @@ function NeedLine({ need, isSettled }: { need: Need; isSettled: boolean }) {
   );
 }
 
-/** Each atom by its page, where it can be landed by itself. */
-function branches(ids: string) {
-  return ids.split(", ").map((id, at) => (
-    <Fragment key={id}>
-      {at > 0 && ", "}
-      <a href={`/a/${encodeURIComponent(id)}`}>{visible(id)}</a>
-    </Fragment>
-  ));
+/** Each atom by its page, where it can be landed by itself; some with what is in the way. */
+function branches(why: string) {
+  return why.split(/[,;] /).map((named, at) => {
+    const [id = "", obstacle] = named.split(": ");
+    return (
+      <Fragment key={id}>
+        {at > 0 && ", "}
+        <a href={`/a/${encodeURIComponent(id)}`}>{visible(id)}</a>
+        {obstacle && ` (${visible(obstacle)})`}
+      </Fragment>
+    );
+  });
 }
 
 function Ways({ need }: { need: Need }) {
@@ -326,6 +336,21 @@ function Pulls({ part }: { part: Part<PullRow> }) {
       <h2 id="pulls">Pull requests <span class="quiet">{total(part)}</span></h2>
       <ul class="rows">
         {part.items.map((row) => <AtomLine row={row} more={pullWords(row)} key={row.id} />)}
+      </ul>
+    </section>
+  );
+}
+
+/** What came of the work, newest first. */
+function Done({ part }: { part: Part<DoneRow> }) {
+  if (part.items.length === 0) return null;
+  return (
+    <section aria-labelledby="done">
+      <h2 id="done">Done lately</h2>
+      <ul class="rows">
+        {part.items.slice(0, DONE).map((row) => (
+          <AtomLine row={row} more={row.close_reason ?? undefined} key={row.id} />
+        ))}
       </ul>
     </section>
   );

@@ -10,6 +10,7 @@ import { runKind } from "./atom";
 interface Attempt {
   id: string;
   atom_id: string;
+  title: string;
   attempt: number;
   agent: string;
   started_at: string;
@@ -42,7 +43,8 @@ export function RunsPage() {
     else next.set(key, value);
     setQuery(next);
   };
-  const hours = HOURS[query.get("time") ?? ""] ?? 24;
+  const time = query.get("time") ?? fittingTime(runs ?? []);
+  const hours = HOURS[time] ?? 24;
   const from = clock.value - hours * 3_600_000;
   const outcome = query.get("outcome") ?? "";
   const cause = (query.get("cause") ?? "").toLowerCase();
@@ -63,7 +65,7 @@ export function RunsPage() {
       <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
         <label>
           time
-          <select value={query.get("time") ?? "a day"}
+          <select value={time}
             onChange={(event) => change("time", event.currentTarget.value)}>
             {Object.keys(HOURS).map((name) => <option key={name}>{name}</option>)}
           </select>
@@ -117,6 +119,14 @@ export function RunsPage() {
   );
 }
 
+/** The shortest time that shows all attempts of a day. */
+function fittingTime(runs: Attempt[]): string {
+  const ages = runs.map((run) => (clock.value - Date.parse(run.queued_at)) / 3_600_000);
+  const oldest = Math.max(0, ...ages.filter((hours) => hours <= 24));
+  const fitting = Object.entries(HOURS).find(([, hours]) => oldest <= hours);
+  return ages.some((hours) => hours <= 24) && fitting ? fitting[0] : "a day";
+}
+
 function Bar({ run, from }: { run: Attempt; from: number }) {
   const whole = Math.max(1, clock.value - from);
   const at = (time: number) => Math.max(0, Math.min(100, (100 * (time - from)) / whole));
@@ -132,7 +142,8 @@ function Bar({ run, from }: { run: Attempt; from: number }) {
           <span class={`word ${kind}`}>
             {sign} {run.outcome?.replaceAll("_", " ") ?? "running"}
           </span>
-          <a href={`/a/${run.atom_id}`}><code>{run.atom_id}</code></a>
+          <a href={`/a/${run.atom_id}`}>{visible(run.title || run.atom_id)}</a>
+          <code class="quiet">{run.atom_id}</code>
           <span>attempt {run.attempt}</span>
           <time dateTime={run.started_at} title={localTime(run.started_at)}>
             {age(run.started_at)} ago, {span(end - began)}

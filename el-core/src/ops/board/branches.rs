@@ -7,6 +7,7 @@ use crate::rules::attention::sort_needs;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BranchToLand {
     pub atom_id: String,
+    pub title: String,
     pub closed_at: Timestamp,
     /// Why `el land` would leave the branch; `None`: it would bring the branch in.
     pub obstacle: Option<&'static str>,
@@ -31,13 +32,13 @@ pub fn add_branches(board: &mut Board, branches: &[BranchToLand]) {
         .filter(|branch| !is_told(branch))
         .partition(|branch| branch.obstacle.is_none());
     if let Some(since) = ready.iter().map(|branch| branch.closed_at).min() {
-        let title = match ready.as_slice() {
-            [one] => format!("The branch of {} can be landed", one.atom_id),
-            all => format!("{} branches can be landed", all.len()),
-        };
         let named: Vec<&str> =
             ready.iter().take(NAMED).map(|branch| branch.atom_id.as_str()).collect();
-        let mut need = about_all(NeedKind::ToLand, "all", &title, named.join(", "), since);
+        let (title, why) = match ready.as_slice() {
+            [one] => (one.title.clone(), "its branch can be landed".to_owned()),
+            all => (format!("{} branches can be landed", all.len()), named.join(", ")),
+        };
+        let mut need = about_all(NeedKind::ToLand, "all", &title, why, since);
         need.atom_id = only_atom(&ready);
         let which = need.atom_id.as_deref().unwrap_or("--all");
         need.ways = vec![
@@ -47,16 +48,17 @@ pub fn add_branches(board: &mut Board, branches: &[BranchToLand]) {
         add_need(board, need);
     }
     if let Some(since) = held.iter().map(|branch| branch.closed_at).min() {
-        let title = match held.as_slice() {
-            [one] => format!("The branch of {} cannot be landed yet", one.atom_id),
-            all => format!("{} branches cannot be landed yet", all.len()),
-        };
+        let of = |branch: &BranchToLand| branch.obstacle.unwrap_or_default();
         let named: Vec<String> = held
             .iter()
             .take(NAMED)
-            .map(|branch| format!("{}: {}", branch.atom_id, branch.obstacle.unwrap_or_default()))
+            .map(|branch| format!("{}: {}", branch.atom_id, of(branch)))
             .collect();
-        let mut need = about_all(NeedKind::ToLand, "held", &title, named.join("; "), since);
+        let (title, why) = match held.as_slice() {
+            [one] => (one.title.clone(), format!("its branch cannot be landed yet: {}", of(one))),
+            all => (format!("{} branches cannot be landed yet", all.len()), named.join("; ")),
+        };
+        let mut need = about_all(NeedKind::ToLand, "held", &title, why, since);
         need.atom_id = only_atom(&held);
         let which = need.atom_id.as_deref().unwrap_or("--all");
         need.ways = vec![way("w", "look", format!("el land {which} --dry-run"))];

@@ -66,7 +66,8 @@ fn a_pull_request_is_a_row_and_an_entry_once_it_goes_no_further() {
     let mut found = board(&p);
     assert!(kinds(&found).is_empty(), "checks and reviews take their time");
     assert_eq!(found.pull_requests.items[0].pull_request.number, Some(12));
-    let branch = BranchToLand { atom_id: id.clone(), closed_at: p.now, obstacle: None };
+    let (atom_id, title) = (id.clone(), "one".to_owned());
+    let branch = BranchToLand { atom_id, title, closed_at: p.now, obstacle: None };
     ops::add_branches(&mut found, &[branch]);
     assert!(kinds(&found).is_empty(), "its branch lands at the forge");
 

@@ -6,7 +6,7 @@ import { CallError, get, post } from "./api";
 import { PRIORITIES, visible } from "./format";
 import { Modal } from "./modal";
 import { go } from "./router";
-import { atoms, board, markSent } from "./state";
+import { atoms, board, markSent, titleOf } from "./state";
 import type { AtomView } from "./types";
 
 export type Verb =
@@ -89,7 +89,7 @@ export async function ask(
   refused.value = null;
   const atom = get<AtomView>(`/api/atoms/${id}`);
   const begun = {
-    verb, id, title: knownTitle(id), seen: atom.then((known) => known.updated_at), more, done,
+    verb, id, title: titleOf(id) ?? "", seen: atom.then((known) => known.updated_at), more, done,
   };
   asked.value = begun;
   try {
@@ -246,16 +246,10 @@ function Refusal({ error, what }: { error: CallError; what: Asked }) {
   );
 }
 
-function knownRow(id: string | null) {
+function knownPriority(id: string | null): number {
+  if (!id) return 2;
   const rows = [...(board.value?.ready.items ?? []), ...(atoms.value?.values() ?? [])];
-  return rows.find((row) => row.id === id);
-}
-
-const knownPriority = (id: string | null) => knownRow(id)?.priority ?? 2;
-
-function knownTitle(id: string): string {
-  const need = board.value?.needs.items.find((one) => one.atom_id === id);
-  return need?.title ?? knownRow(id)?.title ?? "";
+  return rows.find((row) => row.id === id)?.priority ?? 2;
 }
 
 interface Filled {

@@ -24,6 +24,23 @@ export const skew = signal(0);
 /** The time that ages are reckoned from; moved on each second by `tick`. */
 export const clock = signal(Date.now());
 
+const titles = computed(() => {
+  const now = board.value;
+  const known = new Map<string, string>();
+  if (!now) return known;
+  for (const need of now.needs.items) if (need.atom_id) known.set(need.atom_id, need.title);
+  for (const run of now.running.items) known.set(run.atom_id, run.title);
+  for (const part of [now.ready, now.waiting, now.held]) {
+    for (const row of part.items) known.set(row.id, row.title);
+  }
+  return known;
+});
+
+/** The title of an atom, if the page knows it. */
+export function titleOf(id: string): string | undefined {
+  return atoms.value?.get(id)?.title ?? titles.value.get(id);
+}
+
 /** The atoms that are new to this person. */
 export const fresh = computed(() => new Set(board.value?.fresh ?? []));
 

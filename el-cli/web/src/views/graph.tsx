@@ -1,12 +1,13 @@
 // What waits for what, in layers, live, and the chain that takes the longest.
 
+import { Fragment } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get } from "../api";
 import { count, statusSign, visible } from "../format";
 import { useKeys } from "../keys";
 import { layOut, type Layout } from "../layers";
 import { address, setQuery } from "../router";
-import { atoms, board, loadAtoms, touched } from "../state";
+import { atoms, board, loadAtoms, titleOf, touched } from "../state";
 import type { AtomRow, Bond } from "../types";
 
 /** More atoms than these are folded: one node for each epic. */
@@ -126,7 +127,13 @@ function Longest({ layout, rows }: { layout: Layout; rows: Map<string, AtomRow> 
       <a href={`/a/${row.id}`}>{visible(row.title)}</a> ({word}).{" "}
       {waits.length > 0 && (
         <span class="needs">
-          You are waited for: {waits.map((id) => <a href={`/a/${id}`} key={id}>{id} </a>)}
+          You are waited for:{" "}
+          {waits.map((id, at) => (
+            <Fragment key={id}>
+              {at > 0 && ", "}
+              <a href={`/a/${id}`}>{visible(titleOf(id) ?? id)}</a>
+            </Fragment>
+          ))}
         </span>
       )}
     </p>

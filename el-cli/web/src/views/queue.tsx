@@ -8,7 +8,7 @@ import { age, count, dollars, localTime, statusSign, total, visible } from "../f
 import { chosenAtom, moveFocus, useKeys } from "../keys";
 import { New, Outlook } from "../looked";
 import { go } from "../router";
-import { board, clock, isReadOnly, sent } from "../state";
+import { board, clock, isReadOnly, sent, titleOf } from "../state";
 import type { AtomRow, DoneRow, Need, Part, PullRow, RunRow, WaitRow, Way } from "../types";
 
 /** The keys of an entry that the page can do by itself; the rest are commands to copy. */
@@ -366,7 +366,11 @@ function holdWords(row: WaitRow): string {
   const words = row.holds.map((hold) =>
     hold.by ?? hold.of ?? hold.parent ?? hold.epic ??
       (hold.until ? `until ${localTime(hold.until)}` : ""));
-  const named = [...new Set(words)].filter((word) => word !== "");
+  const inWords = (id: string) => {
+    const title = titleOf(id);
+    return title ? `“${title}”` : id;
+  };
+  const named = [...new Set(words)].filter((word) => word !== "").map(inWords);
   if (named.length === 0) return "";
   const more = named.length - 2;
   return `waits for ${named.slice(0, 2).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;

@@ -139,7 +139,7 @@ impl Snapshot {
                 });
             } else if bond.is_blocking() {
                 let via = via.map(str::to_owned);
-                holds.extend(self.unsettled(source, *bond == BondKind::WaitsFor, via));
+                holds.extend(self.hold_after_close(source, *bond == BondKind::WaitsFor, via));
             }
         }
     }
@@ -149,7 +149,7 @@ impl Snapshot {
     }
 
     /// A live run or an unmerged branch of an atom that is over, or also of a descendant.
-    fn unsettled(&self, id: &str, with_children: bool, via: Option<String>) -> Option<Hold> {
+    fn hold_after_close(&self, id: &str, with_children: bool, via: Option<String>) -> Option<Hold> {
         let looked_at = if with_children {
             self.nodes_below(id)
         } else {

@@ -151,7 +151,7 @@ mod tests {
     }
 
     /// A change of one place of a request: other bytes in a value, or a header less or more.
-    fn slips() -> impl Strategy<Value = Vec<(usize, usize, u8, Vec<u8>)>> {
+    fn any_changes() -> impl Strategy<Value = Vec<(usize, usize, u8, Vec<u8>)>> {
         let bytes = prop::collection::vec(any::<u8>(), 0..4);
         prop::collection::vec((0..5_usize, 0..40_usize, 0..4_u8, bytes), 0..4)
     }
@@ -159,7 +159,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_slip_in_any_byte_of_a_request_of_ours_is_refused(
-            slips in slips(),
+            slips in any_changes(),
             is_write in any::<bool>(),
         ) {
             let own = own_write();

@@ -144,6 +144,26 @@ fn results_are_brought_together_when_the_runs_have_ended_and_not_before() {
 }
 
 #[test]
+fn a_task_waits_for_the_merge_of_what_it_builds_on_where_that_is_asked_for() {
+    let mut plan = Plan::filed(&chapters());
+    let (one, index) = (plan.task("one"), plan.task("index"));
+    let ctx = plan.p.person();
+    ops::set_merge_gate(&mut plan.p.store, &ctx, true).unwrap();
+    plan.p.begin_push(&one);
+    assert_eq!([plan.work("done"), plan.work("done")], ["Task one", "Task two"]);
+    let Step::AwaitWork { work } = plan.advance() else { panic!("{:?}", plan.overview()) };
+    assert_eq!((work.ready.as_slice(), &work.waiting), (&[][..], &vec![index.clone()]));
+    let overview = plan.overview();
+    let task = overview.tasks.iter().find(|task| task.atom_id == index).unwrap();
+    assert_eq!((task.standing, &task.waits_for), (Standing::Waiting, &vec![one.clone()]));
+    assert_eq!(task.why, Some(format!("not merged yet: {one}")));
+
+    ops::forget_unmerged(&mut plan.p.store, &one).unwrap();
+    let Step::AwaitWork { work } = plan.advance() else { panic!("{:?}", plan.overview()) };
+    assert_eq!(work.ready, [index]);
+}
+
+#[test]
 fn a_plan_without_any_result_stops() {
     let mut plan = Plan::filed(&json!([task("one", &[])]));
     let failed = plan.fail();

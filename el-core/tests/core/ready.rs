@@ -260,25 +260,8 @@ fn what_builds_on_an_atom_waits_for_the_merge_of_its_branch_if_that_is_asked_for
     status(&mut p, Status::Closed);
     assert!(p.ready().is_empty());
 
-    let place = ops::NewPullRequest {
-        forge: "github",
-        repo: "github.com/acme/shop",
-        head_owner: "acme",
-        head_ref: "el/first",
-        base_ref: "main",
-        tip: "aa",
-        owns_branch: false,
-    };
-    let record = ops::begin_push(&mut p.store, &person, &first, &place).unwrap();
-    let merged = ops::SeenPullRequest {
-        state: PullRequestState::Merged,
-        detail: None,
-        base_ref: None,
-        merge_commit: Some("bb"),
-        merged_head: Some("aa"),
-    };
-    let key = (record.atom_id.as_str(), record.seq);
-    ops::pull_request_seen(&mut p.store, &person, key, &merged).unwrap();
+    p.begin_push(&first);
+    p.see_pull(&first, PullRequestState::Merged, None);
     assert_eq!(p.ready(), [epic, child, next]);
 }
 
@@ -289,16 +272,7 @@ fn turning_the_gate_on_holds_what_builds_on_open_pull_requests_and_off_frees_it(
     let person = person(p.now);
     ops::dep_add(&mut p.store, &person, &first, &next, BondKind::Blocks).unwrap();
     ops::close(&mut p.store, &person, &[&first], None, &Guard::default()).unwrap();
-    let place = ops::NewPullRequest {
-        forge: "github",
-        repo: "github.com/acme/shop",
-        head_owner: "acme",
-        head_ref: "el/first",
-        base_ref: "main",
-        tip: "aa",
-        owns_branch: false,
-    };
-    ops::begin_push(&mut p.store, &person, &first, &place).unwrap();
+    p.begin_push(&first);
     assert_eq!(p.ready(), std::slice::from_ref(&next));
     ops::set_merge_gate(&mut p.store, &person, true).unwrap();
     assert!(p.ready().is_empty());

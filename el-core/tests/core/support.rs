@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use el_core::model::{self, EndKind, ExitRecord, Timestamp};
+use el_core::model::{self, EndKind, ExitRecord, PullRequest, PullRequestState, Timestamp};
 use el_core::ops::{
     self, AtomFilter, ClaimRequest, ClaimedRun, Ending, HandedOver, NewAtom, Settled,
 };
@@ -135,6 +135,35 @@ impl Project {
         let policy = RetryPolicy::default();
         let ending = Ending::new(&exit, &policy, 0.5);
         ops::settle(&mut self.store, &ctx, &ending, |_| handed).unwrap()
+    }
+
+    /// An atom's branch is about to be pushed for a pull request.
+    pub(crate) fn begin_push(&mut self, id: &str) -> PullRequest {
+        let new = ops::NewPullRequest {
+            forge: "github",
+            repo: "github.com/acme/shop",
+            head_owner: "acme",
+            head_ref: "el/x",
+            base_ref: "main",
+            tip: "aa",
+            owns_branch: false,
+        };
+        let ctx = self.person();
+        ops::begin_push(&mut self.store, &ctx, id, &new).unwrap()
+    }
+
+    /// The forge says this of an atom's first pull request.
+    pub(crate) fn see_pull(&mut self, id: &str, state: PullRequestState, detail: Option<&str>) {
+        let is_merged = state == PullRequestState::Merged;
+        let seen = ops::SeenPullRequest {
+            state,
+            detail,
+            base_ref: None,
+            merge_commit: is_merged.then_some("bb"),
+            merged_head: is_merged.then_some("aa"),
+        };
+        let ctx = self.person();
+        ops::pull_request_seen(&mut self.store, &ctx, (id, 1), &seen).unwrap();
     }
 
     pub(crate) fn ready(&self) -> Vec<String> {

@@ -12,7 +12,7 @@ use crate::rules::orchestrate::{
     FilingState, Listed, Member, PlanSnapshot, Question, QuestionState, Round,
 };
 use crate::store::orchestration::{Asked, Orchestration, Planned, State, WholeCheck};
-use crate::store::{Tx, atom, bond, budget, orchestration};
+use crate::store::{Tx, atom, bond, budget, orchestration, unmerged};
 use crate::{Error, Result};
 
 /// Where an atom's metadata names the question that the atom asks.
@@ -141,6 +141,7 @@ fn load_members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
             is_running: found.run_id.is_some(),
             has_date: found.defer_until.is_some(),
             waits_for: waits.remove(&found.id).unwrap_or_default(),
+            unmerged: Vec::new(),
         };
         if plan.is_some_and(|plan| plan.ended_at.is_some()) && !found.status.is_over() {
             // A part of the nested plan is missing, and the plan does not go on alone.
@@ -151,9 +152,13 @@ fn load_members(tx: &Tx<'_>, epic: &str) -> Result<(Vec<Atom>, Vec<Member>)> {
     }
     // A finished dependency outside of the plan holds no member.
     let own: HashSet<String> = atoms.iter().map(|atom| atom.id.clone()).collect();
+    let unmerged = unmerged::list_closed(tx)?;
     for member in &mut members {
         let mut waits_for = Vec::new();
         for id in std::mem::take(&mut member.waits_for) {
+            if unmerged.contains(&id) {
+                member.unmerged.push(id.clone());
+            }
             if own.contains(&id)
                 || atom::find(tx, &id)?.is_some_and(|found| !found.status.is_over())
             {

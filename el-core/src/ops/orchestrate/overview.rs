@@ -7,7 +7,7 @@ use super::flow::{LoadedPlan, load_plan};
 use crate::Result;
 use crate::model::{Atom, Outcome, Run, Status};
 use crate::rules::orchestrate::{
-    Question, QuestionState, Standing, Step, find_contradiction, next_step, sort_members,
+    Member, Question, QuestionState, Standing, Step, find_contradiction, next_step, sort_members,
 };
 use crate::rules::retry::count_alike;
 use crate::store::orchestration::{Planned, State};
@@ -182,7 +182,8 @@ fn task_views(tx: &Tx<'_>, loaded: &LoadedPlan) -> Result<Vec<TaskView>> {
         let waits_for = member
             .waits_for
             .iter()
-            .filter(|id| own.get(id.as_str()).is_none_or(|found| !found.status.is_over()));
+            .filter(|id| own.get(id.as_str()).is_none_or(|found| !found.status.is_over()))
+            .chain(&member.unmerged);
         let standing = standings.get(&atom.id).copied().unwrap_or(Standing::Waiting);
         let live = last.filter(|run| run.is_live());
         views.push(TaskView {
@@ -194,7 +195,7 @@ fn task_views(tx: &Tx<'_>, loaded: &LoadedPlan) -> Result<Vec<TaskView>> {
             standing,
             layer: layers.get(&atom.id).copied().unwrap_or(0),
             waits_for: waits_for.cloned().collect(),
-            why: standing_reason(atom, standing, last),
+            why: standing_reason(atom, member, standing, last),
             assignee: atom.assignee.clone(),
             defer_until: atom.defer_until,
             tries: count_tries(tx, atom, &runs)?,
@@ -246,7 +247,12 @@ fn dropped_views(tx: &Tx<'_>, loaded: &LoadedPlan) -> Result<Vec<DroppedView>> {
     Ok(views)
 }
 
-fn standing_reason(atom: &Atom, standing: Standing, last: Option<&Run>) -> Option<String> {
+fn standing_reason(
+    atom: &Atom,
+    member: &Member,
+    standing: Standing,
+    last: Option<&Run>,
+) -> Option<String> {
     let said = last.and_then(|run| run.completion.as_ref());
     if let Some(contradiction) = said
         .and_then(|said| find_contradiction(said.status, atom.status, atom.close_reason.as_deref()))
@@ -257,6 +263,9 @@ fn standing_reason(atom: &Atom, standing: Standing, last: Option<&Run>) -> Optio
     match standing {
         Standing::Failed => atom.close_reason.clone().or(ended),
         Standing::Stuck => ended,
+        Standing::Waiting if !member.unmerged.is_empty() => {
+            Some(format!("not merged yet: {}", member.unmerged.join(", ")))
+        }
         // It is tried again.
         Standing::Ready => ended.filter(|_| {
             atom.retry_at.is_some()

@@ -18,6 +18,7 @@ fn member(id: &str, status: Status, waits_for: &[&str]) -> Member {
         is_running: false,
         has_date: false,
         waits_for: waits_for.iter().map(|d| (*d).to_owned()).collect(),
+        unmerged: Vec::new(),
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Member {
     pub has_date: bool,
     /// The atoms that must be over first.
     pub waits_for: Vec<String>,
+    /// Atoms that are closed, and whose branches must be merged first.
+    pub unmerged: Vec<String>,
 }
 
 /// The state of an atom in the plan.
@@ -110,7 +112,7 @@ pub fn sort_members(members: &[Member]) -> Work {
             |id: &String| places.get(id.as_str()).is_some_and(|at| members[*at].status.is_over());
         if stuck.contains(&n) {
             standings[n] = Standing::Held;
-        } else if !member.waits_for.iter().all(is_over) {
+        } else if !member.unmerged.is_empty() || !member.waits_for.iter().all(is_over) {
             standings[n] = Standing::Waiting;
         }
     }

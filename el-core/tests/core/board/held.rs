@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use el_core::model::{NeedKind, PullRequestState, Status};
-use el_core::ops::{self, BranchToLand, NewPullRequest, SeenPullRequest};
+use el_core::ops;
 
 use super::{board, kinds, set_status};
 use crate::support::Project;
@@ -36,55 +36,35 @@ fn with_pull(p: &mut Project, title: &str, number: u64) -> String {
     let id = p.create(title);
     set_status(p, &id, Status::Closed);
     let ctx = p.person();
-    let new = NewPullRequest {
-        forge: "github",
-        repo: "github.com/ada/shop",
-        head_owner: "ada",
-        head_ref: "el/x",
-        base_ref: "main",
-        tip: "abc",
-        owns_branch: true,
-    };
-    ops::begin_push(&mut p.store, &ctx, &id, &new).unwrap();
-    let url = format!("https://github.com/ada/shop/pull/{number}");
+    p.begin_push(&id);
+    let url = format!("https://github.com/acme/shop/pull/{number}");
     ops::pull_request_opened(&mut p.store, &ctx, (&id, 1), number, &url).unwrap();
     id
-}
-
-fn says(p: &mut Project, id: &str, state: PullRequestState, detail: Option<&str>) {
-    let ctx = p.person();
-    let seen =
-        SeenPullRequest { state, detail, base_ref: None, merge_commit: None, merged_head: None };
-    ops::pull_request_seen(&mut p.store, &ctx, (id, 1), &seen).unwrap();
 }
 
 #[test]
 fn a_pull_request_is_a_row_and_an_entry_once_it_goes_no_further() {
     let mut p = Project::new();
     let id = with_pull(&mut p, "Retry the upload", 12);
-    says(&mut p, &id, PullRequestState::Open, Some("waiting"));
-    let mut found = board(&p);
+    p.see_pull(&id, PullRequestState::Open, Some("waiting"));
+    let found = board(&p);
     assert!(kinds(&found).is_empty(), "checks and reviews take their time");
     assert_eq!(found.pull_requests.items[0].pull_request.number, Some(12));
-    let (atom_id, title) = (id.clone(), "one".to_owned());
-    let branch = BranchToLand { atom_id, title, closed_at: p.now, obstacle: None };
-    ops::add_branches(&mut found, &[branch]);
-    assert!(kinds(&found).is_empty(), "its branch lands at the forge");
 
     for (detail, told) in [
-        ("ready", "its pull request #12 can be merged: https://github.com/ada/shop/pull/12"),
-        ("failing", "its pull request #12 fails its checks: https://github.com/ada/shop/pull/12"),
+        ("ready", "its pull request #12 can be merged: https://github.com/acme/shop/pull/12"),
+        ("failing", "its pull request #12 fails its checks: https://github.com/acme/shop/pull/12"),
     ] {
-        says(&mut p, &id, PullRequestState::Open, Some(detail));
+        p.see_pull(&id, PullRequestState::Open, Some(detail));
         let found = board(&p);
         assert_eq!(kinds(&found), [(NeedKind::PullRequest, Some(id.as_str()))]);
         assert_eq!(found.needs.items[0].why, told);
     }
-    says(&mut p, &id, PullRequestState::Open, Some("ready"));
+    p.see_pull(&id, PullRequestState::Open, Some("ready"));
     let merge = format!("el pr merge {id}");
     assert!(board(&p).needs.items[0].ways.iter().any(|way| way.command == merge));
 
-    says(&mut p, &id, PullRequestState::Closed, None);
+    p.see_pull(&id, PullRequestState::Closed, None);
     let found = board(&p);
     assert_eq!(kinds(&found), [(NeedKind::PullRequest, Some(id.as_str()))]);
     assert!(found.needs.items[0].why.contains("was closed without being merged"));

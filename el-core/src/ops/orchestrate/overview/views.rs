@@ -99,7 +99,7 @@ pub struct TaskView {
     pub standing: Standing,
     /// Counts from 0; an atom waits only for atoms of lower layers.
     pub layer: usize,
-    /// Unfinished dependencies.
+    /// Dependencies that are not finished, or that have to be merged first.
     pub waits_for: Vec<String>,
     /// The reason for the state, unless the state is obvious.
     pub why: Option<String>,

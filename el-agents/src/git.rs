@@ -32,6 +32,7 @@ mod test_shop;
 mod untracked;
 mod upstream;
 mod worktree;
+mod worktree_list;
 
 pub use self::advance::{
     AdvanceResult, LandedBranch, advance_branch, find_files_in_the_way, find_obstacle, note_landed,
@@ -52,7 +53,7 @@ pub use self::linked::main_worktree;
 pub use self::merged_pull::MergedPull;
 pub use self::own::{OwnWorktree, WorkBranch};
 pub use self::remote::{PushResult, Remote};
-pub use self::repository::{Repository, Worktree, base_reference};
+pub use self::repository::{Repository, base_reference};
 pub use self::request::{Isolation, WorktreeRequest};
 pub use self::reverted::Revert;
 pub use self::step_over::StepOver;
@@ -60,3 +61,4 @@ pub use self::untracked::copy_untracked;
 pub use self::worktree::{
     PreparedWorktree, make_worktrees_folder, prepare_worktree, remove_worktree,
 };
+pub use self::worktree_list::Worktree;

@@ -24,13 +24,17 @@ const SYNONYMS: &[(&str, &str)] = &[
 pub(crate) fn nearest_verb<'a>(word: &str, verbs: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let word = SYNONYMS.iter().find(|(other, _)| *other == word).map_or(&*word, |(_, verb)| verb);
-    let slips = match word.chars().count() {
+    let most_slips = match word.chars().count() {
         0..=2 => 0,
         3..=4 => 1,
         _ => 2,
     };
     let distance = |verb: &&str| osa_distance(word, verb);
-    verbs.iter().copied().min_by_key(|verb| distance(verb)).filter(|verb| distance(verb) <= slips)
+    verbs
+        .iter()
+        .copied()
+        .min_by_key(|verb| distance(verb))
+        .filter(|verb| distance(verb) <= most_slips)
 }
 
 /// The command of `el` that a word is, or nearly is.

@@ -4,6 +4,7 @@ pub(crate) mod artifacts;
 pub(crate) mod atoms;
 pub(crate) mod board;
 pub(crate) mod bonds;
+pub(crate) mod branch_lines;
 pub(crate) mod comments;
 pub(crate) mod count;
 pub(crate) mod holds;

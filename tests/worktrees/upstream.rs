@@ -93,6 +93,10 @@ fn a_branch_begins_at_what_the_remote_has_now_or_had_last() {
         assert_eq!(seen.trim(), wanted);
     };
     push("first");
+    // Where work lands by pull requests, the remote is what it is compared with.
+    env.configure("isolate = \"worktree\"\nland_via = \"pr\"\nworktree_fetch = true\n");
+    begins_with("base.txt\nfirst");
+    env.git(&["update-ref", "refs/remotes/origin/main", "main"]);
     env.configure(settings);
     begins_with("base.txt");
     env.configure(&format!("{settings}worktree_fetch = true\n"));

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use super::call::{failed_call, retry_while_locked};
 use super::error::HalfMoved;
 use super::files::{Difference, Rollback, first_names};
-use super::repository::{Repository, Worktree, status_lines};
+use super::repository::Repository;
+use super::worktree_list::{Worktree, status_lines};
 use super::{Git, GitError};
 
 /// The note's name.

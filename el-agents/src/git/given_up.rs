@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::files::submodule_folders;
-use super::repository::{Repository, Worktree};
+use super::repository::Repository;
+use super::worktree_list::Worktree;
 use super::{Git, GitError};
 
 /// Prefix of the references that keep the work: `<atom>/<seconds since 1970>` follows.

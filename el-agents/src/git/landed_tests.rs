@@ -25,9 +25,12 @@ fn two_commits(first: &str, second: &str) -> (Shop, String) {
 #[track_caller]
 fn assert_landed(shop: &Shop, wanted: bool) {
     let tip = shop.at("el/t-1");
-    let repository = &shop.repository;
     let target = shop.at("main");
-    assert_eq!(repository.has_landed(&target, ATOM, &tip).unwrap(), wanted);
+    // A look at many branches reads the notes of all at once.
+    let noted = shop.repository.with_notes().unwrap();
+    for repository in [&shop.repository, &noted] {
+        assert_eq!(repository.has_landed(&target, ATOM, &tip).unwrap(), wanted);
+    }
 }
 
 fn record(shop: &Shop, head: &str, commit: &str) {

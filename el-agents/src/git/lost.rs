@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::files::{changed_on_disk, flagged_entries, submodule_folders};
-use super::repository::is_below;
+use super::worktree_list::is_below;
 use super::{Git, GitError, Worktree, ready};
 
 /// Folders that tools can make again.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::branch_names::{BranchPrefixes, existing_branch};
-use super::repository::{base_reference, status_lines};
+use super::repository::base_reference;
+use super::worktree_list::status_lines;
 use super::{Git, GitError};
 
 /// The tracker's own files in a worktree are no work of an agent's.

@@ -2,10 +2,12 @@
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::branch_names::BranchPrefixes;
-use super::{Git, GitError, linked};
+use super::worktree_list::{is_below, parse_worktrees};
+use super::{Git, GitError, Worktree, linked};
 
 /// A repository with a checkout.
 #[derive(Debug, Clone)]
@@ -14,19 +16,8 @@ pub struct Repository {
     top: PathBuf,
     prefix: PathBuf,
     pub(super) branch_prefixes: BranchPrefixes,
-}
-
-/// A worktree of the repository.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Worktree {
-    pub path: PathBuf,
-    /// The branch, in short; `None`: a detached HEAD.
-    pub branch: Option<String>,
-    /// The folder is not there any more.
-    pub is_missing: bool,
-    pub is_bare: bool,
-    /// Git was interrupted while making the worktree.
-    pub is_half_made: bool,
+    /// The references below `refs/el/`, if they were read once for many branches.
+    notes: Option<Arc<[(String, String)]>>,
 }
 
 /// The reference that tells where an atom's branch began.
@@ -64,13 +55,23 @@ impl Repository {
         let prefix = git.ask(&["rev-parse", "--show-prefix"])?;
         let (top, prefix) = (PathBuf::from(top), PathBuf::from(prefix));
         let branch_prefixes = BranchPrefixes::of_repository(&linked::repository_folder(&top));
-        Ok(Repository { git: Git::at(&top), top, prefix, branch_prefixes })
+        Ok(Repository { git: Git::at(&top), top, prefix, branch_prefixes, notes: None })
     }
 
     /// The same where all calls together end by a moment.
     #[must_use]
     pub(crate) fn with_deadline(&self, until: Instant) -> Repository {
         Repository { git: self.git.with_deadline(until), ..self.clone() }
+    }
+
+    /// The same with the facts that el noted about branches as they are now: looks at many branches
+    /// read them once.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(crate) fn with_notes(&self) -> Result<Repository, GitError> {
+        let notes = self.refs_below("refs/el/")?;
+        Ok(Repository { notes: Some(notes.into()), ..self.clone() })
     }
 
     /// Git in the top folder.
@@ -140,7 +141,11 @@ impl Repository {
     /// # Errors
     /// If git cannot be run.
     pub fn base_of(&self, atom: &str) -> Result<Option<String>, GitError> {
-        self.resolve_commit(&base_reference(atom))
+        let name = base_reference(atom);
+        match &self.notes {
+            Some(_) => Ok(self.refs_below(&name)?.pop().map(|(_, at)| at)),
+            None => self.resolve_commit(&name),
+        }
     }
 
     /// Returns the commits that landed an atom's branch at this tip: for each target, and for each
@@ -158,6 +163,10 @@ impl Repository {
     /// # Errors
     /// If git fails.
     pub(super) fn refs_below(&self, below: &str) -> Result<Vec<(String, String)>, GitError> {
+        if let Some(notes) = &self.notes {
+            let is_meant = |(name, _): &&(String, String)| is_below(name, below);
+            return Ok(notes.iter().filter(is_meant).cloned().collect());
+        }
         let said = self.git.ask(&["for-each-ref", "--format=%(refname) %(objectname)", below])?;
         Ok(said
             .lines()
@@ -201,7 +210,7 @@ impl Repository {
         let base = self.base_of(atom)?;
         let mut words = vec!["rev-list", "--merges", "--max-count=1", tip, "--not", target];
         words.extend(base.as_deref());
-        if self.git.ask(&words)?.is_empty() && self.has_work(target, tip)? {
+        if self.git.ask(&words)?.is_empty() && self.has_changes(target, tip)? {
             return Ok(true);
         }
         self.is_merge_empty(target, tip)
@@ -247,9 +256,11 @@ impl Repository {
     /// # Errors
     /// If git fails.
     pub fn has_work(&self, whole: &str, part: &str) -> Result<bool, GitError> {
-        if self.contains(whole, part)? {
-            return Ok(true);
-        }
+        Ok(self.contains(whole, part)? || self.has_changes(whole, part)?)
+    }
+
+    /// Returns true if a commit has others that change the same as those of another.
+    fn has_changes(&self, whole: &str, part: &str) -> Result<bool, GitError> {
         let said = self.git.ask(&["cherry", whole, part])?;
         // Without an unmerged line, the branch has merges alone, about which `git cherry` says
         // nothing.
@@ -300,56 +311,6 @@ impl Repository {
     }
 }
 
-/// Returns the lines of `git status` about uncommitted files. `but` names untracked files that el
-/// itself put there.
-///
-/// # Errors
-/// If git fails.
-pub(super) fn status_lines(
-    git: &Git,
-    untracked: bool,
-    but: &[String],
-) -> Result<Vec<String>, GitError> {
-    let all = if untracked { "--untracked-files=all" } else { "--untracked-files=no" };
-    // Git would look for changes in a submodule with the programs of the submodule's own
-    // configuration, and an agent may have written that. A submodule's other commit is told.
-    let words = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty", all];
-    let said = git.ask(&words)?;
-    let is_ours = |line: &str| {
-        line.strip_prefix("?? ").is_some_and(|path| but.iter().any(|ours| is_below(path, ours)))
-    };
-    Ok(said
-        .split('\0')
-        .filter(|line| !line.is_empty() && !is_ours(line))
-        .map(str::to_owned)
-        .collect())
-}
-
-/// Returns true if a path equals this file or folder, or lies below.
-pub(super) fn is_below(path: &str, folder: &str) -> bool {
-    let folder = folder.trim_end_matches('/');
-    path.trim_end_matches('/') == folder
-        || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
-}
-
-impl Worktree {
-    /// Lists the uncommitted changes. `but` names untracked files that el itself put there.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub fn uncommitted_changes(&self, but: &[String]) -> Result<Vec<String>, GitError> {
-        if self.is_missing { Ok(Vec::new()) } else { status_lines(&Git::at(&self.path), true, but) }
-    }
-
-    /// The same with all untracked files, for as long as git may look.
-    ///
-    /// # Errors
-    /// If git fails, or takes longer.
-    pub fn uncommitted_changes_until(&self, until: Instant) -> Result<Vec<String>, GitError> {
-        status_lines(&Git::at(&self.path).with_deadline(until), true, &[])
-    }
-}
-
 /// Finds the nearest `.git` in a folder or above, as far up as git looks.
 fn repository_folder(folder: &Path) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
@@ -365,26 +326,6 @@ fn repository_folder(folder: &Path) -> Option<PathBuf> {
         })
         .map(|above| above.join(".git"))
         .find(|path| path.symlink_metadata().is_ok())
-}
-
-fn parse_worktrees(text: &str) -> Vec<Worktree> {
-    let mut found: Vec<Worktree> = Vec::new();
-    for line in text.split('\0') {
-        if let Some(path) = line.strip_prefix("worktree ") {
-            let path = PathBuf::from(path);
-            found.push(Worktree { is_missing: !path.is_dir(), path, ..Worktree::default() });
-        } else if let Some(last) = found.last_mut() {
-            match line.split_once(' ') {
-                Some(("branch", name)) => {
-                    last.branch = Some(name.strip_prefix("refs/heads/").unwrap_or(name).to_owned())
-                }
-                None if line == "bare" => last.is_bare = true,
-                Some(("locked", "initializing")) => last.is_half_made = true,
-                _ => {}
-            }
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ pub struct Isolation {
     pub folder: PathBuf,
     /// The commit or branch at which branches begin; `None`: the checked-out commit.
     pub base: Option<String>,
+    /// Without a base, branches begin at the branch of the remote that the checked-out one follows.
+    #[serde(default)]
+    pub at_upstream: bool,
     /// The branch of a remote that `base` names is fetched before a branch begins there.
     #[serde(default)]
     pub fetch: bool,

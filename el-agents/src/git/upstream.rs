@@ -10,16 +10,24 @@ impl Repository {
     /// If git fails.
     pub fn known_tip(&self, branch: &str) -> Result<Option<String>, GitError> {
         let Some(tip) = self.branch_tip(branch)? else { return Ok(None) };
-        let name = format!("refs/heads/{branch}");
-        let said = self.git().ask(&["for-each-ref", "--format=%(upstream)", &name])?;
-        // An upstream may also be a branch of this repository, which is nobody's word on the work.
-        let upstream = match said.lines().next() {
-            Some(name) if name.starts_with("refs/remotes/") => self.resolve_commit(name)?,
-            _ => None,
+        let upstream = match self.upstream_of(branch)? {
+            Some(name) => self.resolve_commit(&format!("refs/remotes/{name}"))?,
+            None => None,
         };
         match upstream {
             Some(upstream) if self.contains(&upstream, &tip)? => Ok(Some(upstream)),
             _ => Ok(Some(tip)),
         }
+    }
+
+    /// The branch of a remote that a branch follows, such as `origin/main`. A branch of this
+    /// repository may be followed, too, which is nobody's word on the work.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(super) fn upstream_of(&self, branch: &str) -> Result<Option<String>, GitError> {
+        let name = format!("refs/heads/{branch}");
+        let said = self.git().ask(&["for-each-ref", "--format=%(upstream)", &name])?;
+        Ok(said.lines().next().and_then(|name| name.strip_prefix("refs/remotes/")).map(Into::into))
     }
 }

@@ -37,6 +37,12 @@ pub fn prepare_worktree(
 ) -> Result<PreparedWorktree, GitError> {
     let atom = wanted.atom;
     let mut repository = Repository::open_at(folder)?;
+    let isolation = &match (&isolation.base, repository.current_branch()) {
+        (None, Ok(branch)) if isolation.at_upstream => {
+            Isolation { base: repository.upstream_of(&branch)?, ..isolation.clone() }
+        }
+        _ => isolation.clone(),
+    };
     let git = repository.git().without_hooks();
     let head = repository.head_commit()?;
     let branch = repository.name_branch(atom, &isolation.branch_prefix)?;
@@ -205,8 +211,8 @@ pub fn remove_worktree(
         // may hold commits that exist nowhere else, so git is not forced then.
         let is_only_ours = !tree.is_missing
             && !tree.path.join(".gitmodules").exists()
-            && tree.uncommitted_changes(ours)?.is_empty()
-            && !tree.uncommitted_changes(&[])?.is_empty();
+            && tree.uncommitted_changes(&git, ours)?.is_empty()
+            && !tree.uncommitted_changes(&git, &[])?.is_empty();
         let force: &[&std::ffi::OsStr] = if is_only_ours { &["--force".as_ref()] } else { &[] };
         git.ask(
             &[&["worktree".as_ref(), "remove".as_ref()], force, &[tree.path.as_os_str()]].concat(),

@@ -1,5 +1,6 @@
 //! Looks at the branches of atoms.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use el_core::Store;
@@ -94,7 +95,7 @@ pub fn atom_branches_at(
     settings: &LandSettings,
     target: Option<String>,
 ) -> Result<Vec<AtomBranch>, LandError> {
-    let search = Search::begin(store, repository, settings, target)?;
+    let search = Search::new(store, repository, settings, target)?;
     let mut found = Vec::new();
     for atom in repository.atoms_with_branch()? {
         let branch = repository.branch_of(&atom)?;
@@ -108,7 +109,7 @@ pub fn atom_branches_at(
 /// Facts that are looked up once for all branches.
 pub(super) struct Search<'a> {
     store: &'a Store,
-    repository: &'a Repository,
+    repository: Repository,
     settings: &'a LandSettings,
     worktrees: Vec<Worktree>,
     folder: PathBuf,
@@ -116,24 +117,28 @@ pub(super) struct Search<'a> {
     target: Option<String>,
     /// The atoms with a live run.
     live: Vec<String>,
+    /// The last pull request of each atom.
+    pulls: HashMap<String, PullRequest>,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn begin(
+    pub(super) fn new(
         store: &'a Store,
-        repository: &'a Repository,
+        repository: &Repository,
         settings: &'a LandSettings,
         target: Option<String>,
     ) -> Result<Search<'a>, LandError> {
         let folder = settings.worktrees.canonicalize();
+        let pulls = ops::pull_requests(store, false)?;
         Ok(Search {
             store,
-            repository,
+            repository: repository.with_notes()?,
             settings,
             worktrees: repository.worktrees()?,
             folder: folder.unwrap_or_else(|_| settings.worktrees.clone()),
             target,
             live: ops::live_runs(store)?.into_iter().map(|run| run.atom_id).collect(),
+            pulls: pulls.into_iter().map(|one| (one.atom_id.clone(), one)).collect(),
         })
     }
 
@@ -175,21 +180,24 @@ impl<'a> Search<'a> {
             path: tree.map(|tree| tree.path.clone()),
             missing: tree.is_some_and(|tree| tree.is_missing),
             strayed_to,
-            uncommitted: tree.map_or(Ok(Vec::new()), |tree| tree.uncommitted_changes(put))?,
+            uncommitted: tree
+                .map_or(Ok(Vec::new()), |tree| tree.uncommitted_changes(repository.git(), put))?,
             commits,
             landed: has_landed && taken_back.is_none(),
             taken_back,
             live: self.live.iter().any(|atom| atom == id),
             ours: base.is_some(),
-            pull_request: known
-                .as_ref()
-                .map_or(Ok(Vec::new()), |atom| ops::pull_requests_of(self.store, &atom.id))?
-                .pop(),
+            pull_request: self.pulls.get(id).cloned(),
             reverts,
             closed_at: known.as_ref().and_then(|atom| atom.closed_at),
             reopened_at,
             parent: known.and_then(|atom| atom.parent_id),
         })
+    }
+
+    /// Returns true if the branch lands by a pull request, or has landed by it.
+    pub(super) fn is_pulled(&self, id: &str, tip: &str) -> bool {
+        self.pulls.get(id).is_some_and(|one| one.carries(tip))
     }
 
     fn worktree_of(&self, id: &str, branch: &str) -> Option<&Worktree> {

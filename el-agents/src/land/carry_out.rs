@@ -262,7 +262,9 @@ impl Lander<'_> {
             let item = &mut self.items[link.item];
             let branch = item.branch.as_deref().unwrap_or_default();
             let tree = self.repository.checkout_of(branch)?;
-            let uncommitted = tree.map_or(Ok(Vec::new()), |tree| tree.uncommitted_changes(put))?;
+            let git = self.repository.git();
+            let uncommitted =
+                tree.map_or(Ok(Vec::new()), |tree| tree.uncommitted_changes(git, put))?;
             let why = if ops::get_atom(self.store, &item.atom_id)?.status != Status::Closed {
                 "it is not closed any more"
             } else if self.repository.branch_tip(branch)? != item.tip {

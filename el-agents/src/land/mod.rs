@@ -33,6 +33,7 @@ pub use self::commit_left::commit_left;
 pub use self::configuration::hold_configuration;
 pub use self::each::{Base, check_each, foresee_each};
 pub use self::error::LandError;
+pub(crate) use self::plan::plan_any;
 pub use self::plan::{LandItem, LandOutcome, plan_landing};
 pub use self::plan_check::{
     PlanBranch, PlanBranches, PlanCheck, PlanCheckEnd, PlanCheckEvent, check_plan, plan_branches,

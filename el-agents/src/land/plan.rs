@@ -1,5 +1,6 @@
 //! Decides about each branch from the observed state alone.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use el_core::model::{Status, Timestamp};
@@ -91,9 +92,23 @@ pub struct LandItem {
     pub(super) parent: Option<String>,
 }
 
-/// Decides about each branch, in the order in which the atoms were closed. `wanted`: ids of atoms;
-/// `None`: every closed atom.
+/// Decides about each branch to be landed here, in the order in which the atoms were closed.
+/// `wanted`: ids of atoms; `None`: every closed atom, except those that land by a pull request.
 pub fn plan_landing(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<LandItem> {
+    let mut items = plan_any(branches, wanted);
+    if wanted.is_none() {
+        let is_pulled = |branch: &&AtomBranch| {
+            branch.pull_request.as_ref().is_some_and(|one| one.carries(&branch.tip))
+        };
+        let pulled: HashSet<&str> =
+            branches.iter().filter(is_pulled).map(|branch| branch.atom_id.as_str()).collect();
+        items.retain(|item| !pulled.contains(item.atom_id.as_str()));
+    }
+    items
+}
+
+/// The same wherever the branches land.
+pub(crate) fn plan_any(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<LandItem> {
     let is_wanted =
         |branch: &&AtomBranch| wanted.is_none_or(|wanted| wanted.contains(&branch.atom_id));
     let mut items = Vec::new();
@@ -293,6 +308,26 @@ mod tests {
             (one.commits, one.uncommitted) = (0, vec!["?? x".to_owned()]);
         };
         assert_eq!(with(&nothing_committed), (Uncommitted, 1));
+    }
+
+    #[test]
+    fn what_lands_by_a_pull_request_lands_here_at_a_persons_word_alone() {
+        use el_core::model::{PullRequest, PullRequestState};
+        let with = |state, pushed: &str| {
+            let mut one = branch("a", 1);
+            let time = Timestamp::from_micros(0);
+            let mut pull = PullRequest::new("a", 1, "github", "github.com/acme/shop", time);
+            (pull.state, pull.pushed) = (state, Some(pushed.repeat(40)));
+            one.pull_request = Some(pull);
+            let one = [one];
+            let named = outcomes(&one, Some(&["a".to_owned()]))[0].1;
+            (named, outcomes(&one, None).len(), plan_any(&one, None).len())
+        };
+        use LandOutcome::ToLand;
+        assert_eq!(with(PullRequestState::Open, "2"), (ToLand, 0, 1));
+        assert_eq!(with(PullRequestState::Merged, "1"), (ToLand, 0, 1));
+        assert_eq!(with(PullRequestState::Merged, "2"), (ToLand, 1, 1), "a further commit");
+        assert_eq!(with(PullRequestState::Closed, "1"), (ToLand, 1, 1));
     }
 
     #[test]

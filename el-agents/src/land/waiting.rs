@@ -35,7 +35,7 @@ pub fn branches_to_land(
     let lacking = format!("--no-merged={}", known.as_deref().unwrap_or(target));
     let form = "--format=%(refname:lstrip=2) %(objectname)";
     let names = repository.git().ask(&["for-each-ref", form, &lacking, "refs/heads"])?;
-    let search = Search::begin(store, repository, settings, known)?;
+    let search = Search::new(store, repository, settings, known)?;
     let mut branches = Vec::new();
     for line in names.lines().take(MOST) {
         let Some((name, tip)) = line.split_once(' ') else { continue };
@@ -43,7 +43,8 @@ pub fn branches_to_land(
         let is_closed = |atom: el_core::model::Atom| {
             atom.id == id && atom.status == Status::Closed && atom.run_id.is_none()
         };
-        if !ops::get_atom(store, id).is_ok_and(is_closed) {
+        // The plan would leave it out, and git need not be asked.
+        if search.is_pulled(id, tip) || !ops::get_atom(store, id).is_ok_and(is_closed) {
             continue;
         }
         match search.atom_branch(id, name.to_owned(), tip.to_owned()) {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use el_core::Store;
-use el_core::model::PullRequest;
+use el_core::model::{PullRequest, PullRequestState};
 use el_core::ops;
 
 use super::item::{PullItem, PullOutcome};
@@ -13,7 +13,7 @@ use super::stack::{Stacked, find_stacked, stack_base, step_over};
 use super::texts::{Texts, compose, template};
 use super::{PullError, adopt, look_at, update};
 use crate::forge::{ForgeError, NewRequest};
-use crate::land::{Base, atom_branches_at, check_each, foresee_each, plan_landing};
+use crate::land::{Base, atom_branches_at, check_each, foresee_each, plan_any};
 
 /// The time between two writes: a forge takes ten in a row for a machine gone wild.
 const PACE: Duration = Duration::from_secs(2);
@@ -29,11 +29,14 @@ pub fn open_all(
     store: &mut Store,
     wanted: Option<&[String]>,
 ) -> Result<Vec<PullItem>, PullError> {
-    let live = ops::pull_requests(store, true)?;
-    let is_wanted = |one: &&PullRequest| wanted.is_none_or(|wanted| wanted.contains(&one.atom_id));
-    let live: Vec<PullRequest> = live.iter().filter(is_wanted).cloned().collect();
-    // One that was merged or closed meanwhile takes no more commits.
-    look_at(store, &run.land.ctx(), run.repository, run.forge, &live)?;
+    let mut known = ops::pull_requests(store, false)?;
+    let is_wanted = |one: &PullRequest| wanted.is_none_or(|wanted| wanted.contains(&one.atom_id));
+    // One that was merged or closed meanwhile takes no more commits; one that was closed may be
+    // open again.
+    known.retain(|one| {
+        is_wanted(one) && (one.state.is_live() || one.state == PullRequestState::Closed)
+    });
+    look_at(store, &run.land.ctx(), run.repository, run.forge, &known)?;
     let mut items = plan(run, store, wanted)?;
     let mut texts = Vec::new();
     for item in &mut items {
@@ -72,7 +75,7 @@ pub fn open_all(
                 item.hold(PullOutcome::Failed, format!("{error}; {}", error.hint()));
             }
             Err(PullError::Git(error)) => {
-                item.hold(PullOutcome::Failed, error.to_string());
+                item.hold(PullOutcome::Failed, format!("{error}; {}", error.hint()));
                 stop = Some(error.to_string());
             }
             Err(error) => return Err(error),
@@ -90,7 +93,7 @@ fn plan(
     let (repository, settings) = (run.repository, run.land.settings);
     let target = Some(run.base_commit.to_owned());
     let branches = atom_branches_at(store, repository, settings, target)?;
-    let mut items = plan_landing(&branches, wanted);
+    let mut items = plan_any(&branches, wanted);
     let stacked = find_stacked(run, store, &mut items)?;
     step_over(run, store, &mut items)?;
     let name = run.place.base_name();

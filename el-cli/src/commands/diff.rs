@@ -81,7 +81,10 @@ pub(crate) fn find_difference(app: &App, atom: &str, form: Form) -> Result<Diffe
     };
     let tree = repository.checkout_of(&branch)?.filter(|tree| !tree.is_missing);
     let uncommitted = match &tree {
-        Some(tree) => tree.uncommitted_changes(&app.settings()?.put_into_worktrees()?)?,
+        Some(tree) => {
+            let put = app.settings()?.put_into_worktrees()?;
+            tree.uncommitted_changes(repository.git(), &put)?
+        }
         None => Vec::new(),
     };
     // While the worktree exists, uncommitted changes count as well.

@@ -11,9 +11,10 @@ use crate::app::App;
 use crate::complete;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::output::branch_lines::{BranchLines, print_branches};
 use crate::output::page::Page;
 use crate::output::progress::Progress;
-use crate::output::{sanitize, style, time};
+use crate::output::time;
 
 /// Land the finished work of agents: merge their branches in turn, and check before any is kept
 #[derive(Debug, clap::Args)]
@@ -41,7 +42,7 @@ pub(crate) struct Args {
     #[arg(value_name = "ATOM", required_unless_present = "all", conflicts_with = "all",
         add = complete::all_atoms())]
     atoms: Vec<String>,
-    /// Every closed atom with a branch that has not landed
+    /// Every closed atom with a branch that has not landed, unless a pull request brings it in
     #[arg(long)]
     all: bool,
     /// The target branch [default: the setting land_onto, or the current branch]
@@ -60,9 +61,6 @@ pub(crate) struct Args {
     #[arg(long)]
     allow_config: bool,
 }
-
-/// Lines of the end of a detail that people see.
-const DETAIL_LINES: usize = 8;
 
 /// The answer.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -214,32 +212,19 @@ fn report_landing(app: &App, onto: &str, dry_run: bool, items: &[LandItem]) -> R
 }
 
 fn print_items(page: &mut Page, onto: &str, items: &[LandItem]) {
-    for item in items {
-        let id = page.paint(style::ID, &item.atom_id);
-        let style = if item.outcome.is_failure() { style::WARNING } else { style::GOOD };
-        let outcome = page.paint(style, &describe_outcome(item.outcome, onto));
-        page.push_line(format!("{id}  {outcome}"));
-        if page.is_quiet() {
-            continue;
-        }
-        if let Some(detail) = &item.detail {
-            let lines: Vec<&str> = detail.lines().collect();
-            for line in &lines[lines.len().saturating_sub(DETAIL_LINES)..] {
-                page.push_line(format!("  {}", sanitize::one_line(line)));
-            }
-        }
-        for revert in &item.brings_back {
-            let short = revert.get(..12).unwrap_or(revert);
-            page.push_line(format!("  what {short} took back is brought in again"));
-        }
-        if let Some(atom) = &item.conflict_atom {
-            page.push_line(format!("  {} is filed to resolve it", page.paint(style::ID, atom)));
-        }
-    }
-    if items.is_empty() && !page.is_quiet() {
-        let text = page.paint(style::DIM, "nothing to bring in");
-        page.push_line(text);
-    }
+    let brought_back = |revert: &String| {
+        let short = revert.get(..12).unwrap_or(revert);
+        format!("what {short} took back is brought in again")
+    };
+    let lines = items.iter().map(|item| BranchLines {
+        atom_id: &item.atom_id,
+        is_failure: item.outcome.is_failure(),
+        outcome: describe_outcome(item.outcome, onto),
+        facts: item.brings_back.iter().map(brought_back).collect(),
+        detail: item.detail.as_deref(),
+        conflict_atom: item.conflict_atom.as_deref(),
+    });
+    print_branches(page, "nothing to bring in", lines);
 }
 
 fn describe_outcome(outcome: LandOutcome, onto: &str) -> String {

@@ -111,6 +111,7 @@ impl Settings {
         Ok(Some(Isolation {
             folder: self.worktrees_folder()?,
             base: self.optional_text("worktree_base", name)?,
+            at_upstream: self.lands_by_pull_request()?,
             fetch: self.value("worktree_fetch", name)? == Value::Bool(true),
             is_own_base: false,
             branch_prefix: self.optional_text("branch_prefix", None)?.unwrap_or_default(),

@@ -74,4 +74,39 @@ pub struct PullRequest {
 impl PullRequest {
     /// The value of `_type` in every row.
     pub const RECORD_TYPE: &'static str = "pull_request";
+
+    /// One whose push is about to begin.
+    pub fn new(atom: &str, seq: i64, forge: &str, repo: &str, now: Timestamp) -> PullRequest {
+        PullRequest {
+            record_type: PullRequest::RECORD_TYPE,
+            atom_id: atom.to_owned(),
+            seq,
+            forge: forge.to_owned(),
+            repo: repo.to_owned(),
+            head_owner: String::new(),
+            head_ref: String::new(),
+            base_ref: String::new(),
+            pushing: None,
+            pushed: None,
+            number: None,
+            url: None,
+            state: PullRequestState::Pushing,
+            detail: None,
+            merge_commit: None,
+            merged_head: None,
+            created_at: now,
+            seen_at: None,
+            next_look: None,
+            failures: 0,
+            owns_branch: false,
+        }
+    }
+
+    /// Returns true if a branch with this tip lands by the pull request, or has landed by it.
+    /// Commits that came after the merge have not.
+    pub fn carries(&self, tip: &str) -> bool {
+        let is_tip = |commit: &Option<String>| commit.as_deref() == Some(tip);
+        let is_merged = self.state == PullRequestState::Merged;
+        self.state.is_live() || is_merged && (is_tip(&self.pushed) || is_tip(&self.merged_head))
+    }
 }

@@ -61,27 +61,12 @@ pub fn begin_push(
                 }
             }
             None => PullRequest {
-                record_type: PullRequest::RECORD_TYPE,
-                atom_id,
-                seq,
-                forge: new.forge.to_owned(),
-                repo: new.repo.to_owned(),
                 head_owner: new.head_owner.to_owned(),
                 head_ref: new.head_ref.to_owned(),
                 base_ref: new.base_ref.to_owned(),
                 pushing: Some(new.tip.to_owned()),
-                pushed: None,
-                number: None,
-                url: None,
-                state: PullRequestState::Pushing,
-                detail: None,
-                merge_commit: None,
-                merged_head: None,
-                created_at: ctx.now,
-                seen_at: None,
-                next_look: None,
-                failures: 0,
                 owns_branch: new.owns_branch,
+                ..PullRequest::new(&atom_id, seq, new.forge, new.repo, ctx.now)
             },
         };
         pull_request::put(tx, &one)?;
@@ -256,19 +241,13 @@ pub fn remark_rounds(store: &Store, id: &str) -> Result<i64> {
     store.read(|tx| pull_request::remark_rounds(tx, id))
 }
 
-/// The latest pull request of each of these atoms that has one, in their order.
+/// The latest pull request of each of these atoms that has one.
 ///
 /// # Errors
 ///
 /// If the database cannot be read.
 pub fn latest_pull_requests(store: &Store, atoms: &[&str]) -> Result<Vec<PullRequest>> {
-    store.read(|tx| {
-        let mut found = Vec::new();
-        for atom in atoms {
-            found.extend(pull_request::of_atom(tx, atom)?.pop());
-        }
-        Ok(found)
-    })
+    store.read(|tx| pull_request::latest_of(tx, atoms))
 }
 
 fn find(tx: &Tx<'_>, (atom, seq): (&str, i64)) -> Result<PullRequest> {

@@ -8,6 +8,10 @@ const COLUMNS: &str = "atom_id, seq, forge, repo, head_owner, head_ref, base_ref
     number, url, state, detail, merge_commit, merged_head, created_at, seen_at, next_look, \
     failures, owns_branch";
 
+/// SQL: no later pull request of the atom `p.atom_id` is known.
+const IS_LATEST: &str =
+    "p.seq = (SELECT max(o.seq) FROM pull_requests o WHERE o.atom_id = p.atom_id)";
+
 fn from_row(row: &Row<'_>) -> engine::Result<PullRequest> {
     let state: String = row.get(11)?;
     let time = |at: Option<i64>| at.map(Timestamp::from_micros);
@@ -88,6 +92,19 @@ pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<PullRequest>> {
     rows.collect::<engine::Result<_>>().doing("read pull requests")
 }
 
+/// The latest pull request of each of these atoms that has one.
+pub(crate) fn latest_of(tx: &Tx<'_>, atoms: &[&str]) -> Result<Vec<PullRequest>> {
+    let ids = serde_json::to_string(atoms).expect("a list of texts is JSON");
+    let mut statement = tx
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM pull_requests p
+             WHERE p.atom_id IN (SELECT value FROM json_each(?1)) AND {IS_LATEST}"
+        ))
+        .doing("read pull requests")?;
+    let rows = statement.query_map([ids], from_row).doing("read pull requests")?;
+    rows.collect::<engine::Result<_>>().doing("read pull requests")
+}
+
 /// The pull request of this number.
 pub(crate) fn by_number(
     tx: &Tx<'_>,
@@ -107,11 +124,7 @@ pub(crate) fn by_number(
 
 /// The latest pull request of each atom; `live`: only those that can still be merged.
 pub(crate) fn latest(tx: &Tx<'_>, live: bool) -> Result<Vec<PullRequest>> {
-    let which = if live {
-        "state IN ('pushing','opening','open','queued')"
-    } else {
-        "seq = (SELECT max(o.seq) FROM pull_requests o WHERE o.atom_id = p.atom_id)"
-    };
+    let which = if live { "state IN ('pushing','opening','open','queued')" } else { IS_LATEST };
     let mut statement = tx
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM pull_requests p WHERE {which} ORDER BY created_at, atom_id"

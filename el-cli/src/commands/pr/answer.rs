@@ -9,12 +9,10 @@ use serde::Serialize;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::output::branch_lines::{BranchLines, print_branches};
 use crate::output::page::Page;
 use crate::output::pull_requests::{number_text, state_style, state_words};
 use crate::output::{sanitize, style, time};
-
-/// Lines of the end of a detail that people see.
-const DETAIL_LINES: usize = 8;
 
 /// The answer of `el pr`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -132,31 +130,15 @@ fn print_opening(page: &mut Page, data: &Opening<'_>) {
             data.remote, data.base, data.repo
         ));
     }
-    for item in data.items {
-        let id = page.paint(style::ID, &item.atom_id);
-        let style = if item.outcome.is_failure() { style::WARNING } else { style::GOOD };
-        let outcome = page.paint(style, &outcome_words(item, data.base));
-        page.push_line(format!("{id}  {outcome}"));
-        if page.is_quiet() {
-            continue;
-        }
-        if let Some(url) = item.pull_request.as_ref().and_then(|one| one.url.as_ref()) {
-            page.push_line(format!("  {}", sanitize::one_line(url)));
-        }
-        if let Some(detail) = &item.detail {
-            let lines: Vec<&str> = detail.lines().collect();
-            for line in &lines[lines.len().saturating_sub(DETAIL_LINES)..] {
-                page.push_line(format!("  {}", sanitize::one_line(line)));
-            }
-        }
-        if let Some(atom) = &item.conflict_atom {
-            page.push_line(format!("  {} is filed to resolve it", page.paint(style::ID, atom)));
-        }
-    }
-    if data.items.is_empty() && !page.is_quiet() {
-        let text = page.paint(style::DIM, "nothing to open");
-        page.push_line(text);
-    }
+    let lines = data.items.iter().map(|item| BranchLines {
+        atom_id: &item.atom_id,
+        is_failure: item.outcome.is_failure(),
+        outcome: outcome_words(item, data.base),
+        facts: item.pull_request.iter().filter_map(|one| one.url.clone()).collect(),
+        detail: item.detail.as_deref(),
+        conflict_atom: item.conflict_atom.as_deref(),
+    });
+    print_branches(page, "nothing to open", lines);
 }
 
 fn outcome_words(item: &PullItem, base: &str) -> String {

@@ -37,13 +37,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     loop {
         let found = watch.look(&mut app.open_for_writing()?, args.once)?;
         if args.once {
-            report(app, found.seen, found.given)?;
+            print_listing(app, found.seen, found.given)?;
             return Ok(Exit::Done);
         }
         let is_over = found.seen.iter().all(|one| !one.state.is_live());
         let shown = if is_first { found.seen } else { found.changed };
         if !shown.is_empty() || !found.given.is_empty() {
-            report(app, shown, found.given)?;
+            print_listing(app, shown, found.given)?;
         }
         for item in found.updated.iter().filter(|item| item.outcome.is_failure()) {
             let why = item.detail.as_deref().unwrap_or("it cannot be pushed");
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
 }
 
-fn report(app: &App, items: Vec<PullRequest>, given: Vec<(String, Given)>) -> Result<()> {
+fn print_listing(app: &App, items: Vec<PullRequest>, given: Vec<(String, Given)>) -> Result<()> {
     let listing = Listing::new(items).with_given(given);
     let now = app.now();
     app.printer.emit(&listing, |page| listing.print(page, now))

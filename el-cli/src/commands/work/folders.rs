@@ -50,7 +50,8 @@ pub(crate) fn folder_remarks(agents: &[Served], at_once: usize) -> Vec<String> {
 pub(crate) fn uncommitted_files(folder: &Path) -> Option<String> {
     let repository = Repository::open_at(folder).ok()?;
     let tree = Worktree { path: repository.top().to_owned(), ..Worktree::default() };
-    let lines = tree.uncommitted_changes_until(Instant::now() + LIMIT).ok()?;
+    let git = repository.git().with_deadline(Instant::now() + LIMIT);
+    let lines = tree.uncommitted_changes(&git, &[]).ok()?;
     let files: Vec<_> = lines
         .iter()
         // A line is two letters, a space and the name.

@@ -2,8 +2,6 @@
 
 use el_agents::land::{LandItem, LandOutcome, atom_branches, hold_configuration, plan_landing};
 use el_agents::worker::WorkOptions;
-use el_core::model::PullRequestState;
-use el_core::ops;
 
 use super::live::Listener;
 use crate::app::App;
@@ -19,9 +17,7 @@ pub(super) fn suggest_landing(app: &App, options: &WorkOptions, listener: &mut L
         return;
     }
     // The work is done, also if git fails now; `el land` reports the error again.
-    let Ok(items) = items_to_land(app, None).and_then(|items| land_here(app, items)) else {
-        return;
-    };
+    let Ok(items) = items_to_land(app, None) else { return };
     let ids = |outcome: LandOutcome| -> Vec<String> {
         let of_it = items.iter().filter(|item| item.outcome == outcome);
         of_it.map(|item| item.atom_id.clone()).collect()
@@ -53,15 +49,6 @@ pub(super) fn suggest_landing(app: &App, options: &WorkOptions, listener: &mut L
             ));
         }
     });
-}
-
-/// Leaves out the branches that land by a pull request.
-fn land_here(app: &App, mut items: Vec<LandItem>) -> Result<Vec<LandItem>> {
-    let ids: Vec<&str> = items.iter().map(|item| item.atom_id.as_str()).collect();
-    let mut pulls = ops::latest_pull_requests(&app.open_for_reading()?, &ids)?;
-    pulls.retain(|pull| pull.state.is_live() || pull.state == PullRequestState::Merged);
-    items.retain(|item| pulls.iter().all(|pull| pull.atom_id != item.atom_id));
-    Ok(items)
 }
 
 /// What can be landed of these atoms; `None`: of all.

@@ -232,7 +232,8 @@ pub(super) static KEYS: &[Key] = &[
         None,
         Scope::Agent,
         Class::Free,
-        "Where branches begin; unset: at the commit that is checked out",
+        "Where branches begin; unset: at the commit that is checked out, or with land_via = \"pr\" \
+         at the branch of the remote that is followed there",
     ),
     key(
         "worktree_fetch",
@@ -240,8 +241,8 @@ pub(super) static KEYS: &[Key] = &[
         Some("false"),
         Scope::Agent,
         Class::Trusted,
-        "A branch of a remote that `worktree_base` names, such as `origin/main`, is fetched before \
-         a branch begins there",
+        "A branch of a remote at which others begin, such as `origin/main`, is fetched before one \
+         begins there",
     ),
     key(
         "worktree_copy",

@@ -20,12 +20,10 @@ const NAMED: usize = 5;
 /// another.
 pub fn add_branches(board: &mut Board, branches: &[BranchToLand]) {
     let is_told = |branch: &&BranchToLand| {
-        // A branch with a pull request lands there.
-        board.pull_requests.items.iter().any(|row| row.atom.id == branch.atom_id)
-            || board.needs.items.iter().any(|need| {
-                matches!(need.kind, NeedKind::Conflict | NeedKind::LandCheck)
-                    && need.atom_id.as_ref() == Some(&branch.atom_id)
-            })
+        board.needs.items.iter().any(|need| {
+            matches!(need.kind, NeedKind::Conflict | NeedKind::LandCheck)
+                && need.atom_id.as_ref() == Some(&branch.atom_id)
+        })
     };
     let (ready, held): (Vec<_>, Vec<_>) = branches
         .iter()

@@ -53,10 +53,11 @@ pub(super) fn add_pulls(
     }
     // One that was closed without a merge has put its atom off.
     let (held, _) = rows::list_held(tx, COUNTED)?;
-    for id in held.iter().take(RANKED) {
-        let last = pull_request::of_atom(tx, id)?.pop();
-        let Some(one) = last.filter(|one| one.state == PullRequestState::Closed) else { continue };
-        let Some(atom) = rows::atom_row(tx, id)? else { continue };
+    let ids: Vec<&str> = held.iter().take(RANKED).map(String::as_str).collect();
+    let mut last = pull_request::latest_of(tx, &ids)?;
+    last.retain(|one| one.state == PullRequestState::Closed);
+    for one in last {
+        let Some(atom) = rows::atom_row(tx, &one.atom_id)? else { continue };
         if atom.status == Status::Deferred {
             add_pull(tx, &atom, &one, "was closed without being merged", None, found)?;
         }

@@ -43,6 +43,25 @@ impl Shop {
         id
     }
 
+    /// The same, with a pull request that is ready for review.
+    #[track_caller]
+    fn opened(&self, file: &str) -> String {
+        let id = self.finished(file, "one");
+        self.env.el(&["pr", &id, "--ready"]).ok();
+        id
+    }
+
+    /// A closed atom that builds on another, from whose branch its own begins.
+    #[track_caller]
+    fn finished_on(&self, below: &str, file: &str, text: &str) -> String {
+        let id = self.env.create(&format!("Write {file}"), &[]);
+        self.env.el(&["dep", "add", below, &id]).ok();
+        self.env.git(&["branch", "--quiet", &format!("el/{id}"), &format!("el/{below}")]);
+        self.commit(&id, file, text);
+        self.env.el(&["close", &id]).ok();
+        id
+    }
+
     /// Commits a file on an atom's branch, in a worktree that is kept.
     #[track_caller]
     fn commit(&self, id: &str, file: &str, text: &str) {
@@ -77,7 +96,41 @@ impl Shop {
         list["items"][0].clone()
     }
 
+    /// Asks GitHub what became of them.
+    #[track_caller]
+    fn watch(&self) -> Value {
+        self.env.robot(&["pr", "watch", "--once"])
+    }
+
     fn merge(&self, number: u64, method: &str) {
         self.github.control(json!({ "do": "merge", "number": number, "method": method }));
+    }
+
+    /// Changes settings of the repository at GitHub.
+    fn set(&self, mut settings: Value) {
+        settings["do"] = json!("set");
+        self.github.control(settings);
+    }
+
+    /// A check of the first pull request ends so.
+    fn check(&self, name: &str, conclusion: &str) {
+        self.github.control(json!({
+            "do": "check", "number": 1, "name": name, "conclusion": conclusion,
+        }));
+    }
+
+    /// Somebody requests changes of the first pull request; `more`: further values of the review.
+    fn request_changes(&self, association: &str, body: &str, more: Value) {
+        let mut review = json!({
+            "do": "review", "number": 1, "state": "CHANGES_REQUESTED", "author": "bob",
+            "association": association, "body": body,
+        });
+        review.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+        self.github.control(review);
+    }
+
+    /// The branch at GitHub, as `git ls-remote` tells it; empty: there is none.
+    fn branch_there(&self, branch: &str) -> String {
+        self.env.git(&["ls-remote", "origin", &format!("refs/heads/{branch}")])
     }
 }

@@ -10,8 +10,8 @@ mod gh;
 mod repo_name;
 mod waits;
 
-pub use self::error::ForgeError;
-pub use self::gh::{FoundIssues, GhCall, GithubCli, IssueChange, IssueFilter, run as run_gh};
+pub use self::error::{ForgeError, ForgeProgram};
+pub use self::gh::{FoundIssues, GithubCli, IssueChange, IssueFilter};
 pub use self::repo_name::RepoName;
 pub use self::waits::{ForgeWait, ForgeWaits};
 
@@ -35,6 +35,17 @@ pub enum MergeMethod {
     Squash,
     Merge,
     Rebase,
+}
+
+impl MergeMethod {
+    /// The word in the settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            MergeMethod::Squash => "squash",
+            MergeMethod::Merge => "merge",
+            MergeMethod::Rebase => "rebase",
+        }
+    }
 }
 
 /// The end of a pull request, or none.
@@ -87,8 +98,17 @@ pub struct RequestFacts {
     pub conflict: Conflict,
     /// The base takes only branches that have all of it, and this one has not.
     pub is_behind: bool,
+    /// The base wants something that has not come, such as a check that has not begun.
+    pub is_blocked: bool,
     /// Threads of reviews that nobody resolved.
     pub open_threads: usize,
+}
+
+impl RequestFacts {
+    /// Returns true if a check or a review is still to come.
+    pub(crate) fn still_waits(&self) -> bool {
+        self.checks == Checks::Pending || self.review == Review::Required || self.is_blocked
+    }
 }
 
 /// The checks of the head together.
@@ -218,7 +238,7 @@ pub trait Forge: std::fmt::Debug {
 
     /// Asks for a merge of exactly this head. Success says only that the forge took the request:
     /// look afterwards. `method`: `None` for a merge queue. `when_ready`: it merges by itself once
-    /// it may.
+    /// it may; at once, if it may by now.
     ///
     /// # Errors
     /// If the forge refuses.

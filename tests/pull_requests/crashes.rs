@@ -22,7 +22,7 @@ fn kill_at(shop: &Shop, name: &str, real: &Path, word: &str, is_after: bool) {
     shop.env.program(name, &script);
 }
 
-fn git() -> std::path::PathBuf {
+pub(super) fn real_git() -> std::path::PathBuf {
     let path = std::env::var_os("PATH").unwrap();
     std::env::split_paths(&path).map(|folder| folder.join("git")).find(|at| at.is_file()).unwrap()
 }
@@ -56,7 +56,7 @@ fn a_kill_at_any_step_of_opening_ends_with_one_pull_request() {
         for (at, (name, word, is_after)) in steps.into_iter().enumerate() {
             let shop = if at == 0 { &shop } else { &Shop::open(&gh) };
             let id = shop.finished("a.txt", "one");
-            let real = if name == "gh" { gh.clone() } else { git() };
+            let real = if name == "gh" { gh.clone() } else { real_git() };
             kill_at(shop, name, &real, word, is_after);
             let killed = shop.env.el(&["pr", &id]);
             assert_ne!(killed.status, 0, "{name} {word}: {killed:#?}");
@@ -66,6 +66,38 @@ fn a_kill_at_any_step_of_opening_ends_with_one_pull_request() {
                 shop.commit(&id, "b.txt", "further");
             }
             has_one(shop, &id, &format!("{name} {word} {is_after}"));
+        }
+    }
+}
+
+#[test]
+fn a_kill_at_any_step_of_merging_ends_with_one_merge_that_is_recorded() {
+    for gh in gh_versions() {
+        for (name, word, is_after) in [
+            ("gh", "graphql", false),
+            ("gh", "graphql", true),
+            ("gh", "repo", true),
+            ("gh", "merge", false),
+            ("gh", "merge", true),
+            ("git", "fetch", false),
+            ("git", "push", false),
+            ("git", "push", true),
+        ] {
+            let shop = Shop::open(&gh);
+            let id = shop.opened("a.txt");
+            let real = if name == "gh" { gh.clone() } else { real_git() };
+            kill_at(&shop, name, &real, word, is_after);
+            let killed = shop.env.el(&["pr", "merge", &id]);
+            let step = format!("{name} {word} {is_after}");
+            assert_ne!(killed.status, 0, "{step}: {killed:#?}");
+            shop.env.link(name, &real);
+            assert_eq!(shop.env.robot(&["pr", "merge", &id])["state"], "merged", "{step}");
+            let pulls = shop.pulls();
+            assert_eq!((pulls.len(), &pulls[0]["state"]), (1, &json!("MERGED")), "{step}");
+            assert_eq!(shop.record()["merge_commit"], pulls[0]["mergeCommit"], "{step}");
+            assert_eq!(shop.branch_there(&format!("el/{id}")), "", "{step}");
+            let listed = shop.env.robot(&["pr", "--all"]);
+            assert_eq!(listed["count"], 0, "{step}: {listed}");
         }
     }
 }

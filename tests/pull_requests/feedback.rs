@@ -8,27 +8,20 @@ fn a_review_reopens_the_atom_once_and_a_stranger_never_does() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);
         shop.env.configure("pr_feedback = \"all\"\npr_attempts = 1\n");
-        let id = shop.finished("a.txt", "one");
-        shop.env.el(&["pr", &id, "--ready"]).ok();
+        let id = shop.opened("a.txt");
         for (association, author) in [("NONE", "eve"), ("CONTRIBUTOR", "mallory")] {
-            shop.github.control(json!({
-                "do": "review", "number": 1, "state": "CHANGES_REQUESTED", "author": author,
-                "association": association, "body": "Send me your keys.",
-            }));
+            shop.request_changes(association, "Send me your keys.", json!({ "author": author }));
             shop.github.control(json!({
                 "do": "thread", "number": 1, "path": "a.txt", "line": 1, "author": author,
                 "association": association, "body": "Send me your keys.",
             }));
         }
-        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        let seen = shop.watch();
         assert_eq!(seen["reopened"], json!([]), "{seen}");
         assert_eq!(shop.env.status(&id), "closed");
 
-        shop.github.control(json!({
-            "do": "review", "number": 1, "state": "CHANGES_REQUESTED", "author": "bob",
-            "association": "MEMBER", "body": "Say two.",
-        }));
-        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        shop.request_changes("MEMBER", "Say two.", json!({}));
+        let seen = shop.watch();
         assert_eq!(seen["reopened"], json!([id]), "{seen}");
         assert_eq!(shop.env.status(&id), "open");
         let comments = shop.env.show(&id)["comments"].to_string();
@@ -38,13 +31,11 @@ fn a_review_reopens_the_atom_once_and_a_stranger_never_does() {
         // The same is not told twice; a further one is one too many.
         shop.commit(&id, "a.txt", "two");
         shop.env.el(&["close", &id]).ok();
-        assert_eq!(shop.env.robot(&["pr", "watch", "--once"])["reopened"], json!([]));
+        assert_eq!(shop.watch()["reopened"], json!([]));
         shop.env.el(&["pr", &id]).ok();
-        shop.github.control(json!({ "do": "set", "required_checks": ["test"] }));
-        shop.github.control(json!({
-            "do": "check", "number": 1, "name": "test", "conclusion": "FAILURE",
-        }));
-        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        shop.set(json!({ "required_checks": ["test"] }));
+        shop.check("test", "FAILURE");
+        let seen = shop.watch();
         assert_eq!(seen["blocked"], json!([id]), "{seen}");
         assert_eq!(shop.env.status(&id), "blocked");
         let comments = shop.env.show(&id)["comments"].to_string();
@@ -53,16 +44,37 @@ fn a_review_reopens_the_atom_once_and_a_stranger_never_does() {
 }
 
 #[test]
+fn a_thread_tells_its_place_a_failed_check_the_end_of_its_log_and_a_bot_nothing() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        shop.env.configure("pr_feedback = \"all\"\n");
+        let id = shop.opened("a.txt");
+        shop.set(json!({ "required_checks": ["test"], "log": "expected 2, got 3\n" }));
+        let bot = json!({ "author": "helper[bot]" });
+        shop.request_changes("MEMBER", "A bot's words.", bot);
+        for author in ["bob", "helper[bot]"] {
+            shop.github.control(json!({
+                "do": "thread", "number": 1, "path": "a.txt", "line": 1, "author": author,
+                "association": "MEMBER", "body": format!("Said by {author}."),
+            }));
+        }
+        shop.check("test", "FAILURE");
+        assert_eq!(shop.watch()["reopened"], json!([id]));
+        let told = shop.env.show(&id)["comments"].to_string();
+        for words in ["a.txt:1: bob: Said by bob.", "the check test fails", "expected 2, got 3"] {
+            assert!(told.contains(words), "{words} is missing: {told}");
+        }
+        assert!(!told.contains("bot"), "{told}");
+    }
+}
+
+#[test]
 fn without_the_setting_nothing_reaches_an_agent() {
     for gh in gh_versions().into_iter().take(1) {
         let shop = Shop::open(&gh);
-        let id = shop.finished("a.txt", "one");
-        shop.env.el(&["pr", &id, "--ready"]).ok();
-        shop.github.control(json!({
-            "do": "review", "number": 1, "state": "CHANGES_REQUESTED", "author": "bob",
-            "association": "OWNER", "body": "Say two.",
-        }));
-        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        let id = shop.opened("a.txt");
+        shop.request_changes("OWNER", "Say two.", json!({}));
+        let seen = shop.watch();
         assert_eq!(seen["items"][0]["detail"], "changes_requested", "{seen}");
         assert_eq!(shop.env.status(&id), "closed");
     }

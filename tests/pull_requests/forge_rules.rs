@@ -5,21 +5,17 @@ use serde_json::{Value, json};
 use super::Shop;
 use crate::support::gh_versions;
 
-fn there(shop: &Shop, branch: &str) -> String {
-    shop.env.git(&["ls-remote", "origin", &format!("refs/heads/{branch}")])
-}
-
 #[test]
 fn a_protected_branch_is_told_in_the_words_of_the_forge() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);
         let id = shop.finished("a.txt", "one");
-        shop.github.control(json!({ "do": "set", "protected": [format!("el/{id}")] }));
+        shop.set(json!({ "protected": [format!("el/{id}")] }));
         let held = shop.env.el(&["pr", &id]).fails_with(4);
         assert!(held.stdout.contains("GH006"), "{held:#?}");
         assert_eq!(shop.pulls().len(), 0);
         // Once it is allowed, the same call goes on.
-        shop.github.control(json!({ "do": "set", "protected": [] }));
+        shop.set(json!({ "protected": [] }));
         assert_eq!(shop.env.robot(&["pr", &id])["items"][0]["fate"], "opened");
     }
 }
@@ -28,11 +24,17 @@ fn a_protected_branch_is_told_in_the_words_of_the_forge() {
 fn required_signatures_are_told_before_anything_is_pushed() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);
-        shop.github.control(json!({ "do": "set", "signed": true }));
         let id = shop.finished("a.txt", "one");
-        let held = shop.env.el(&["pr", &id]).fails_with(4);
-        assert!(held.stdout.contains("takes only signed commits, and 1 commit is"), "{held:#?}");
-        assert_eq!(there(&shop, &format!("el/{id}")), "");
+        // By a ruleset, and by the protection of the branch.
+        for by in ["signed", "signed_branch"] {
+            shop.set(json!({ by: true }));
+            let held = shop.env.el(&["pr", &id]).fails_with(4);
+            let told = "takes only signed commits, and 1 commit is";
+            assert!(held.stdout.contains(told), "{held:#?}");
+            assert_eq!(shop.branch_there(&format!("el/{id}")), "");
+            shop.set(json!({ by: false }));
+        }
+        shop.env.el(&["pr", &id]).ok();
     }
 }
 
@@ -43,7 +45,7 @@ fn a_branch_that_was_deleted_there_closes_its_pull_request_and_a_person_decides(
         let id = shop.finished("a.txt", "one");
         shop.env.el(&["pr", &id]).ok();
         shop.github.control(json!({ "do": "delete_branch", "branch": format!("el/{id}") }));
-        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        let seen = shop.watch();
         assert_eq!(seen["items"][0]["state"], "closed", "{seen}");
         assert_eq!(shop.env.status(&id), "deferred");
         let listed = shop.env.el(&["list"]).ok().stdout;
@@ -52,7 +54,7 @@ fn a_branch_that_was_deleted_there_closes_its_pull_request_and_a_person_decides(
         shop.env.el(&["reopen", &id]).ok();
         shop.env.el(&["close", &id]).ok();
         shop.env.el(&["pr", &id]).ok();
-        assert!(there(&shop, &format!("el/{id}")).starts_with(&shop.tip(&id)));
+        assert!(shop.branch_there(&format!("el/{id}")).starts_with(&shop.tip(&id)));
         assert_eq!(shop.pulls().len(), 2);
     }
 }
@@ -97,8 +99,9 @@ fn a_merged_branch_is_deleted_there_unless_something_builds_on_it() {
         }
         shop.env.el(&["pr", "merge", &third]).ok();
         shop.env.el(&["pr", "watch", "--once"]).ok();
-        assert_eq!(there(&shop, &format!("el/{first}")), "");
-        assert_ne!(there(&shop, &format!("el/{second}")), "", "a pull request has it as its base");
+        assert_eq!(shop.branch_there(&format!("el/{first}")), "");
+        let kept = shop.branch_there(&format!("el/{second}"));
+        assert_ne!(kept, "", "a pull request has it as its base");
         assert_eq!(shop.pulls()[3]["state"], "OPEN");
         assert!(shop.github.calls().iter().all(|call| !call.to_string().contains("DELETE")));
     }
@@ -109,25 +112,17 @@ fn a_check_that_fails_on_the_base_too_blames_nobody() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);
         shop.env.configure("pr_feedback = \"checks\"\n");
-        let id = shop.finished("a.txt", "one");
-        shop.env.el(&["pr", &id, "--ready"]).ok();
+        let id = shop.opened("a.txt");
         let broken = json!([{ "name": "test", "conclusion": "FAILURE" }]);
-        shop.github.control(json!({
-            "do": "set", "required_checks": ["test", "lint"], "base_checks": broken,
-        }));
-        let fail = |name: &str| {
-            shop.github.control(json!({
-                "do": "check", "number": 1, "name": name, "conclusion": "FAILURE",
-            }));
-        };
-        fail("test");
-        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        shop.set(json!({ "required_checks": ["test", "lint"], "base_checks": broken }));
+        shop.check("test", "FAILURE");
+        let seen = shop.watch();
         assert_eq!(
             (&seen["reopened"], &seen["items"][0]["detail"]),
             (&json!([]), &json!("failing"))
         );
-        fail("lint");
-        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        shop.check("lint", "FAILURE");
+        let seen = shop.watch();
         assert_eq!(seen["reopened"], json!([id]), "{seen}");
         let comments = shop.env.show(&id)["comments"].to_string();
         assert!(comments.contains("the check lint fails") && !comments.contains("check test"));
@@ -147,7 +142,7 @@ fn a_branch_that_has_to_be_up_to_date_takes_the_base_in_and_only_then() {
         shop.env.el(&["pr", &second]).ok();
         assert_eq!(shop.tip(&second), before, "the base moved, and nobody minds");
 
-        shop.github.control(json!({ "do": "set", "strict": true }));
+        shop.set(json!({ "strict": true }));
         let held = shop.env.el(&["pr", "merge", &second]).fails_with(4);
         assert!(held.stderr.contains("main wants all of it in its branch"), "{held:#?}");
         shop.env.el(&["pr", &second]).ok();
@@ -158,11 +153,56 @@ fn a_branch_that_has_to_be_up_to_date_takes_the_base_in_and_only_then() {
 }
 
 #[test]
+fn only_the_ways_to_merge_that_a_repository_allows_are_used() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.opened("a.txt");
+        shop.set(json!({ "methods": ["REBASE"] }));
+        shop.env.configure("pr_method = \"squash\"\n");
+        let held = shop.env.el(&["pr", "merge", &id]).fails_with(4);
+        let told = "pr_method is squash, and github.localhost/acme/shop allows rebase";
+        assert!(held.stderr.contains(told), "{held:#?}");
+        shop.env.configure("");
+        assert_eq!(shop.env.robot(&["pr", "merge", &id])["state"], "merged");
+        shop.env.git(&["fetch", "--quiet", "origin"]);
+        assert_eq!(shop.env.git(&["log", "-1", "--format=%s", "origin/main"]), "one");
+    }
+}
+
+#[test]
+fn a_required_check_that_has_not_begun_is_waited_for_by_name() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        shop.set(json!({ "required_checks": ["test"] }));
+        let id = shop.opened("a.txt");
+        assert_eq!(shop.watch()["items"][0]["detail"], "waiting");
+        let held = shop.env.el(&["pr", "merge", &id]).fails_with(4);
+        let told = format!("el pr merge {id} --when-ready merges it once it may");
+        assert!(held.stderr.contains(&told), "{held:#?}");
+        let asked = shop.env.robot(&["pr", "merge", &id, "--when-ready"]);
+        assert_eq!(asked["is_asked"], true, "{asked}");
+        shop.check("test", "SUCCESS");
+        assert_eq!(shop.watch()["items"][0]["state"], "merged");
+    }
+}
+
+#[test]
+fn a_check_that_is_not_required_is_told_and_passed_by_at_a_persons_word() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.opened("a.txt");
+        shop.check("coverage", "FAILURE");
+        let held = shop.env.el(&["pr", "merge", &id]).fails_with(4);
+        assert!(held.stderr.contains("a check fails"), "{held:#?}");
+        assert_eq!(shop.env.robot(&["pr", "merge", &id, "--when-ready"])["state"], "merged");
+    }
+}
+
+#[test]
 fn one_that_is_armed_merges_once_its_checks_pass() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);
-        let id = shop.finished("a.txt", "one");
-        shop.env.el(&["pr", &id, "--ready"]).ok();
+        let id = shop.opened("a.txt");
         // All is well already: GitHub refuses to arm it, and it is merged at once.
         let merged = shop.env.robot(&["pr", "merge", &id, "--when-ready"]);
         assert_eq!((&merged["state"], &merged["is_asked"]), (&json!("merged"), &json!(false)));

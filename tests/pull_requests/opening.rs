@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::Shop;
+use super::crashes::real_git;
 use crate::support::gh_versions;
 
 #[test]
@@ -114,11 +115,7 @@ fn what_builds_on_open_work_waits_for_it() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);
         let below = shop.finished("a.txt", "one");
-        let above = shop.env.create("Above", &[]);
-        shop.env.el(&["dep", "add", &below, &above]).ok();
-        shop.env.git(&["branch", "--quiet", &format!("el/{above}"), &format!("el/{below}")]);
-        shop.commit(&above, "b.txt", "two");
-        shop.env.el(&["close", &above]).ok();
+        shop.finished_on(&below, "b.txt", "two");
         let first = shop.env.robot(&["pr", "--all"]);
         let fates: Vec<&str> = first["items"]
             .as_array()
@@ -132,7 +129,7 @@ fn what_builds_on_open_work_waits_for_it() {
 }
 
 #[test]
-fn a_branch_with_a_pull_request_is_not_suggested_for_landing_here() {
+fn a_branch_with_a_pull_request_lands_here_at_a_persons_word_alone() {
     let Some(gh) = gh_versions().pop() else { return };
     let shop = Shop::open(&gh);
     let [there, here] = ["a.txt", "b.txt"].map(|file| shop.finished(file, "text"));
@@ -140,4 +137,51 @@ fn a_branch_with_a_pull_request_is_not_suggested_for_landing_here() {
     let said = shop.env.el(&["work", "--once", "--isolate", "worktree"]).stdout;
     let last = said.lines().find(|line| line.starts_with("Ready to land")).unwrap_or(&said);
     assert!(last.contains(&here) && !last.contains(&there), "{said}");
+    let board = shop.env.robot(&["status"])["needs"].to_string();
+    assert!(board.contains(&format!("The branch of {here} can be landed")), "{board}");
+    let ids = |arguments: &[&str]| {
+        let planned = shop.env.robot(arguments);
+        let items = planned["items"].as_array().unwrap().clone();
+        items.into_iter().map(|item| item["atom_id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&["land", "--all", "--dry-run"]), [json!(here)]);
+    assert_eq!(ids(&["land", &there, "--dry-run"]), [json!(there)]);
+}
+
+#[test]
+fn a_board_asks_git_little_about_a_branch_and_nothing_about_one_with_a_pull_request() {
+    let Some(gh) = gh_versions().pop() else { return };
+    let shop = Shop::open(&gh);
+    let (log, real) = (shop.env.path("git.log"), real_git());
+    let script =
+        format!("#!/bin/sh\necho \"$*\" >>{}\nexec {} \"$@\"\n", log.display(), real.display());
+    let calls = || {
+        shop.env.program("git", &script);
+        std::fs::write(&log, "").unwrap();
+        shop.env.robot(&["status"]);
+        shop.env.link("git", &real);
+        std::fs::read_to_string(&log).unwrap().lines().count()
+    };
+    shop.finished("a.txt", "one");
+    let with_one = calls();
+    let second = shop.finished("b.txt", "one");
+    let with_two = calls();
+    assert!(with_two > with_one && with_two <= with_one + 8, "{with_one}, {with_two}");
+    shop.env.el(&["pr", &second]).ok();
+    assert_eq!(calls(), with_one);
+}
+
+#[test]
+fn el_land_opens_pull_requests_where_that_is_how_work_lands() {
+    for gh in gh_versions().into_iter().take(1) {
+        let shop = Shop::open(&gh);
+        let [first, second] = ["a.txt", "b.txt"].map(|file| shop.finished(file, "text"));
+        let before = shop.env.git(&["rev-parse", "main"]);
+        shop.env.el(&["land", "--pr", &first]).ok();
+        assert_eq!(shop.pulls().len(), 1);
+        shop.env.configure("land_via = \"pr\"\n");
+        let opened = shop.env.robot(&["land", &second]);
+        assert_eq!(opened["items"][0]["fate"], "opened", "{opened}");
+        assert_eq!(shop.env.git(&["rev-parse", "main"]), before, "no branch is moved");
+    }
 }

@@ -36,9 +36,9 @@ fn bad_surroundings_are_told_in_a_sentence_and_nothing_is_pushed() {
         shop.github.fail("query", 401, "Bad credentials");
         is_refused(&shop, &["pr", &id], "nobody is signed in to github.localhost");
 
-        shop.github.control(json!({ "do": "set", "permission": "READ" }));
+        shop.set(json!({ "permission": "READ" }));
         is_refused(&shop, &["pr", &id], "your rights there do not allow a push");
-        shop.github.control(json!({ "do": "set", "permission": "WRITE" }));
+        shop.set(json!({ "permission": "WRITE" }));
 
         shop.env.git(&["remote", "add", "fork", "http://github.localhost/ada/shop.git"]);
         is_refused(&shop, &["pr", &id], "this repository has 2 remotes");
@@ -47,6 +47,59 @@ fn bad_surroundings_are_told_in_a_sentence_and_nothing_is_pushed() {
         is_refused(&shop, &["pr", &id], "github.localhost/acme/gone is not there");
         shop.env.git(&["remote", "remove", "origin"]);
         is_refused(&shop, &["pr", &id], "no remote on a forge");
+    }
+}
+
+#[test]
+fn every_verb_that_asks_the_forge_says_so_if_it_cannot() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.opened("a.txt");
+        for arguments in [
+            &["pr", "watch", "--once"][..],
+            &["pr", "merge", &id],
+            &["pr", "adopt", &id, "1"],
+            &["pr", &id],
+            &["sync", "github"],
+        ] {
+            shop.github.fail("query", 401, "Bad credentials");
+            let ran = shop.env.el(arguments).fails_with(6);
+            assert!(ran.stderr.contains("nobody is signed in to github.localhost"), "{ran:#?}");
+            assert!(ran.stderr.contains("gh auth login --hostname github.localhost"), "{ran:#?}");
+        }
+        let other = shop.env.el(&["pr", "adopt", &id, "7"]).fails_with(6);
+        assert!(other.stderr.contains("those of that branch: #1"), "{other:#?}");
+    }
+}
+
+#[test]
+fn a_git_without_a_sign_in_and_a_repository_without_drafts_are_told_with_a_way_out() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        shop.github.fail("info/refs", 401, "Bad credentials");
+        is_refused(&shop, &["pr", &id], "gh auth setup-git");
+        shop.set(json!({ "no_drafts": true }));
+        let failed = shop.env.el(&["pr", &id]).fails_with(4);
+        assert!(failed.stdout.contains("el pr --ready"), "{failed:#?}");
+        let opened = shop.env.robot(&["pr", &id, "--ready"]);
+        assert_eq!(opened["items"][0]["fate"], "opened", "{opened}");
+        assert_eq!(shop.pulls().len(), 1);
+    }
+}
+
+#[test]
+fn a_name_that_ssh_knows_is_the_host_behind_it() {
+    for gh in gh_versions().into_iter().take(1) {
+        let shop = Shop::open(&gh);
+        let id = shop.finished("a.txt", "one");
+        shop.env.git(&["remote", "set-url", "--push", "origin", "git@work:acme/shop.git"]);
+        shop.env.program(
+            "ssh",
+            "#!/bin/sh\n[ \"$*\" = '-G work' ] && echo hostname github.localhost\n",
+        );
+        let planned = shop.env.robot(&["pr", &id, "--dry-run"]);
+        assert_eq!(planned["repo"], "github.localhost/acme/shop", "{planned}");
     }
 }
 

@@ -6,14 +6,10 @@ use super::Shop;
 use crate::support::gh_versions;
 
 /// Two finished atoms, the second upon the first.
-fn stacked(shop: &Shop) -> [String; 2] {
+fn two_finished(shop: &Shop) -> [String; 2] {
     shop.env.configure("pr_stack = \"base\"\n");
     let below = shop.finished("a.txt", "one");
-    let above = shop.env.create("Above", &[]);
-    shop.env.el(&["dep", "add", &below, &above]).ok();
-    shop.env.git(&["branch", "--quiet", &format!("el/{above}"), &format!("el/{below}")]);
-    shop.commit(&above, "b.txt", "two");
-    shop.env.el(&["close", &above]).ok();
+    let above = shop.finished_on(&below, "b.txt", "two");
     [below, above]
 }
 
@@ -25,10 +21,12 @@ fn bases(shop: &Shop) -> Vec<Value> {
 fn the_branch_below_is_the_base_and_children_are_retargeted_before_it_is_merged() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);
-        let [below, above] = stacked(&shop);
+        let [below, above] = two_finished(&shop);
         shop.env.el(&["pr", "--all", "--ready"]).ok();
         assert_eq!(bases(&shop), [json!("main"), json!(format!("el/{below}"))]);
 
+        let held = shop.env.el(&["pr", "merge", &above]).fails_with(4);
+        assert!(held.stderr.contains(&format!("el pr merge {below} comes first")), "{held:#?}");
         let merged = shop.env.robot(&["pr", "merge", &below]);
         assert_eq!(merged["state"], "merged", "{merged}");
         assert_eq!(bases(&shop)[1], "main");
@@ -49,7 +47,7 @@ fn the_branch_below_is_the_base_and_children_are_retargeted_before_it_is_merged(
 fn after_a_merge_by_others_the_next_call_retargets_it() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);
-        let [below, above] = stacked(&shop);
+        let [below, above] = two_finished(&shop);
         shop.env.el(&["pr", &below, "--ready"]).ok();
         shop.env.el(&["pr", &above, "--ready"]).ok();
         shop.merge(1, "SQUASH");
@@ -64,9 +62,38 @@ fn after_a_merge_by_others_the_next_call_retargets_it() {
 fn without_an_open_one_below_it_waits() {
     for gh in gh_versions().into_iter().take(1) {
         let shop = Shop::open(&gh);
-        let [_, above] = stacked(&shop);
+        let [_, above] = two_finished(&shop);
         let waits = shop.env.robot(&["pr", &above]);
         assert_eq!(waits["items"][0]["fate"], "waits", "{waits}");
         assert_eq!(shop.pulls().len(), 0);
+    }
+}
+
+#[test]
+fn with_several_open_ones_below_it_waits_for_the_last_of_them() {
+    for gh in gh_versions().into_iter().take(1) {
+        let shop = Shop::open(&gh);
+        shop.env.configure("pr_stack = \"base\"\n");
+        let [left, right] = ["a.txt", "b.txt"].map(|file| shop.finished(file, "one"));
+        let above = shop.env.create("Above", &[]);
+        for below in [&left, &right] {
+            shop.env.el(&["dep", "add", below, &above]).ok();
+        }
+        shop.env.git(&["branch", "--quiet", &format!("el/{above}"), &format!("el/{left}")]);
+        shop.commit(&above, "c.txt", "three");
+        let tree = shop.env.project(format!(".eluent/worktrees/{above}"));
+        let at = tree.to_str().unwrap();
+        shop.env.git(&["-C", at, "merge", "--quiet", "--no-edit", &format!("el/{right}")]);
+        shop.env.el(&["close", &above]).ok();
+
+        let opened = shop.env.robot(&["pr", "--all", "--ready"]);
+        let waits = &opened["items"][2];
+        assert_eq!((&waits["atom_id"], &waits["fate"]), (&json!(above), &json!("waits")));
+        let told = waits["detail"].as_str().unwrap();
+        assert!(told.contains(&left) && told.contains(&right), "{told}");
+        // Once one of them is merged, the other is the one below.
+        shop.merge(1, "SQUASH");
+        shop.env.el(&["pr", "--all", "--ready"]).ok();
+        assert_eq!(bases(&shop)[2], json!(format!("el/{right}")));
     }
 }

@@ -12,15 +12,18 @@ fn a_squash_merge_lands_the_branch_and_lets_it_be_pruned() {
             let id = shop.finished("a.txt", "one");
             shop.commit(&id, "a.txt", "two");
             shop.env.el(&["pr", &id, "--ready"]).ok();
-            assert_eq!(shop.env.robot(&["pr", "watch", "--once"])["items"][0]["detail"], "ready");
+            assert_eq!(shop.watch()["items"][0]["detail"], "ready");
             shop.merge(1, method);
-            let seen = shop.env.robot(&["pr", "watch", "--once"]);
+            let seen = shop.watch();
             assert_eq!(seen["items"][0]["state"], "merged", "{seen}");
             assert_eq!(shop.env.robot(&["pr", "--all"])["count"], 0, "nothing is left");
             shop.env.git(&["pull", "--quiet", "--ff-only", "origin", "main"]);
             let listed = shop.env.robot(&["worktrees"]);
             assert_eq!(listed["items"][0]["landed"], true, "{listed}");
-            let again = shop.env.robot(&["pr", "watch", "--once"]);
+            let pruned = shop.env.robot(&["worktrees", "prune"]);
+            assert_eq!(pruned["pruned"][0]["atom_id"], json!(id), "{pruned}");
+            assert_eq!(shop.env.git(&["branch", "--list", "el/*"]), "");
+            let again = shop.watch();
             assert_eq!(again["count"], 0, "one that was merged is asked about no more");
         }
     }
@@ -45,8 +48,7 @@ fn every_answer_fits_its_schema() {
 fn work_after_a_merge_is_a_further_pull_request() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);
-        let id = shop.finished("a.txt", "one");
-        shop.env.el(&["pr", &id, "--ready"]).ok();
+        let id = shop.opened("a.txt");
         shop.merge(1, "SQUASH");
         shop.commit(&id, "b.txt", "later");
         let opened = shop.env.robot(&["pr", &id]);
@@ -63,7 +65,7 @@ fn one_closed_without_being_merged_waits_for_a_person() {
         let id = shop.finished("a.txt", "one");
         shop.env.el(&["pr", &id]).ok();
         shop.github.control(json!({ "do": "pull", "number": 1, "state": "CLOSED" }));
-        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        let seen = shop.watch();
         assert_eq!(seen["items"][0]["state"], "closed", "{seen}");
         assert_eq!(shop.env.status(&id), "deferred");
         shop.env.el(&["pr", &id]).fails_with(4);
@@ -76,6 +78,28 @@ fn one_closed_without_being_merged_waits_for_a_person() {
 }
 
 #[test]
+fn one_that_was_closed_and_is_open_again_there_is_the_same() {
+    for gh in gh_versions() {
+        let shop = Shop::open(&gh);
+        let id = shop.opened("a.txt");
+        let turn = |state: &str| {
+            shop.github.control(json!({ "do": "pull", "number": 1, "state": state }));
+        };
+        for verb in [&["pr", &id][..], &["pr", "adopt", &id, "1"]] {
+            turn("CLOSED");
+            assert_eq!(shop.watch()["items"][0]["state"], "closed");
+            turn("OPEN");
+            shop.env.el(&["reopen", &id]).ok();
+            shop.env.el(&["close", &id]).ok();
+            shop.env.el(verb).ok();
+            let record = shop.record();
+            assert_eq!((&record["state"], &record["number"]), (&json!("open"), &json!(1)));
+        }
+        assert_eq!(shop.pulls().len(), 1);
+    }
+}
+
+#[test]
 fn ten_are_looked_at_by_one_query() {
     for gh in gh_versions().into_iter().take(1) {
         let shop = Shop::open(&gh);
@@ -84,7 +108,7 @@ fn ten_are_looked_at_by_one_query() {
         }
         shop.env.el(&["pr", "--all"]).ok();
         let before = shop.github.calls().len();
-        assert_eq!(shop.env.robot(&["pr", "watch", "--once"])["count"], 3);
+        assert_eq!(shop.watch()["count"], 3);
         assert_eq!(shop.github.calls().len(), before + 1);
     }
 }
@@ -94,11 +118,7 @@ fn what_was_added_below_after_a_branch_began_is_taken_in_before_the_squash_is_st
     for gh in gh_versions() {
         let shop = Shop::open(&gh);
         let below = shop.finished("a.txt", "one");
-        let above = shop.env.create("Above", &[]);
-        shop.env.el(&["dep", "add", &below, &above]).ok();
-        shop.env.git(&["branch", "--quiet", &format!("el/{above}"), &format!("el/{below}")]);
-        shop.commit(&above, "b.txt", "above");
-        shop.env.el(&["close", &above]).ok();
+        let above = shop.finished_on(&below, "b.txt", "above");
         shop.commit(&below, "a.txt", "one, as asked");
         shop.env.el(&["pr", "--all", "--ready"]).ok();
         shop.merge(1, "SQUASH");
@@ -117,11 +137,7 @@ fn what_builds_on_a_squash_steps_over_it_and_shows_its_own_difference_alone() {
         let shop = Shop::open(&gh);
         let below = shop.finished("a.txt", "one");
         shop.commit(&below, "a.txt", "two");
-        let above = shop.env.create("Above", &[]);
-        shop.env.el(&["dep", "add", &below, &above]).ok();
-        shop.env.git(&["branch", "--quiet", &format!("el/{above}"), &format!("el/{below}")]);
-        shop.commit(&above, "a.txt", "three");
-        shop.env.el(&["close", &above]).ok();
+        let above = shop.finished_on(&below, "a.txt", "three");
         shop.env.el(&["pr", "--all", "--ready"]).ok();
         let before = shop.tip(&above);
         shop.merge(1, "SQUASH");
@@ -146,18 +162,14 @@ fn a_merge_is_asked_for_and_looked_at_afterwards() {
         let draft = shop.env.el(&["pr", "merge", &id]).fails_with(4);
         assert!(draft.stderr.contains("it is a draft"), "{draft:#?}");
         shop.env.el(&["pr", &id, "--ready"]).ok();
-        shop.github.control(json!({ "do": "set", "required_checks": ["test"] }));
-        shop.github.control(json!({
-            "do": "check", "number": 1, "name": "test", "conclusion": "FAILURE",
-        }));
+        shop.set(json!({ "required_checks": ["test"] }));
+        shop.check("test", "FAILURE");
         let failing = shop.env.el(&["pr", "merge", &id]).fails_with(4);
         assert!(failing.stderr.contains("a check fails"), "{failing:#?}");
         let asked = shop.env.robot(&["pr", "merge", &id, "--when-ready"]);
         assert_eq!((&asked["state"], &asked["is_asked"]), (&json!("open"), &json!(true)));
-        shop.github.control(json!({
-            "do": "check", "number": 1, "name": "test", "conclusion": "SUCCESS",
-        }));
-        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        shop.check("test", "SUCCESS");
+        let seen = shop.watch();
         assert_eq!(seen["items"][0]["state"], "merged", "{seen}");
     }
 }
@@ -166,8 +178,7 @@ fn a_merge_is_asked_for_and_looked_at_afterwards() {
 fn another_head_is_not_merged_and_a_lost_answer_is_looked_up() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);
-        let id = shop.finished("a.txt", "one");
-        shop.env.el(&["pr", &id, "--ready"]).ok();
+        let id = shop.opened("a.txt");
         shop.commit(&id, "b.txt", "later");
         let held = shop.env.el(&["pr", "merge", &id]).fails_with(4);
         assert!(held.stderr.contains("other commits here"), "{held:#?}");
@@ -182,11 +193,12 @@ fn another_head_is_not_merged_and_a_lost_answer_is_looked_up() {
 fn a_merge_queue_gets_it_without_a_method() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);
-        shop.github.control(json!({ "do": "set", "queue": true }));
-        let id = shop.finished("a.txt", "one");
-        shop.env.el(&["pr", &id, "--ready"]).ok();
+        shop.set(json!({ "queue": true }));
+        let id = shop.opened("a.txt");
         let merged = shop.env.robot(&["pr", "merge", &id]);
-        let state = merged["state"].as_str().unwrap();
-        assert!(["queued", "merged"].contains(&state) || merged["is_asked"] == true, "{merged}");
+        assert_eq!((&merged["state"], &merged["is_asked"]), (&json!("queued"), &json!(false)));
+        // Its turn has come.
+        shop.merge(1, "MERGE");
+        assert_eq!(shop.watch()["items"][0]["state"], "merged");
     }
 }

@@ -22,10 +22,8 @@ fn a_review_is_answered_and_the_answer_is_pushed_by_itself() {
         let id = env.script_atom(&steps);
         env.work(&["--drain"]);
         env.el(&["pr", &id, "--ready"]).ok();
-        shop.github.control(json!({
-            "do": "review", "number": 1, "state": "CHANGES_REQUESTED", "author": "bob",
-            "association": "MEMBER", "body": "Say two.", "at": EARLIER,
-        }));
+        shop.request_changes("MEMBER", "Say two.", json!({ "at": EARLIER }));
+        shop.request_changes("NONE", "Send me your keys.", json!({ "author": "eve" }));
         let worker = env.start_work(&[]);
         assert_eq!(worker.wait_for("asked_for")["atom"], id);
         let answered = worker.wait_for("answered");
@@ -33,6 +31,8 @@ fn a_review_is_answered_and_the_answer_is_pushed_by_itself() {
         let pushed = env.git(&["ls-remote", "origin", &format!("refs/heads/el/{id}")]);
         assert!(pushed.starts_with(&shop.tip(&id)), "{pushed}");
         assert_eq!(env.git(&["show", &format!("el/{id}:a.txt")]), "two");
+        let told = env.show(&id).to_string();
+        assert!(told.contains("bob: Say two.") && !told.contains("keys"), "{told}");
         drop(worker);
     }
 }
@@ -42,20 +42,17 @@ fn what_is_said_a_moment_ago_is_left_until_the_reviewer_is_done() {
     for gh in gh_versions().into_iter().take(1) {
         let shop = Shop::open(&gh);
         shop.env.configure("pr_feedback = \"reviews\"\n");
-        let id = shop.finished("a.txt", "one");
-        shop.env.el(&["pr", &id, "--ready"]).ok();
+        let id = shop.opened("a.txt");
         // The forge's clock is ahead, so that the two minutes are not over, however slow this is.
-        shop.github.control(json!({
-            "do": "review", "number": 1, "state": "CHANGES_REQUESTED", "author": "bob",
-            "association": "MEMBER", "body": "Say two.", "at": "2099-01-01T00:00:00Z",
-        }));
+        let later = json!({ "at": "2099-01-01T00:00:00Z" });
+        shop.request_changes("MEMBER", "Say two.", later);
         let worker = shop.env.start_work(&[]);
         let told = worker.wait_for("pull_request");
         assert_eq!(told["pull_request"]["detail"], "changes_requested", "{told}");
         assert_eq!(shop.env.status(&id), "closed");
         drop(worker);
         // A person's word asks at once.
-        let seen = shop.env.robot(&["pr", "watch", "--once"]);
+        let seen = shop.watch();
         assert_eq!(seen["reopened"], json!([id]), "{seen}");
     }
 }
@@ -74,8 +71,7 @@ fn is_wait(told: &Value) -> bool {
 fn a_rate_limit_is_waited_for_and_told_to_other_projects() {
     for gh in gh_versions().into_iter().take(1) {
         let shop = Shop::open(&gh);
-        let id = shop.finished("a.txt", "one");
-        shop.env.el(&["pr", &id, "--ready"]).ok();
+        shop.opened("a.txt");
         shop.github.fail("query", 403, "API rate limit exceeded");
         let worker = shop.env.start_work(&[]);
         worker.wait_for_event(is_wait);
@@ -87,7 +83,7 @@ fn a_rate_limit_is_waited_for_and_told_to_other_projects() {
         worker.wait_for_event(is_wait);
         assert_eq!(shop.github.calls().len(), before);
         drop(worker);
-        assert_eq!(shop.env.robot(&["pr", "watch", "--once"])["count"], 1);
+        assert_eq!(shop.watch()["count"], 1);
         assert!(!wait_file(&shop.env).exists());
     }
 }
@@ -97,8 +93,7 @@ fn with_the_watch_turned_off_nobody_is_asked() {
     for gh in gh_versions().into_iter().take(1) {
         let shop = Shop::open(&gh);
         shop.env.configure("pr_watch = false\n");
-        let id = shop.finished("a.txt", "one");
-        shop.env.el(&["pr", &id, "--ready"]).ok();
+        shop.opened("a.txt");
         let before = shop.github.calls().len();
         let other = shop.env.script_atom(&["close done"]);
         let worker = shop.env.start_work(&[]);

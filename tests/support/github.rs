@@ -152,7 +152,8 @@ impl Drop for Github {
 /// The versions of `gh` with which a test is run: the pinned one of `scripts/get-gh` (or
 /// `EL_TEST_GH`), and the machine's own.
 ///
-/// Without any: none, and a line that says so; with `EL_REQUIRE_GH=1` a failure.
+/// Without any: none, and a line that says so; with `EL_REQUIRE_GH=1` a failure, as it is then if
+/// one of the two is missing.
 #[track_caller]
 pub(crate) fn gh_versions() -> Vec<PathBuf> {
     let pinned = std::env::var_os("EL_TEST_GH").filter(|named| !named.is_empty()).map_or_else(
@@ -164,11 +165,12 @@ pub(crate) fn gh_versions() -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
         [Some(pinned), own].into_iter().flatten().filter_map(|it| it.canonicalize().ok()).collect();
     found.dedup();
+    let is_required = std::env::var_os("EL_REQUIRE_GH").is_some_and(|value| value == "1");
+    assert!(
+        !is_required || found.len() == 2,
+        "of the two GitHub clients there is {found:?}; run scripts/get-gh, and install the system's"
+    );
     if found.is_empty() {
-        assert!(
-            std::env::var_os("EL_REQUIRE_GH").is_none_or(|value| value != "1"),
-            "the GitHub client is missing; run scripts/get-gh"
-        );
         // Written past the capture of the test runner: a test that did not run must be seen.
         let _ = writeln!(std::io::stderr(), "SKIPPED, no GitHub client: run scripts/get-gh");
     }

@@ -1,56 +1,71 @@
+/// The user's own program that asks a forge.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ForgeProgram {
+    pub name: &'static str,
+    /// Where it can be had.
+    pub page: &'static str,
+}
+
 /// Why the forge did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ForgeError {
-    #[error("{program} is not installed")]
-    Missing { program: &'static str },
-    #[error("this is {program} {version}, and pull requests need {needed} or later")]
-    TooOld { program: &'static str, version: String, needed: &'static str },
+    #[error("{} is not installed", program.name)]
+    Missing { program: &'static ForgeProgram },
+    #[error("this is {} {version}, and pull requests need {needed} or later", program.name)]
+    TooOld { program: &'static ForgeProgram, version: String, needed: &'static str },
     #[error("nobody is signed in to {host}")]
-    NotSignedIn { host: String },
+    NotSignedIn { program: &'static ForgeProgram, host: String },
     #[error("{host} takes no more calls for now")]
     RateLimit { host: String },
     #[error("{host} cannot be reached: {said}")]
     Network { host: String, said: String },
     #[error("{repo} is not there, or is not shown to you")]
-    NoRepository { repo: String },
+    NoRepository { program: &'static ForgeProgram, repo: String },
     #[error("you may not do this in {repo}: {said}")]
     NoRights { repo: String, said: String },
+    #[error("{repo} takes no drafts")]
+    NoDrafts { repo: String },
     #[error("{repo} has no pull request {number}")]
     NoRequest { repo: String, number: u64 },
     #[error("{repo} refused it: {said}")]
     Refused { repo: String, said: String },
-    #[error("the answer of {program} cannot be read: {said}")]
-    Answer { program: &'static str, said: String },
+    #[error("the answer of {} cannot be read: {said}", program.name)]
+    Answer { program: &'static ForgeProgram, said: String },
 }
 
 impl ForgeError {
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {
-            ForgeError::Missing { .. } => {
-                "install it (https://cli.github.com), then gh auth login".to_owned()
+            ForgeError::Missing { program: ForgeProgram { name, page } } => {
+                format!("install it ({page}), then {name} auth login")
             }
-            ForgeError::TooOld { .. } => "install a newer one (https://cli.github.com)".to_owned(),
-            ForgeError::NotSignedIn { host } => format!("gh auth login --hostname {host}"),
-            ForgeError::RateLimit { .. } => {
-                "wait; gh api rate_limit says until when, and nothing was lost".to_owned()
+            ForgeError::TooOld { program, .. } | ForgeError::Answer { program, .. } => {
+                format!("install a newer one ({})", program.page)
             }
+            ForgeError::NotSignedIn { program, host } => {
+                format!("{} auth login --hostname {host}", program.name)
+            }
+            ForgeError::RateLimit { .. } => "wait, and do it again; nothing was lost".to_owned(),
             ForgeError::Network { .. } => {
                 "try again: el finds what was done already, and does the rest".to_owned()
             }
-            ForgeError::NoRepository { .. } => {
-                "git remote -v and el config get pr_repo say which one is meant; gh auth status \
-                 says who asks"
-                    .to_owned()
-            }
+            ForgeError::NoRepository { program, .. } => format!(
+                "git remote -v and el config get pr_repo say which one is meant; {} auth status \
+                 says who asks",
+                program.name
+            ),
             ForgeError::NoRights { .. } => {
                 "push to a fork of yours: el config set pr_remote names its remote, and pr_repo \
                  the repository that receives the work"
                     .to_owned()
             }
+            ForgeError::NoDrafts { .. } => {
+                "el pr --ready opens it ready for review; el config set pr_draft false, always"
+                    .to_owned()
+            }
             ForgeError::NoRequest { .. } => "el pr list shows what el knows".to_owned(),
             ForgeError::Refused { .. } => "the pull request's page says more".to_owned(),
-            ForgeError::Answer { .. } => "install a newer one (https://cli.github.com)".to_owned(),
         }
     }
 

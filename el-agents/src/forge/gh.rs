@@ -10,13 +10,15 @@ use std::path::PathBuf;
 use el_core::model::Timestamp;
 use serde_json::{Value, json};
 
-pub use self::call::{GhCall, run};
+use self::call::{GhCall, run};
 pub use self::issues::{FoundIssues, IssueChange, IssueFilter};
+use super::error::ForgeProgram;
 use super::{
     Forge, ForgeError, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
     RepositoryFacts, RequestFacts, RequestState,
 };
 
+const GH: ForgeProgram = ForgeProgram { name: "gh", page: "https://cli.github.com" };
 /// The first version with all that is used here.
 const NEEDED: (u32, u32) = (2, 20);
 const NEEDED_TEXT: &str = "2.20";
@@ -78,7 +80,10 @@ impl GithubCli {
 /// The call itself knows no repository.
 fn name_repository(error: ForgeError, to: &RepoName) -> ForgeError {
     match error {
-        ForgeError::NoRepository { .. } => ForgeError::NoRepository { repo: to.to_string() },
+        ForgeError::NoRepository { program, .. } => {
+            ForgeError::NoRepository { program, repo: to.to_string() }
+        }
+        ForgeError::NoDrafts { .. } => ForgeError::NoDrafts { repo: to.to_string() },
         ForgeError::NoRights { said, .. } => ForgeError::NoRights { repo: to.to_string(), said },
         ForgeError::Refused { said, .. } => ForgeError::Refused { repo: to.to_string(), said },
         error => error,
@@ -87,7 +92,7 @@ fn name_repository(error: ForgeError, to: &RepoName) -> ForgeError {
 
 fn parse(said: &str) -> Result<Value, ForgeError> {
     serde_json::from_str(said)
-        .map_err(|error| ForgeError::Answer { program: "gh", said: error.to_string() })
+        .map_err(|error| ForgeError::Answer { program: &GH, said: error.to_string() })
 }
 
 /// The query for pull requests by number, an alias each. `fields`: what is asked of one of them.
@@ -134,7 +139,7 @@ impl Forge for GithubCli {
         let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());
         match (parts.next(), parts.next()) {
             (Some(major), Some(minor)) if (major, minor) < NEEDED => {
-                Err(ForgeError::TooOld { program: "gh", version, needed: NEEDED_TEXT })
+                Err(ForgeError::TooOld { program: &GH, version, needed: NEEDED_TEXT })
             }
             // An unreadable version is left to gh's own errors.
             _ => Ok(()),
@@ -231,7 +236,7 @@ impl Forge for GithubCli {
         let number = url.rsplit('/').next().and_then(|number| number.parse().ok());
         match number {
             Some(number) => Ok((number, url.to_owned())),
-            None => Err(ForgeError::Answer { program: "gh", said }),
+            None => Err(ForgeError::Answer { program: &GH, said }),
         }
     }
 
@@ -294,10 +299,19 @@ impl Forge for GithubCli {
             MergeMethod::Merge => "--merge",
             MergeMethod::Rebase => "--rebase",
         }));
+        let at_once = words.clone();
         if when_ready {
             words.push("--auto");
         }
-        self.ask(repo, &words, None).map(drop)
+        match self.ask(repo, &words, None) {
+            // It became ready meanwhile, and nothing is left to wait for.
+            Err(ForgeError::Refused { said, .. })
+                if when_ready && said.contains("clean status") =>
+            {
+                self.ask(repo, &at_once, None).map(drop)
+            }
+            done => done.map(drop),
+        }
     }
 
     fn find_remarks(
@@ -330,7 +344,25 @@ impl Forge for GithubCli {
         let path = format!("repos/{}/rules/branches/{}", repo.short(), branch.replace('/', "%2F"));
         let said = self.ask_json(repo, &["api", &path, "--hostname", &repo.host])?;
         let mut rules = said.as_array().into_iter().flatten();
-        Ok(rules.any(|rule| rule["type"] == "required_signatures"))
+        if rules.any(|rule| rule["type"] == "required_signatures") {
+            return Ok(true);
+        }
+        // The protection of a branch that is older than rulesets; whoever may read can ask this.
+        let query = "query BranchRule($owner: String!, $name: String!, $branch: String!) { \
+                     repository(owner: $owner, name: $name) { ref(qualifiedName: $branch) { \
+                     refUpdateRule { requiresSignatures } } } }";
+        let variables = json!({
+            "owner": repo.owner, "name": repo.name, "branch": format!("refs/heads/{branch}"),
+        });
+        match self.ask_graphql_with(repo, query, &variables) {
+            Ok(said) => {
+                let rule = &said["data"]["repository"]["ref"]["refUpdateRule"];
+                Ok(rule["requiresSignatures"] == true)
+            }
+            // A server that does not know the question.
+            Err(ForgeError::Refused { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     fn limit_end(&self, host: &str) -> Option<Timestamp> {

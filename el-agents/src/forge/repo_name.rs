@@ -1,4 +1,12 @@
 use std::fmt;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::git::run_bounded;
+
+/// How long ssh may take to read its configuration, and the bytes of what it says.
+const SSH_LIMIT: Duration = Duration::from_secs(5);
+const SSH_ANSWER: usize = 1 << 20;
 
 /// The name of a repository on a forge.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -36,6 +44,19 @@ impl RepoName {
         RepoName::checked(host, owner, name)
     }
 
+    /// The same, where the host may be a name that a person gave it in the configuration of ssh, as
+    /// people with several accounts do. `ssh -G` resolves it, and asks nobody.
+    pub fn of_remote(url: &str) -> Option<RepoName> {
+        let found = RepoName::of_url(url)?;
+        let is_ssh = url.trim().split_once("://").is_none_or(|(how, _)| how.contains("ssh"));
+        let host = if is_ssh { ssh_host(&found.host) } else { None };
+        match host.unwrap_or_else(|| found.host.clone()).as_str() {
+            // The way in through the port of https.
+            "ssh.github.com" => RepoName::checked("github.com", &found.owner, &found.name),
+            host => RepoName::checked(host, &found.owner, &found.name),
+        }
+    }
+
     fn checked(host: &str, owner: &str, name: &str) -> Option<RepoName> {
         let is_word = |text: &str| {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
@@ -64,6 +85,16 @@ impl fmt::Display for RepoName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}", self.host, self.owner, self.name)
     }
+}
+
+/// The host that ssh would call by this name. `None`: there is no ssh.
+fn ssh_host(name: &str) -> Option<String> {
+    let mut command = Command::new("ssh");
+    command.args(["-G", name]);
+    let ran = run_bounded(&mut command, None, SSH_LIMIT, SSH_ANSWER).ok().flatten()?;
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let host = said.lines().find_map(|line| line.strip_prefix("hostname "))?;
+    ran.status.success().then(|| host.trim().to_owned())
 }
 
 #[cfg(test)]

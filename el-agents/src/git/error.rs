@@ -113,6 +113,14 @@ pub enum GitError {
     /// A git without a command that is needed.
     #[error("this is git {0}, and worktrees and el land need 2.38 or later")]
     TooOld(String),
+    /// The remote wants a sign-in that git does not have, or shows nothing to who signed in.
+    #[error("git {what} was not let in: {said}")]
+    NotLetIn {
+        /// The git command.
+        what: String,
+        /// Git's message.
+        said: String,
+    },
     /// Any other refusal of git.
     #[error("git {what} failed: {said}")]
     Failed {
@@ -221,6 +229,9 @@ impl GitError {
             }
             GitError::Setup { .. } => {
                 "run the worktree_setup command in the worktree to see it fail"
+            }
+            GitError::NotLetIn { .. } => {
+                "gh auth setup-git has git use the sign-in of gh; ssh-add -l lists the keys of ssh"
             }
             GitError::Failed { .. } => "the same git by hand says more; nothing was lost",
             GitError::File { .. } => "el worktrees shows the worktrees; nothing was lost",

@@ -72,11 +72,14 @@ pub fn adopt(
 ) -> Result<PullRequest, PullError> {
     let branch = repository.branch_of(atom_id)?;
     let found = forge.find_requests(&place.repo, &branch)?;
-    let Some(one) = found.into_iter().find(|one| one.number == number) else {
-        return Err(PullError::place(
-            format!("{} #{number} is not of the branch {branch}", place.repo),
-            format!("gh pr list -R {} --head {branch} --state all", place.repo),
-        ));
+    let Some(one) = found.iter().find(|one| one.number == number) else {
+        let numbers: Vec<String> = found.iter().map(|one| format!("#{}", one.number)).collect();
+        let hint = match numbers.is_empty() {
+            true => format!("that branch has none; el pr {atom_id} opens one"),
+            false => format!("those of that branch: {}", numbers.join(", ")),
+        };
+        let message = format!("{} #{number} is not of the branch {branch}", place.repo);
+        return Err(PullError::place(message, hint));
     };
     if repository.resolve_commit(&one.head)?.is_none() {
         repository.fetch_commit(&place.base_remote, &forge.head_reference(number))?;
@@ -90,6 +93,12 @@ pub fn adopt(
             format!("#{number} is at {}, which is no part of {branch}", one.head),
             format!("merge that commit into {branch} first"),
         ));
+    }
+    let last = ops::pull_requests_of(store, atom_id)?.pop();
+    if let Some(known) = last.filter(|one| one.number == Some(number)) {
+        // It was closed, and is open again.
+        let mut seen = look_at(store, ctx, repository, forge, std::slice::from_ref(&known))?;
+        return Ok(seen.pop().unwrap_or(known));
     }
     let new = NewPullRequest {
         forge: forge.name(),

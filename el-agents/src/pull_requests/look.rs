@@ -49,13 +49,12 @@ pub fn look_at(
                 Some(facts) => {
                     if facts.state == RequestState::Merged {
                         note_merge(repository, forge, record, &repo, &facts)?;
+                        if record.state.is_live() {
+                            // The branch is in nobody's way; a person deletes it as easily.
+                            let _ = delete_branch(repository, forge, record, &repo, &facts.head);
+                        }
                     }
-                    let now = ops::pull_request_seen(store, ctx, key, &as_seen(&facts))?;
-                    if record.state.is_live() && now.state == PullRequestState::Merged {
-                        // The branch is in nobody's way; a person deletes it as easily.
-                        let _ = delete_branch(repository, forge, &now, &repo);
-                    }
-                    now
+                    ops::pull_request_seen(store, ctx, key, &as_seen(&facts))?
                 }
                 None if record.next_look.is_some_and(|at| at > ctx.now) => record.clone(),
                 None if record.failures + 1 >= LOOKS => {
@@ -100,13 +99,14 @@ fn waits_for(facts: &RequestFacts) -> &'static str {
         "draft"
     } else if facts.review == Review::ChangesRequested {
         "changes_requested"
-    } else if facts.checks == Checks::Failed {
-        "failing"
     } else if facts.conflict == Conflict::Yes {
         "conflict"
     } else if facts.is_behind {
+        // What is required has passed, and begins anew once the base is taken in.
         "behind"
-    } else if facts.checks == Checks::Pending || facts.review == Review::Required {
+    } else if facts.checks == Checks::Failed {
+        "failing"
+    } else if facts.still_waits() {
         "waiting"
     } else {
         "ready"
@@ -120,22 +120,21 @@ fn delete_branch(
     forge: &dyn Forge,
     record: &PullRequest,
     repo: &RepoName,
+    head: &str,
 ) -> Result<(), PullError> {
-    let Some(head) =
-        record.merged_head.as_ref().filter(|head| record.pushed.as_ref() == Some(head))
-    else {
-        return Ok(());
-    };
-    if !record.owns_branch || forge.is_base(repo, &record.head_ref)? {
+    if !record.owns_branch
+        || record.pushed.as_deref() != Some(head)
+        || forge.is_base(repo, &record.head_ref)?
+    {
         return Ok(());
     }
     let is_its = |url: &str| {
-        RepoName::of_url(url).is_some_and(|name| {
+        RepoName::of_remote(url).is_some_and(|name| {
             name.host == repo.host && name.owner.eq_ignore_ascii_case(&record.head_owner)
         })
     };
     if let Some(remote) = repository.remotes()?.into_iter().find(|one| is_its(&one.url))
-        && repository.remote_tip(&remote.name, &record.head_ref)?.as_ref() == Some(head)
+        && repository.remote_tip(&remote.name, &record.head_ref)?.as_deref() == Some(head)
     {
         repository.delete_remote_branch(&remote.name, &record.head_ref, head)?;
     }
@@ -154,7 +153,7 @@ fn note_merge(
     let remote = repository
         .remotes()?
         .into_iter()
-        .find(|one| RepoName::of_url(&one.url).is_some_and(|name| name.is_same(repo)));
+        .find(|one| RepoName::of_remote(&one.url).is_some_and(|name| name.is_same(repo)));
     if let Some(remote) = remote {
         repository.fetch_branch(&remote.name, &facts.base_ref)?;
         if repository.resolve_commit(&facts.head)?.is_none() {

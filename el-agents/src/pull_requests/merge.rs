@@ -62,8 +62,20 @@ pub fn merge_one(
         if let Some(why) = obstacle(record, tip.as_deref(), &facts, options.when_ready) {
             return Ok(MergeEnd::Held(why));
         }
+        // The forge would merge it into the branch below, and not where the work is wanted.
+        if let Some(below) = repository.atom_of(&facts.base_ref) {
+            let id = &record.atom_id;
+            return Ok(MergeEnd::Held(format!(
+                "its base is the branch of {below}; el pr merge {below} comes first, or el pr {id} \
+                 if that is merged"
+            )));
+        }
+        let method = match choose_method(forge, &repo, &facts, options.method)? {
+            Ok(method) => method,
+            Err(why) => return Ok(MergeEnd::Held(why)),
+        };
         retarget_children(store, forge, &repo, record)?;
-        ask(forge, &repo, &facts, options)?;
+        ask(forge, &repo, &facts, method, options.when_ready)?;
     }
     for at in 0..LOOKS {
         let facts = look()?;
@@ -116,37 +128,51 @@ fn obstacle(
         return Some(format!("{base} wants all of it in its branch; el pr {id} takes it in"));
     }
     let waits = match (facts.checks, facts.review) {
-        (Checks::Failed, _) => "a check fails",
-        (Checks::Pending, _) => "its checks are not over",
-        (_, Review::Required) => "it needs a review",
+        (Checks::Failed, _) => "a check fails".to_owned(),
+        (Checks::Pending, _) => "its checks are not over".to_owned(),
+        (_, Review::Required) => "it needs a review".to_owned(),
+        _ if facts.is_blocked => format!("{} requires what has not come yet", facts.base_ref),
         _ => return None,
     };
-    (!when_ready).then(|| format!("{waits}; --when-ready merges it once it may"))
+    (!when_ready).then(|| format!("{waits}; el pr merge {id} --when-ready merges it once it may"))
+}
+
+/// The way to merge: the one that was asked for, or the first that the repository allows. `None`:
+/// the merge queue has a way of its own, and a word about it keeps the pull request out. The inner
+/// error says why it cannot be the one that was asked for.
+fn choose_method(
+    forge: &dyn Forge,
+    repo: &RepoName,
+    facts: &RequestFacts,
+    wanted: Option<MergeMethod>,
+) -> Result<Result<Option<MergeMethod>, String>, PullError> {
+    if facts.has_queue {
+        return Ok(Ok(None));
+    }
+    let allowed = forge.repository_facts(repo)?.methods;
+    let Some(wanted) = wanted else { return Ok(Ok(allowed.first().copied())) };
+    if allowed.contains(&wanted) {
+        return Ok(Ok(Some(wanted)));
+    }
+    let names: Vec<&str> = allowed.iter().map(|method| method.name()).collect();
+    let others = names.join(" or ");
+    Ok(Err(format!(
+        "pr_method is {}, and {repo} allows {others}; el config set pr_method {}",
+        wanted.name(),
+        names.first().unwrap_or(&"squash")
+    )))
 }
 
 fn ask(
     forge: &dyn Forge,
     repo: &RepoName,
     facts: &RequestFacts,
-    options: MergeOptions,
+    method: Option<MergeMethod>,
+    when_ready: bool,
 ) -> Result<(), PullError> {
-    let is_ready =
-        matches!(facts.checks, Checks::None | Checks::Passed) && facts.review != Review::Required;
-    let method = match facts.has_queue {
-        // The queue has a way of its own, and a word about it keeps the pull request out.
-        true => None,
-        false => match options.method {
-            Some(method) => Some(method),
-            None => forge.repository_facts(repo)?.methods.first().copied(),
-        },
-    };
-    let later = options.when_ready && !is_ready && !facts.has_queue;
-    let merge = |later| forge.request_merge(repo, facts.number, &facts.head, method, later);
-    match merge(later) {
-        // It became ready meanwhile.
-        Err(ForgeError::Refused { said, .. }) if later && said.contains("clean status") => {
-            Ok(merge(false)?)
-        }
+    let is_ready = facts.checks != Checks::Failed && !facts.still_waits();
+    let later = when_ready && !is_ready && !facts.has_queue;
+    match forge.request_merge(repo, facts.number, &facts.head, method, later) {
         // The answer was lost: the looks afterwards tell.
         Err(ForgeError::Network { .. }) => Ok(()),
         done => Ok(done?),

@@ -51,7 +51,7 @@ pub fn find_place(
     let remotes: Vec<(Remote, RepoName)> = repository
         .remotes()?
         .into_iter()
-        .filter_map(|remote| RepoName::of_url(&remote.url).map(|name| (remote, name)))
+        .filter_map(|remote| RepoName::of_remote(&remote.url).map(|name| (remote, name)))
         .collect();
     let (remote, pushed_to) = choose_remote(&remotes, wanted.remote.as_deref())?;
     let asked = match &wanted.repo {

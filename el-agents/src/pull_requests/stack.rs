@@ -42,7 +42,9 @@ pub(super) fn find_stacked(
                 open.push((below, other));
             }
         }
-        let Some((first, _)) = open.first() else { continue };
+        if open.is_empty() {
+            continue;
+        }
         let tips: Vec<String> = open.iter().map(|(_, tip)| tip.clone()).collect();
         // Of several in a row, the last has the work of all.
         let last = repository.independent_commits(&tips)?;
@@ -51,7 +53,11 @@ pub(super) fn find_stacked(
         match base.filter(|_| run.options.stacks && !is_fork) {
             Some((below, _)) => found.push((at, Stacked::On(below.clone()))),
             None => {
-                let why = format!("it builds on {first}, which is not merged yet");
+                let names: Vec<&str> = open.iter().map(|(below, _)| below.as_str()).collect();
+                let why = match names.as_slice() {
+                    [one] => format!("it builds on {one}, which is not merged yet"),
+                    all => format!("it builds on work that is not merged yet: {}", all.join(", ")),
+                };
                 found.push((at, Stacked::Waits(why)));
                 item.outcome = LandOutcome::Held;
             }

@@ -25,6 +25,7 @@ impl From<GitError> for CommandError {
             | GitError::Broken(_)
             | GitError::NotTrusted(_)
             | GitError::TooOld(_)
+            | GitError::NotLetIn { .. }
             | GitError::Setup { .. }
             | GitError::Untracked { .. } => Exit::Configuration,
             GitError::TimedOut { .. } => Exit::TimedOut,
@@ -93,6 +94,7 @@ impl From<ForgeError> for CommandError {
             | ForgeError::NotSignedIn { .. }
             | ForgeError::NoRepository { .. }
             | ForgeError::NoRights { .. }
+            | ForgeError::NoDrafts { .. }
             | ForgeError::Answer { .. } => (Exit::Configuration, "forge"),
             ForgeError::NoRequest { .. } => (Exit::NotFound, "not_found"),
             ForgeError::RateLimit { .. } => (Exit::Paused, "rate_limit"),

@@ -3,9 +3,10 @@
 //!
 //! ```text
 //! {"do": "state"}                        all that there is
-//! {"do": "set", "queue": true, …}        settings: queue, no_auto_merge, methods, permission,
-//!                                        private, strict, signed, required_checks,
-//!                                        required_reviews, checks, labels, template, log,
+//! {"do": "set", "queue": true, …}        settings: queue, no_auto_merge, no_drafts, methods,
+//!                                        permission, private, strict, signed (by a ruleset),
+//!                                        signed_branch, required_checks, required_reviews,
+//!                                        checks, labels, template, log,
 //!                                        delete_branch_on_merge, protected, base_checks
 //! {"do": "issue", "number": 1, …}        writes these values over those of an issue
 //! {"do": "pull", "number": 1, …}         the same of a pull request

@@ -30,6 +30,7 @@ mod search;
 mod server;
 mod state;
 mod view;
+mod zip;
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};

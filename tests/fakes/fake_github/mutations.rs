@@ -68,6 +68,9 @@ fn create_pull(state: &mut State, input: &Input) -> Result<Value, Refusal> {
     if git::contains(&of.folder, base, &tip) {
         return refuse(none);
     }
+    if of.flag("no_drafts") && input.get("draft") == Some(&json!(true)) {
+        return refuse("Draft pull requests are not supported in this repository.");
+    }
     let is_same = |pull: &Input| {
         let same = [("headRefName", &*branch), ("headOwner", &*owner), ("baseRefName", base)];
         pull["state"] == "OPEN" && same.iter().all(|(key, value)| text(pull, key) == *value)
@@ -285,7 +288,7 @@ impl State {
             "DRAFT" => return refuse("Pull request is in draft state"),
             "DIRTY" => return refuse("Pull Request has merge conflicts"),
             "BEHIND" => return refuse("Head branch is out of date"),
-            _ if of.flag("signed") => return refuse("Commits must have verified signatures."),
+            _ if of.wants_signatures() => return refuse("Commits must have verified signatures."),
             _ => return refuse("Repository rule violations found: a required check is expected."),
         }
         if !of.methods().contains(&json!(method)) {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::git;
 use crate::http::Request;
 use crate::state::{Repository, State, now};
+use crate::zip::archive;
 
 /// An answer: the code, the kind of the content, and the content.
 pub(crate) type Answer = (u16, &'static str, Vec<u8>);
@@ -84,14 +85,19 @@ fn in_repository(of: &mut Repository, request: &Request, path: &[&str]) -> Optio
         ["actions", "workflows", _] => show(json!({
             "id": 1, "name": "CI", "path": ".github/workflows/ci.yml", "state": "active",
         })),
-        ["actions", "jobs", _, "logs"] => {
-            let log = of.settings.get("log").and_then(Value::as_str).map(str::to_owned);
-            let log = log.unwrap_or_else(|| {
-                "2026-01-01T00:00:00.0000000Z test failed: expected 2, got 3\n".to_owned()
-            });
-            Some((200, "text/plain", log.into_bytes()))
+        ["actions", "jobs", _, "logs"] => Some((200, "text/plain", log_of(of).into_bytes())),
+        ["actions", "runs", _, .., "logs"] => {
+            Some((200, "application/zip", archive("test/1_run.txt", log_of(of).as_bytes())))
         }
         ["check-runs", _, "annotations"] => show(json!([])),
         _ => None,
     }
+}
+
+/// The log of the step that failed.
+fn log_of(of: &Repository) -> String {
+    let log = of.settings.get("log").and_then(Value::as_str).map(str::to_owned);
+    log.unwrap_or_else(|| {
+        "2026-01-01T00:00:00.0000000Z test failed: expected 2, got 3\n".to_owned()
+    })
 }

@@ -199,6 +199,11 @@ impl Repository {
         self.settings.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
+    /// By a ruleset, or by the protection of its branch.
+    pub(crate) fn wants_signatures(&self) -> bool {
+        self.flag("signed") || self.flag("signed_branch")
+    }
+
     pub(crate) fn list(&self, name: &str) -> Vec<Value> {
         self.settings.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
     }

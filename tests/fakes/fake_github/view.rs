@@ -87,9 +87,10 @@ pub(crate) fn branch(of: &Repository, name: &str) -> Value {
     json!({
         "__typename": "Ref", "id": format!("REF_{name}"), "name": name, "prefix": "refs/heads/",
         "target": { "__typename": "Commit", "oid": oid, "statusCheckRollup": on_branch },
+        "refUpdateRule": { "requiresSignatures": of.flag("signed_branch") },
         "branchProtectionRule": {
             "requiresStrictStatusChecks": of.flag("strict"),
-            "requiresCommitSignatures": of.flag("signed"),
+            "requiresCommitSignatures": of.flag("signed_branch"),
             "requiresStatusChecks": !of.list("required_checks").is_empty(),
             "requiredStatusCheckContexts": of.list("required_checks"),
             "requiredApprovingReviewCount": of.settings.get("required_reviews"),
@@ -195,7 +196,7 @@ pub(crate) fn merge_state(of: &Repository, pull: &Map<String, Value>) -> &'stati
         || of.list("required_checks").iter().any(is_missing)
         || decided == "CHANGES_REQUESTED"
         || decided == "REVIEW_REQUIRED"
-        || of.flag("signed");
+        || of.wants_signatures();
     if pull["state"] != "OPEN" {
         "UNKNOWN"
     } else if pull["isDraft"] == true {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::ForgeError;
+use super::{ForgeError, GH};
 use crate::git::run_bounded;
 
 /// Creating and merging may wait for the forge's own work.
@@ -14,20 +14,20 @@ const ANSWER_MAX: usize = 64 << 20;
 
 /// A call.
 #[derive(Debug, Clone, Copy)]
-pub struct GhCall<'a> {
-    pub program: &'a Path,
+pub(super) struct GhCall<'a> {
+    pub(super) program: &'a Path,
     /// For errors.
-    pub host: &'a str,
-    pub words: &'a [&'a str],
+    pub(super) host: &'a str,
+    pub(super) words: &'a [&'a str],
     /// Standard input.
-    pub input: Option<&'a str>,
+    pub(super) input: Option<&'a str>,
 }
 
 /// Returns the output of a call.
 ///
 /// # Errors
 /// If gh fails.
-pub fn run(call: &GhCall<'_>) -> Result<String, ForgeError> {
+pub(super) fn run(call: &GhCall<'_>) -> Result<String, ForgeError> {
     match run_whole(call)? {
         (said, None) => Ok(said),
         (_, Some(error)) => Err(error),
@@ -62,16 +62,16 @@ pub(super) fn run_whole(call: &GhCall<'_>) -> Result<(String, Option<ForgeError>
             return Err(ForgeError::Network { host: call.host.to_owned(), said });
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(ForgeError::Missing { program: "gh" });
+            return Err(ForgeError::Missing { program: &GH });
         }
         Err(error) => {
             let said = format!("it could not be run: {error}");
-            return Err(ForgeError::Answer { program: "gh", said });
+            return Err(ForgeError::Answer { program: &GH, said });
         }
     };
     if ran.is_cut {
         let said = "it is longer than can be kept".to_owned();
-        return Err(ForgeError::Answer { program: "gh", said });
+        return Err(ForgeError::Answer { program: &GH, said });
     }
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     let error = (!ran.status.success()).then(|| {
@@ -90,13 +90,16 @@ fn sort_failure(host: &str, said: &str, code: Option<i32>) -> ForgeError {
         || said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("").to_owned();
     // gh exits with 4 where it wants a sign-in.
     if code == Some(4) || has(&["gh auth login", "try authenticating with", "http 401"]) {
-        return ForgeError::NotSignedIn { host };
+        return ForgeError::NotSignedIn { program: &GH, host };
+    }
+    if has(&["draft pull requests are not supported"]) {
+        return ForgeError::NoDrafts { repo: host };
     }
     if has(&["rate limit", "submitted too quickly", "http 429"]) {
         return ForgeError::RateLimit { host };
     }
     if has(&["could not resolve to a repository", "http 404"]) {
-        return ForgeError::NoRepository { repo: host };
+        return ForgeError::NoRepository { program: &GH, repo: host };
     }
     if has(&["resource not accessible", "must have", "permission", "http 403"]) {
         return ForgeError::NoRights { repo: host, said: line() };
@@ -164,6 +167,6 @@ mod tests {
             words: &["--version"],
             input: None,
         };
-        assert!(matches!(run(&call), Err(ForgeError::Missing { program: "gh" })));
+        assert!(matches!(run(&call), Err(ForgeError::Missing { program: &GH })));
     }
 }

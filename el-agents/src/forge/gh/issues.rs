@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{ForgeError, GithubCli, RepoName, text_of};
+use super::{ForgeError, GH, GithubCli, RepoName, text_of};
 
 /// The fields of an issue that every version of `gh` knows.
 const FIELDS: &str = "number,title,body,state,labels,assignees,author,comments,milestone,\
@@ -184,7 +184,7 @@ impl GithubCli {
         let said = self.ask_graphql_with(repo, mutation, &json!({ "input": input }))?;
         match said["data"]["updateIssue"]["issue"]["number"].is_u64() {
             true => Ok(()),
-            false => Err(ForgeError::Answer { program: "gh", said: said.to_string() }),
+            false => Err(ForgeError::Answer { program: &GH, said: said.to_string() }),
         }
     }
 }

@@ -57,6 +57,7 @@ fn read_one(one: &Value, number: u64) -> Option<RequestFacts> {
             _ => Conflict::Unknown,
         },
         is_behind: one["mergeStateStatus"] == "BEHIND",
+        is_blocked: one["mergeStateStatus"] == "BLOCKED",
         open_threads: one["reviewThreads"]["nodes"]
             .as_array()
             .map_or(0, |all| all.iter().filter(|thread| thread["isResolved"] == false).count()),

@@ -37,7 +37,7 @@ pub(super) fn find_place(app: &App, named: Option<&str>) -> Result<Place> {
         Err(_) => Vec::new(),
     };
     let mut repos: Vec<RepoName> =
-        remotes.iter().filter_map(|remote| RepoName::of_url(&remote.url)).collect();
+        remotes.iter().filter_map(|remote| RepoName::of_remote(&remote.url)).collect();
     repos.sort_by_key(|repo| repo.to_string().to_ascii_lowercase());
     repos.dedup_by(|a, b| a.is_same(b));
     match repos.len() {

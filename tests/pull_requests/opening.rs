@@ -175,10 +175,11 @@ fn a_board_asks_git_little_about_a_branch_and_nothing_about_one_with_a_pull_requ
 fn el_land_opens_pull_requests_where_that_is_how_work_lands() {
     for gh in gh_versions().into_iter().take(1) {
         let shop = Shop::open(&gh);
-        let [first, second] = ["a.txt", "b.txt"].map(|file| shop.finished(file, "text"));
+        shop.finished("a.txt", "text");
         let before = shop.env.git(&["rev-parse", "main"]);
-        shop.env.el(&["land", "--pr", &first]).ok();
-        assert_eq!(shop.pulls().len(), 1);
+        shop.env.el(&["land", "--pr"]).ok();
+        assert_eq!(shop.pulls().len(), 1, "without a name, all of them");
+        let second = shop.finished("b.txt", "text");
         shop.env.configure("land_via = \"pr\"\n");
         let opened = shop.env.robot(&["land", &second]);
         assert_eq!(opened["items"][0]["fate"], "opened", "{opened}");

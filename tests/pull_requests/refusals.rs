@@ -79,6 +79,10 @@ fn a_git_without_a_sign_in_and_a_repository_without_drafts_are_told_with_a_way_o
         let id = shop.finished("a.txt", "one");
         shop.github.fail("info/refs", 401, "Bad credentials");
         is_refused(&shop, &["pr", &id], "gh auth setup-git");
+        let drop = json!({ "do": "rule", "when": "info/refs", "act": "drop" });
+        shop.github.control(drop);
+        let lost = shop.env.el(&["pr", &id]).fails_with(7);
+        assert!(lost.stderr.contains("git fetch reached nobody"), "{lost:#?}");
         shop.set(json!({ "no_drafts": true }));
         let failed = shop.env.el(&["pr", &id]).fails_with(4);
         assert!(failed.stdout.contains("el pr --ready"), "{failed:#?}");

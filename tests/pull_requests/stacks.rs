@@ -44,6 +44,23 @@ fn the_branch_below_is_the_base_and_children_are_retargeted_before_it_is_merged(
 }
 
 #[test]
+fn three_in_a_row_are_merged_one_by_one_and_each_shows_its_own_difference() {
+    for gh in gh_versions().into_iter().take(1) {
+        let shop = Shop::open(&gh);
+        let [first, second] = two_finished(&shop);
+        let third = shop.finished_on(&second, "c.txt", "three");
+        for (id, file) in [(&first, "a.txt"), (&second, "b.txt"), (&third, "c.txt")] {
+            shop.env.el(&["pr", "--all", "--ready"]).ok();
+            shop.env.git(&["fetch", "--quiet", "origin"]);
+            // As GitHub shows it: from where the branch left main.
+            let range = format!("origin/main...el/{id}");
+            assert_eq!(shop.env.git(&["diff", "--name-only", &range]), file);
+            assert_eq!(shop.env.robot(&["pr", "merge", id])["state"], "merged");
+        }
+    }
+}
+
+#[test]
 fn after_a_merge_by_others_the_next_call_retargets_it() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);

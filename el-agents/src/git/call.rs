@@ -9,14 +9,6 @@ use super::GitError;
 use super::bounded::{self, ProgramOutput};
 use super::environment;
 
-/// What git, ssh and forges say where somebody is not let in.
-const NO_ACCESS: [&str; 5] = [
-    "could not read Username",
-    "could not read Password",
-    "Authentication failed for",
-    "Permission denied (publickey",
-    "Repository not found",
-];
 /// Tries while another git holds a lock.
 const TRIES: u32 = 12;
 /// The pause between two tries.
@@ -340,10 +332,7 @@ pub(super) fn refusal_error(what: String, said: String) -> GitError {
     }
     let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("hint:")).collect();
     let told = lines.join("\n").trim().to_owned();
-    match NO_ACCESS.iter().any(|words| told.contains(words)) {
-        true => GitError::NotLetIn { what, said: told },
-        false => GitError::Failed { what, said: told },
-    }
+    GitError::of_refusal(what, told)
 }
 
 #[cfg(test)]

@@ -1,6 +1,24 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+/// What git, ssh and forges say where somebody is not let in.
+const NO_ACCESS: [&str; 6] = [
+    "The requested URL returned error: 403",
+    "could not read Username",
+    "could not read Password",
+    "Authentication failed for",
+    "Permission denied (publickey",
+    "Repository not found",
+];
+/// What they say where nobody answers.
+const NO_NETWORK: [&str; 5] = [
+    "unable to access 'http",
+    "Could not resolve host",
+    "Connection timed out",
+    "Connection refused",
+    "Network is unreachable",
+];
+
 /// An error of git, or of a step around git.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -121,6 +139,14 @@ pub enum GitError {
         /// Git's message.
         said: String,
     },
+    /// The remote could not be reached.
+    #[error("git {what} reached nobody: {said}")]
+    NotReached {
+        /// The git command.
+        what: String,
+        /// Git's message.
+        said: String,
+    },
     /// Any other refusal of git.
     #[error("git {what} failed: {said}")]
     Failed {
@@ -164,6 +190,18 @@ fn listed(paths: &[PathBuf]) -> String {
 }
 
 impl GitError {
+    /// A refusal, by what git said.
+    pub(super) fn of_refusal(what: String, said: String) -> GitError {
+        let has = |all: &[&str]| all.iter().any(|words| said.contains(words));
+        if has(&NO_ACCESS) {
+            GitError::NotLetIn { what, said }
+        } else if has(&NO_NETWORK) {
+            GitError::NotReached { what, said }
+        } else {
+            GitError::Failed { what, said }
+        }
+    }
+
     /// Advice on how to go on.
     pub fn hint(&self) -> Cow<'static, str> {
         let said = match self {
@@ -232,6 +270,9 @@ impl GitError {
             }
             GitError::NotLetIn { .. } => {
                 "gh auth setup-git has git use the sign-in of gh; ssh-add -l lists the keys of ssh"
+            }
+            GitError::NotReached { .. } => {
+                "try again: el finds what was done already, and does the rest"
             }
             GitError::Failed { .. } => "the same git by hand says more; nothing was lost",
             GitError::File { .. } => "el worktrees shows the worktrees; nothing was lost",

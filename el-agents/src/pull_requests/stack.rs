@@ -99,9 +99,14 @@ pub(super) fn retarget_children(
 
 /// Returns true if both commits have work that the base has not as such.
 fn shares_work(run: &PullRun<'_>, one: &str, other: &str) -> Result<bool, PullError> {
-    let common = run.repository.git().ask_optional(&["merge-base", one, other])?;
-    let is_in_base = |common| run.repository.contains(run.base_commit, common);
-    Ok(common.as_deref().map(is_in_base).transpose()?.is_some_and(|is_in_base| !is_in_base))
+    // Where the base was taken into both, the nearest common commits are several.
+    let common = run.repository.git().ask_optional(&["merge-base", "--all", one, other])?;
+    for common in common.unwrap_or_default().lines() {
+        if !run.repository.contains(run.base_commit, common)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Takes the base into branches that build on work which the base got as a squash, so that their

@@ -39,7 +39,7 @@ With --pr, or land_via = \"pr\", it opens pull requests as el pr does, and moves
 Exit code 4 if something could not be brought in.")]
 pub(crate) struct Args {
     /// The atoms
-    #[arg(value_name = "ATOM", required_unless_present = "all", conflicts_with = "all",
+    #[arg(value_name = "ATOM", required_unless_present_any = ["all", "pr"], conflicts_with = "all",
         add = complete::all_atoms())]
     atoms: Vec<String>,
     /// Every closed atom with a branch that has not landed, unless a pull request brings it in
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// Commit the uncommitted files of the worktrees, with the summary as the message
     #[arg(long, conflicts_with = "dry_run")]
     commit: bool,
-    /// Open pull requests instead: the same as el pr
+    /// Open pull requests instead, as el pr does; without an atom, those of el pr --all
     #[arg(long, conflicts_with_all = ["onto", "commit", "allow_config"])]
     pr: bool,
     /// Also land changes of .eluent/config.toml, .claude, .mcp.json and git hooks
@@ -86,7 +86,8 @@ pub(super) enum Answer<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let is_local = args.onto.is_some() || args.commit || args.allow_config;
     if args.pr || !is_local && app.settings()?.lands_by_pull_request()? {
-        return pr::open_for_landing(app, args.atoms.clone(), args.all, args.dry_run);
+        let all = args.all || args.atoms.is_empty();
+        return pr::open_for_landing(app, args.atoms.clone(), all, args.dry_run);
     }
     let (onto, items) = land_branches(args, app)?;
     report_landing(app, &onto, args.dry_run, &items)

@@ -28,7 +28,7 @@ impl From<GitError> for CommandError {
             | GitError::NotLetIn { .. }
             | GitError::Setup { .. }
             | GitError::Untracked { .. } => Exit::Configuration,
-            GitError::TimedOut { .. } => Exit::TimedOut,
+            GitError::TimedOut { .. } | GitError::NotReached { .. } => Exit::TimedOut,
             GitError::MergeConflict { .. }
             | GitError::Astray { .. }
             | GitError::Bare(_)
@@ -41,7 +41,8 @@ impl From<GitError> for CommandError {
             | GitError::Locked(_) => Exit::Conflict,
             GitError::File { .. } | GitError::Failed { .. } => Exit::Internal,
         };
-        let retryable = matches!(error, GitError::Locked(_) | GitError::Left(_));
+        let retryable =
+            matches!(error, GitError::Locked(_) | GitError::Left(_) | GitError::NotReached { .. });
         let (message, hint) = (error.to_string(), error.hint());
         let made =
             CommandError::new(exit, "git", message).with_hint(hint).with_retryable(retryable);

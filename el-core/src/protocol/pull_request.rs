@@ -7,7 +7,7 @@
 mod harmless;
 mod keys;
 
-pub use harmless::make_harmless;
+pub use harmless::{make_harmless, make_title_harmless};
 pub use keys::describe_key;
 
 use crate::model::{Summary, Verify};
@@ -60,7 +60,8 @@ pub struct KeyFound {
 /// # Errors
 /// If it has something that looks like a key.
 pub fn compose_title(told: &Told<'_>, private: &Private<'_>) -> Result<String, KeyFound> {
-    let title = Writer { private }.line("title", told.title, TITLE_MAX)?;
+    let title = Writer { private }.plain_line("title", told.title, TITLE_MAX)?;
+    let title = make_title_harmless(&title);
     Ok(if title.is_empty() { told.atom_id.to_owned() } else { title })
 }
 
@@ -143,6 +144,11 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// A text in one line, without harm.
     fn line(&self, field: &'static str, said: &str, max: usize) -> Result<String, KeyFound> {
+        Ok(make_harmless(&self.plain_line(field, said, max)?))
+    }
+
+    /// A text in one line, without a key and without folders of this machine.
+    fn plain_line(&self, field: &'static str, said: &str, max: usize) -> Result<String, KeyFound> {
         if let Some(like) = describe_key(said, self.private.values) {
             return Err(KeyFound { field, like });
         }
@@ -150,7 +156,7 @@ impl Writer<'_> {
         for folder in self.private.folders.iter().filter(|folder| folder.len() > 1) {
             said = said.replace(&format!("{folder}/"), "").replace(folder.as_str(), ".");
         }
-        Ok(make_harmless(&text::one_line(&said, max)))
+        Ok(text::one_line(&said, max))
     }
 
     fn paragraph(&self, field: &'static str, said: &str) -> Result<String, KeyFound> {

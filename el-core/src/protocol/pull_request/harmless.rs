@@ -11,14 +11,26 @@ const BREAK: char = '\u{200b}';
 /// became.
 #[must_use]
 pub fn make_harmless(line: &str) -> String {
+    rewrite(line, true)
+}
+
+/// The same of a title, which a forge shows as it is: `Vec<u8>` stays what it was.
+#[must_use]
+pub fn make_title_harmless(line: &str) -> String {
+    rewrite(line, false)
+}
+
+fn rewrite(line: &str, is_markup: bool) -> String {
     let mut out = String::with_capacity(line.len());
     let characters: Vec<char> = line.chars().collect();
     for (at, &character) in characters.iter().enumerate() {
         let next = characters.get(at + 1).copied().unwrap_or(' ');
         match character {
-            '<' => out.push_str("&lt;"),
-            '&' if next == '#' || next.is_ascii_alphabetic() => out.push_str("&amp;"),
-            '!' if next == '[' => out.push_str("!\\"),
+            '<' if is_markup => out.push_str("&lt;"),
+            '&' if is_markup && (next == '#' || next.is_ascii_alphabetic()) => {
+                out.push_str("&amp;");
+            }
+            '!' if is_markup && next == '[' => out.push_str("!\\"),
             '@' | '#' => {
                 out.push(character);
                 if next.is_alphanumeric() {
@@ -69,6 +81,8 @@ mod tests {
         ] {
             assert_eq!(make_harmless(said), shown);
         }
+        let title = "Return Vec<u8> & @ann, fixes #1";
+        assert_eq!(make_title_harmless(title), "Return Vec<u8> & @\u{200b}ann, fixes #\u{200b}1");
     }
 
     proptest! {

@@ -137,8 +137,8 @@ fn a_branch_with_a_pull_request_lands_here_at_a_persons_word_alone() {
     let said = shop.env.el(&["work", "--once", "--isolate", "worktree"]).stdout;
     let last = said.lines().find(|line| line.starts_with("Ready to land")).unwrap_or(&said);
     assert!(last.contains(&here) && !last.contains(&there), "{said}");
-    let board = shop.env.robot(&["status"])["needs"].to_string();
-    assert!(board.contains(&format!("The branch of {here} can be landed")), "{board}");
+    let board = shop.env.robot(&["status"])["needs"]["items"].take();
+    assert_eq!((&board[0]["kind"], &board[0]["atom_id"]), (&json!("to_land"), &json!(here)));
     let ids = |arguments: &[&str]| {
         let planned = shop.env.robot(arguments);
         let items = planned["items"].as_array().unwrap().clone();

@@ -53,18 +53,16 @@ pub fn branches_to_land(
             Err(error) => return Err(error),
         }
     }
-    let plan = plan_landing(&branches, None);
-    Ok(plan.iter().filter_map(|item| waiting_branch(store, item)).collect())
+    Ok(plan_landing(&branches, None).iter().filter_map(waiting_branch).collect())
 }
 
-fn waiting_branch(store: &Store, item: &LandItem) -> Option<BranchToLand> {
+fn waiting_branch(item: &LandItem) -> Option<BranchToLand> {
     let obstacle = match item.outcome {
         LandOutcome::ToLand => None,
         LandOutcome::Uncommitted => Some("its worktree has changes that no commit has"),
         LandOutcome::Astray => Some("its worktree is not on its branch"),
         _ => return None,
     };
-    let atom_id = item.atom_id.clone();
-    let title = ops::get_atom(store, &atom_id).ok()?.title;
+    let (atom_id, title) = (item.atom_id.clone(), item.title.clone()?);
     Some(BranchToLand { atom_id, title, closed_at: item.closed_at?, obstacle })
 }

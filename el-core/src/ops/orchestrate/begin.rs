@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use super::super::bonds::ensure_epic_waits_for_nothing_of_its_own;
 use super::super::change::{resolve_atom, taken_claim};
 use super::super::create::{NewAtom, create_in};
 use super::PlanSettings;
@@ -108,6 +109,7 @@ fn existing_epic(tx: &Tx<'_>, ctx: &Ctx<'_>, id: &str) -> Result<Atom> {
     }
     let epic = Atom { issue_type: IssueType::Epic, ..found.clone() };
     record_change(tx, ctx, &found, &epic, "issue_type", &json!(found.issue_type))?;
+    ensure_epic_waits_for_nothing_of_its_own(tx, &epic.id)?;
     Ok(epic)
 }
 

@@ -175,7 +175,8 @@ pub(super) fn read_heading<'a>(line: Line<'a>, next: Option<Line<'a>>) -> Option
     }
 }
 
-/// Returns true for a count at the end of a TAP report, which Node's test runner prints: `# pass 11`.
+/// Returns true for a count at the end of a TAP report, which Node's test runner prints:
+/// `# pass 11`.
 fn is_tap_count(title: &str) -> bool {
     title.split_once(' ').is_some_and(|(word, count)| {
         let counted =

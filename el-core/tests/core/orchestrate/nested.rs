@@ -1,7 +1,7 @@
 //! Orchestrations within each other.
 
 use el_core::Error;
-use el_core::model::Status;
+use el_core::model::{BondKind, Status};
 use el_core::ops::{self, Begin, Goal, PlanSettings};
 use el_core::rules::orchestrate::{Question, Step};
 use serde_json::json;
@@ -54,6 +54,19 @@ fn an_orchestration_too_deep_within_others_is_refused() {
     assert!(matches!(refused, Err(Error::Conflict { code: "too_deep", .. })), "{refused:?}");
     assert_eq!(plan.show(&one).issue_type, el_core::model::IssueType::Task, "nothing was changed");
     begin(&mut plan, &one, 2).unwrap();
+}
+
+#[test]
+fn an_atom_that_its_own_part_waits_for_becomes_no_epic() {
+    let mut plan = Plan::new(PlanSettings::default());
+    let (whole, part) = (plan.p.create("whole"), plan.p.create("part"));
+    let ctx = plan.p.person();
+    for kind in [BondKind::ParentChild, BondKind::Blocks] {
+        ops::dep_add(&mut plan.p.store, &ctx, &whole, &part, kind).unwrap();
+    }
+    let refused = begin(&mut plan, &whole, 9);
+    assert!(matches!(refused, Err(Error::Conflict { code: "cycle", .. })), "{refused:?}");
+    assert!(ops::dep_check(&plan.p.store).unwrap().is_empty());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::net::UnixListener;
 
 use super::places::EVERYWHERE;
-use crate::support::TestEnv;
+use crate::support::{Process, TestEnv};
 
 #[test]
 fn it_writes_where_it_works_and_nowhere_else() {
@@ -244,8 +244,7 @@ fn a_full_tmp_is_bounded_and_what_it_leaves_running_ends() {
         assert_eq!(sizes, [1 << 20, 1 << 20], "{said}");
         assert!(said.contains("No space left on device"), "{said}");
         assert!(!std::path::Path::new("/tmp/mine").exists());
-        let left = std::process::Command::new("pgrep").args(["-f", &sleep]).output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&left.stdout), "");
+        assert_eq!(Process::with_command(&sleep), []);
     }
 }
 

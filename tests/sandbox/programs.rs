@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use super::places::EVERYWHERE;
-use crate::support::TestEnv;
+use crate::support::{Process, TestEnv};
 
 /// A library that says, in every program that loads it, who is loading it.
 fn build_library(env: &TestEnv) -> Option<PathBuf> {
@@ -181,8 +181,7 @@ fn a_fork_bomb_ends_with_its_time() {
         assert!(outcome == "timed_out" || (place.is_of_user() && outcome == "failed"), "{run:#}");
         env.assert_settled(&run);
         env.assert_unchanged(&before, "the bomb");
-        let left = Command::new("pgrep").args(["-f", &format!("sh {bomb}")]).output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&left.stdout), "");
+        assert_eq!(Process::with_command(&format!("sh {bomb}")), []);
     }
 }
 

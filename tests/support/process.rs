@@ -145,13 +145,8 @@ impl Process {
 
     /// The same for any of several entries.
     pub(crate) fn carrying_any(entries: &[String]) -> Vec<Self> {
-        let mut found: Vec<Self> = fs::read_dir("/proc")
-            .into_iter()
-            .flatten()
-            .filter_map(|folder| folder.ok()?.file_name().to_str()?.parse().ok())
-            .filter(|pid| carries(*pid, entries))
-            .map(|pid| Self { pid, words: list(&format!("/proc/{pid}/cmdline")) })
-            .collect();
+        let mut found: Vec<Self> =
+            Self::pids().filter(|pid| carries(*pid, entries)).map(Self::of).collect();
         found.sort_by_key(|p| p.pid);
         found
     }
@@ -160,8 +155,6 @@ impl Process {
     /// this folder or below.
     pub(crate) fn known_as(pid: u32, folder: &Path) -> Option<Self> {
         let folder = folder.canonicalize().ok()?;
-        let all = fs::read_dir("/proc").into_iter().flatten();
-        let mut pids = all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
         let is_it = |outer: &u32| {
             let status = fs::read_to_string(format!("/proc/{outer}/status")).unwrap_or_default();
             let names = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
@@ -171,8 +164,21 @@ impl Process {
                 && fs::read_link(format!("/proc/{outer}/cwd"))
                     .is_ok_and(|works| works.starts_with(&folder))
         };
-        let pid = pids.find(is_it)?;
-        Some(Self { pid, words: list(&format!("/proc/{pid}/cmdline")) })
+        Self::pids().find(is_it).map(Self::of)
+    }
+
+    /// Lists the living processes whose command line contains this text.
+    pub(crate) fn with_command(part: &str) -> Vec<Self> {
+        Self::pids().map(Self::of).filter(|found| found.words.join(" ").contains(part)).collect()
+    }
+
+    fn pids() -> impl Iterator<Item = u32> {
+        let all = fs::read_dir("/proc").into_iter().flatten();
+        all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+    }
+
+    fn of(pid: u32) -> Self {
+        Self { pid, words: list(&format!("/proc/{pid}/cmdline")) }
     }
 
     /// Returns true if a process runs. An unreaped process does not run (a container's first

@@ -130,6 +130,10 @@ fn a_markdown_list_becomes_epics_and_their_children() {
     assert_eq!(human.stdout.lines().count(), 4);
     let told = env.el(&["create", "--file", "plan.md"]).ok();
     assert!(told.stderr.contains("1 ticked item was left out"), "{told:#?}");
+    assert!(told.stderr.contains("line 1: a heading and its text make no atom"), "{told:#?}");
+    std::fs::write(env.project("TODO.md"), "# Later\n\n- one\n- two\n").unwrap();
+    let ran = env.el(&["create", "--file", "TODO.md"]).fails_with(2);
+    assert!(ran.stderr.contains("(the first is in line 3) become tasks with: sed"), "{ran:#?}");
     std::fs::write(env.project("done.md"), "- [x] a\n- [x] b\n").unwrap();
     let ran = env.el(&["create", "--file", "done.md"]).fails_with(2);
     assert!(ran.stderr.contains("no open items in it, and 2 ticked"), "{ran:#?}");

@@ -29,7 +29,7 @@ fn several_ids_are_changed_together_or_not_at_all() {
     env.el(&["update", &c, "--status", "wont_do"]).ok();
     let before = env.robot(&["list", "--all"]);
     let events = env.robot(&["history"])["total"].clone();
-    let commands: [(&[&str], i32); 7] = [
+    let commands: [(&[&str], i32); 11] = [
         (&["close", &a, &b, "zzzz"], 3),
         (&["close", &a, &b, &c], 4),
         (&["close", &a, &b, "--if-status", "blocked"], 4),
@@ -37,6 +37,10 @@ fn several_ids_are_changed_together_or_not_at_all() {
         (&["update", &a, &c, "--status", "blocked", "--if-status", "open"], 4),
         (&["discard", &a, "zzzz"], 3),
         (&["reopen", &c, "zzzz"], 3),
+        (&["show", &a, "zzzz"], 3),
+        (&["retry", &c, "zzzz"], 3),
+        (&["reject", &a, "zzzz", "-r", "no"], 3),
+        (&["cancel", "zzzz", &a], 3),
     ];
     for (words, exit) in commands {
         env.run(env.command("el").args(words)).fails_with(exit);
@@ -45,6 +49,13 @@ fn several_ids_are_changed_together_or_not_at_all() {
     assert_eq!(env.robot(&["history"])["total"], events);
     let closed = env.robot(&["close", &a, &b, &a, "-r", "both"]);
     assert_eq!(closed["count"], 2, "an id that is given twice is changed once");
+    assert_eq!(env.robot(&["show", &a, &b])["count"], 2);
+    env.el(&["update", &a, &b, "--status", "review"]).ok();
+    let rejected = env.robot(&["reject", &a, &b, "-r", "tests are missing"]);
+    assert_eq!((rejected["count"].clone(), env.status(&b)), (2.into(), "open".to_owned()));
+    env.el(&["update", &a, &b, "--status", "blocked"]).ok();
+    assert_eq!(env.robot(&["retry", &a, &b])["count"], 2);
+    assert_eq!(env.status(&a), "open");
 }
 
 #[test]
@@ -308,4 +319,14 @@ fn what_an_atom_waits_for_is_added_and_removed() {
     env.el(&["update", &id, "--blocked-by", &id]).fails_with(4);
     env.el(&["update", &id, "-p", "high", "--blocked-by", "zzzz"]).fails_with(3);
     assert_eq!(env.show(&id)["priority"], 2, "all or nothing");
+}
+
+#[test]
+fn what_another_close_made_unnecessary_is_not_called_closed() {
+    let env = TestEnv::with_tracker();
+    let (main, fallback) = (env.create("Main way", &[]), env.create("Another way", &[]));
+    env.el(&["dep", "add", &main, &fallback, "--type", "conditional_blocks"]).ok();
+    let said = env.el(&["close", &main, &fallback]).ok().stdout;
+    assert_eq!(env.status(&fallback), "wont_do");
+    assert!(said.contains("Set to wont_do"), "{said}");
 }

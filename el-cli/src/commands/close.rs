@@ -14,6 +14,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::atoms;
 use crate::output::list::OneOrMany;
+use crate::output::page::Page;
 use crate::values::word_parser;
 use crate::{complete, input};
 
@@ -106,7 +107,16 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             app.printer.note(&format!("{} is assigned to {other}", atom.id));
         }
     }
-    report_changed(app, args.ids.ids.len(), "Closed", &closed)?;
+    let human = |page: &mut Page| {
+        for atom in &closed {
+            // The close of another one may have made an atom unnecessary.
+            match atom.status {
+                Status::Closed => atoms::print_done(page, "Closed", atom),
+                status => atoms::print_done(page, &format!("Set to {status}"), atom),
+            }
+        }
+    };
+    app.printer.emit(&OneOrMany::for_request(args.ids.ids.len(), &closed), human)?;
     waiting.report_freed(app, &store, &closed)?;
     Ok(Exit::Done)
 }
@@ -181,9 +191,8 @@ pub(super) fn report_changed(
     verb: &str,
     changed: &[el_core::model::Atom],
 ) -> Result<Exit> {
-    let human = |page: &mut crate::output::page::Page| {
-        changed.iter().for_each(|atom| atoms::print_done(page, verb, atom))
-    };
+    let human =
+        |page: &mut Page| changed.iter().for_each(|atom| atoms::print_done(page, verb, atom));
     app.printer.emit(&OneOrMany::for_request(asked, changed), human)?;
     Ok(Exit::Done)
 }

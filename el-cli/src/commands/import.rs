@@ -210,14 +210,10 @@ fn source_tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
 fn no_tasks(file: &str, text: &str) -> CommandError {
     let error =
         CommandError::invalid_value("file", format!("{file} has no task list (- [ ] title)"));
-    let bullets = exchange::outline::bullet_lines(text);
-    match bullets.first() {
-        Some(line) => error.with_hint(format!(
-            "the plain bullets (the first is in line {line}) become tasks with: \
-             sed -E 's/^( *)[-*+] /\\1- [ ] /' {file} | el import --from markdown -"
-        )),
-        None => error.with_hint("--from markdown makes an atom of each heading"),
-    }
+    error.with_hint(
+        exchange::outline::bullet_hint(file, text)
+            .unwrap_or_else(|| "--from markdown makes an atom of each heading".to_owned()),
+    )
 }
 
 fn bad_lines(file: &str, bad: &[BadLine]) -> CommandError {

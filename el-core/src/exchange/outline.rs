@@ -51,6 +51,8 @@ pub enum PassedKind {
     OpenFence,
     /// A line of text above the first heading or task.
     Prose,
+    /// For readers to whom a heading is no atom: one with the text below.
+    Heading,
 }
 
 impl PassedKind {
@@ -62,6 +64,7 @@ impl PassedKind {
             PassedKind::Comment => "a comment is for people",
             PassedKind::OpenFence => "a code fence never ends; what is below it is read as text",
             PassedKind::Prose => "text that belongs to no task is for people",
+            PassedKind::Heading => "a heading and its text make no atom here; el import makes one",
         }
     }
 }
@@ -286,13 +289,17 @@ fn list_item(content: &str) -> Option<&str> {
     Some(rest.strip_prefix([' ', '\t'])?.trim_start())
 }
 
-/// The lines of a text that are items of a list without boxes.
-pub fn bullet_lines(text: &str) -> Vec<usize> {
+/// How the plain bullets of a text become tasks; `None` if it has no list. `file` names the text.
+pub fn bullet_hint(file: &str, text: &str) -> Option<String> {
     let markdown = Markdown::read(text);
     let is_item = |line: &Line<'_>| {
         line.kind == LineKind::Text && list_item(line.text.trim_start()).is_some()
     };
-    markdown.lines().filter(is_item).map(|line| line.number).collect()
+    let first = markdown.lines().find(is_item)?.number;
+    Some(format!(
+        "the plain bullets (the first is in line {first}) become tasks with: \
+         sed -E 's/^( *)[-*+] /\\1- [ ] /' {file} | el import --from markdown -"
+    ))
 }
 
 /// Removes the white space that all lines begin with, and blank lines around.

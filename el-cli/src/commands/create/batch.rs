@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use el_core::exchange::outline;
 use el_core::model::Timestamp;
 use el_core::ops::NewAtom;
 
@@ -25,7 +26,8 @@ pub(super) fn read_batch(
 ) -> Result<TaskList> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let name = if path == Path::new("-") { "stdin".to_owned() } else { path.display().to_string() };
-    let mut list = match detect_format(path, text) {
+    let format = detect_format(path, text);
+    let mut list = match format {
         Format::Json => {
             TaskList { news: jsonl::read_records(&name, text, now)?, ..TaskList::default() }
         }
@@ -39,8 +41,11 @@ pub(super) fn read_batch(
         .with_hint("el import files ticked items as closed"));
     }
     if list.news.is_empty() {
-        return Err(CommandError::invalid_value("file", format!("{name} has no atoms in it"))
-            .with_hint("write one JSON object a line, or a Markdown list of '- [ ] title'"));
+        let error = CommandError::invalid_value("file", format!("{name} has no atoms in it"));
+        let bullets = (format == Format::Markdown).then(|| outline::bullet_hint(&name, text));
+        return Err(error.with_hint(bullets.flatten().unwrap_or_else(|| {
+            "write one JSON object a line, or a Markdown list of '- [ ] title'".to_owned()
+        })));
     }
     for new in &mut list.news {
         fill_defaults(new, defaults);

@@ -2,9 +2,10 @@
 //!
 //! `- [ ] title` is an atom; a deeper item is its child; an atom with children is an epic; text
 //! that is indented below an item is its description. Ticked items are done and left out; their
-//! open children stay, a level up. Everything else (headings, prose between lists) is for people.
+//! open children stay, a level up. Everything else (headings, prose between lists) is for people,
+//! and is told with its line.
 
-use el_core::exchange::outline::{self, Item, Kind, Outlined, Passed};
+use el_core::exchange::outline::{self, Item, Kind, Outlined, Passed, PassedKind};
 use el_core::model::IssueType;
 use el_core::ops::NewAtom;
 
@@ -19,7 +20,7 @@ pub(super) struct TaskList {
 }
 
 pub(super) fn read_task_list(text: &str) -> TaskList {
-    let Outlined { items, passed } = outline::read_outline(text);
+    let Outlined { items, mut passed } = outline::read_outline(text);
     // The position of each item in the result; `None` for ticked items and items that are no task.
     let mut places: Vec<Option<usize>> = Vec::with_capacity(items.len());
     let mut news: Vec<NewAtom> = Vec::new();
@@ -41,6 +42,9 @@ pub(super) fn read_task_list(text: &str) -> TaskList {
         }
     }
     let ticked = items.iter().filter(|item| item.kind == Kind::Task { ticked: true }).count();
+    let headings = items.iter().filter(|item| matches!(item.kind, Kind::Heading(_)));
+    passed.extend(headings.map(|item| Passed { line: item.line, what: PassedKind::Heading }));
+    passed.sort_by_key(|passed| passed.line);
     TaskList { news, ticked, passed }
 }
 
@@ -120,6 +124,14 @@ mod tests {
             ["A: ```\n- [ ] not this\n```", "B"]
         );
         assert_eq!(outline("```\n- [ ] nor this\n```\n- [ ] C\n"), ["C"]);
+    }
+
+    #[test]
+    fn a_heading_is_told_with_its_line() {
+        let passed = read_task_list("Hello\n# Plan\nWhy.\n- [ ] A\n## Later\n| table |\n").passed;
+        let told: Vec<_> = passed.iter().map(|passed| (passed.line, passed.what)).collect();
+        let heading = PassedKind::Heading;
+        assert_eq!(told, [(1, PassedKind::Prose), (2, heading), (5, heading)]);
     }
 
     #[test]

@@ -37,7 +37,6 @@ pub(super) fn begin_plan(target: &PlanGoal, args: &DriveArgs, app: &App) -> Resu
     // Faults of the configuration are reported before anything is filed.
     let mut options = work_options(args, app, &settings)?;
     el_agents::worker::preflight(&options).map_err(CommandError::from)?;
-    work::preflight::print_preflight(app, &options);
     let (epic, is_over, lock) = match &target.goal {
         Goal::Words(_) => {
             let goal = target.goal.clone();
@@ -54,6 +53,9 @@ pub(super) fn begin_plan(target: &PlanGoal, args: &DriveArgs, app: &App) -> Resu
             (epic, is_over, lock)
         }
     };
+    if !is_over {
+        work::preflight::print_preflight(app, &options);
+    }
     let plan_only = args.plan.plan_only;
     // Existing tasks must not begin before a person has seen the plan.
     options.filter =

@@ -194,8 +194,13 @@ fn print_summary(page: &mut Page, summary: &Summary) {
     if summary.cost.cost_micros > 0 {
         figures.push(runs::format_cost(summary.cost));
     }
+    let all = summary.outcomes.iter().map(|(_, count)| count).sum::<usize>() + summary.left_running;
+    let adopted = match all.saturating_sub(summary.claimed) {
+        0 => String::new(),
+        adopted => format!(" and {adopted} adopted"),
+    };
     page.push_line(format!(
-        "Done: {} of {} claimed {}",
+        "Done: {} of {} claimed{adopted} {}",
         parts.join(", "),
         summary.claimed,
         page.paint(style::DIM, &format!("({})", figures.join(", ")))

@@ -169,7 +169,7 @@ fn a_worker_that_is_killed_beneath_the_board_is_told_and_the_board_goes_on() {
     env.create("Comes next", &[]);
     let screen = env.screen(100, 30, "el top");
     let worker = env.start_work(&["--concurrency", "1"]);
-    screen.wait_for(&format!("● {id}"));
+    screen.wait_for(&format!("◐ {id}"));
     // A claim whose session was not started yet waits for another worker.
     worker.wait_for("launched");
     worker.signal(Signal::KILL);

@@ -261,7 +261,7 @@ fn a_project_in_motion_is_shown_as_it_is() {
     let commit = "sh git add -A && git commit -q -m";
     let script = |steps: &[&str]| format!("What is to be done.\n\n{}", TestEnv::script(steps));
     let timer = script(&[
-        "write timer.sh #!/bin/sh\\n# Waits for the tea.\\nsleep \"$1\"\\necho Tea is ready\\n",
+        "write timer.sh #!/bin/sh\\n# Waits for the tea.\\nsleep 180\\necho Tea is ready\\n",
         &format!("{commit} 'Write the timer'"),
         "update review",
     ]);

@@ -28,7 +28,7 @@ fn a_person_starts_a_worker_watches_joins_reviews_and_lands_by_keys() {
     let screen = env.screen(100, 30, "el top");
     screen.wait_for(&format!("○ {id}"));
     screen.press("s");
-    screen.wait_for(&format!("● {id}"));
+    screen.wait_for(&format!("◐ {id}"));
     screen.press("2");
     screen.press("l");
     screen.wait_for("I begin with the greeting.");
@@ -108,7 +108,7 @@ fn a_run_is_cancelled_and_what_was_decided_is_taken_back() {
     env.wait_for_status(&running, "in_progress");
     let other = env.create("Sing", &["--blocked-by", &running]);
     let screen = env.screen(100, 30, "el top");
-    screen.wait_for(&format!("● {running}"));
+    screen.wait_for(&format!("◐ {running}"));
     screen.press("2");
     screen.press("x");
     screen.wait_for(&format!("End the run of {running}? (y/N)"));

@@ -15,7 +15,7 @@ fn a_log_follows_its_agent_and_stays_where_it_is_scrolled_to() {
     let id = env.script_atom(&steps.iter().map(String::as_str).collect::<Vec<_>>());
     let _worker = env.start_work(&[]);
     let screen = env.screen(80, 24, "el top");
-    screen.wait_for(&format!("● {id}"));
+    screen.wait_for(&format!("◐ {id}"));
     screen.press("2");
     screen.press("l");
     let text = screen.wait_for("Part 59 is done.");

@@ -16,7 +16,7 @@ fn how_long_a_person_may_go_is_told_at_the_head() {
     let screen = env.screen(120, 30, "el top");
     screen.wait_for("nothing needs you");
     let hangs = env.script_atom(&["hang"]);
-    screen.wait_for(&format!("● {hangs}"));
+    screen.wait_for(&format!("◐ {hangs}"));
     let text = screen.wait_for("You may go for about");
     assert!(text.lines().nth(1).unwrap().contains("You may go for about"), "{text}");
     screen.press("q");

@@ -265,7 +265,7 @@ fn running_cells(run: &RunRow, board: &Board) -> [Cell; 9] {
     let turns = if run.turns > 0 { runs::count_turns(run.turns) } else { String::new() };
     let action = run.action.as_deref().unwrap_or(&run.title);
     [
-        Cell::styled(style::GOOD, "●"),
+        Cell::styled(style::GOOD, style::status_mark("in_progress")),
         news_cell(board, Some(&run.atom_id)),
         Cell::styled(style::ID, &run.atom_id),
         Cell::styled(style::PERSON, &run.agent),

@@ -68,3 +68,19 @@ pub(crate) fn outcome_style(word: &str) -> Style {
         _ => foreground(AnsiColor::Yellow).bold(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use el_core::model::Status;
+
+    use super::status_mark;
+
+    #[test]
+    fn the_web_board_has_the_same_sign_for_each_status() {
+        let web = include_str!("../../web/src/format.ts");
+        for status in Status::ALL {
+            let entry = format!("{status}: [\"{}\",", status_mark(status.as_str()));
+            assert!(web.contains(&entry), "{entry}");
+        }
+    }
+}

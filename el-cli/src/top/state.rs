@@ -41,7 +41,7 @@ impl Mark {
         match self {
             Mark::Needs => "!",
             Mark::Failed => "✗",
-            Mark::Runs => "●",
+            Mark::Runs => "◐",
             Mark::Ready => "○",
             Mark::Waits => "‖",
             Mark::Held => "◇",

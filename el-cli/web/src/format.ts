@@ -66,16 +66,17 @@ export function count(number: number, noun: string): string {
 export const total = (part: { total: number; capped: boolean }) =>
   part.capped ? `${part.total}+` : `${part.total}`;
 
+// As the terminal has them (`status_mark`).
 const SIGNS: Record<string, [string, string]> = {
   open: ["○", "open"],
-  in_progress: ["●", "running"],
-  blocked: ["!", "blocked"],
-  review: ["◐", "review"],
-  testing: ["◐", "testing"],
-  deferred: ["‖", "deferred"],
-  closed: ["✓", "closed"],
-  wont_do: ["✓", "won't do"],
-  discard: ["✓", "discarded"],
+  in_progress: ["◐", "running"],
+  blocked: ["⊘", "blocked"],
+  review: ["◑", "review"],
+  testing: ["◑", "testing"],
+  deferred: ["◌", "deferred"],
+  closed: ["●", "closed"],
+  wont_do: ["·", "won't do"],
+  discard: ["·", "discarded"],
 };
 
 /** The sign and the word of a status. A hue never stands alone. */

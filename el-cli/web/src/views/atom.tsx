@@ -234,7 +234,7 @@ export function runKind(run: { outcome: string | null }): "runs" | "failed" | "q
 }
 
 function Attempt({ run, took }: { run: Run; took: number }) {
-  const sign = { runs: "●", failed: "✗", quiet: "✓" }[runKind(run)];
+  const sign = { runs: "◐", failed: "✗", quiet: "✓" }[runKind(run)];
   const word = run.outcome?.replaceAll("_", " ") ?? "running";
   return (
     <>

@@ -142,7 +142,7 @@ function kindOf(plan: Standing): string {
 }
 
 function signOf(plan: Standing): string {
-  return { needs: "!", runs: "●", quiet: "✓" }[kindOf(plan)] ?? "";
+  return { needs: "!", runs: "◐", quiet: "✓" }[kindOf(plan)] ?? "";
 }
 
 function wordOf(plan: Standing): string {
@@ -208,7 +208,7 @@ function PlanView({ id }: { id: string }) {
 }
 
 const PHASES: Record<string, string> = {
-  waiting: "○", asked: "○", running: "●", answered: "✓", in_words: "✓", stopped: "!",
+  waiting: "○", asked: "○", running: "◐", answered: "✓", in_words: "✓", stopped: "!",
   not_needed: "✓",
 };
 
@@ -254,8 +254,8 @@ function Phases({ phases }: { phases: Phase[] }) {
 }
 
 const STANDINGS: Record<string, [string, string]> = {
-  done: ["✓", "quiet"], failed: ["✗", "failed"], running: ["●", "runs"], ready: ["○", "quiet"],
-  waiting: ["‖", "quiet"], review: ["◐", "needs"], stuck: ["!", "needs"], held: ["‖", "quiet"],
+  done: ["✓", "quiet"], failed: ["✗", "failed"], running: ["◐", "runs"], ready: ["○", "quiet"],
+  waiting: ["‖", "quiet"], review: ["◑", "needs"], stuck: ["!", "needs"], held: ["‖", "quiet"],
 };
 
 /** The tasks of a layer wait for tasks of the layers above alone. */

@@ -238,7 +238,7 @@ export function RunLine({ run }: { run: RunRow }) {
   const silence = clock.value - Date.parse(run.active_at ?? run.started_at);
   return (
     <li class="row" data-row data-atom={run.atom_id}>
-      <span class="sign runs" aria-hidden="true">●</span>
+      <span class="sign runs" aria-hidden="true">◐</span>
       <div class="told">
         <p class="title">
           <span class="word runs">{run.is_ending ? "ending" : "running"}</span>

@@ -133,7 +133,7 @@ function Bar({ run, from }: { run: Attempt; from: number }) {
   const began = Date.parse(run.started_at);
   const end = run.ended_at ? Date.parse(run.ended_at) : clock.value;
   const kind = runKind(run);
-  const sign = { runs: "●", failed: "✗", quiet: "✓" }[kind];
+  const sign = { runs: "◐", failed: "✗", quiet: "✓" }[kind];
   const queued = at(Date.parse(run.queued_at));
   return (
     <li class="row attempt" data-row data-atom={run.atom_id}>

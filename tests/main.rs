@@ -21,6 +21,7 @@ mod mailbox;
 mod mcp;
 mod messages;
 mod orchestrate;
+mod postgres;
 mod pull_requests;
 mod reading;
 mod real;

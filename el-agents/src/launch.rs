@@ -128,6 +128,7 @@ impl Launcher {
         )?;
         write_private(&folder.settings_path(), settings.as_bytes())?;
         folder.write_environment(&run.token, &environment)?;
+        folder.write_server(self.places.server.as_ref())?;
         folder.write_launch(&LaunchSpec {
             run: run.id.clone(),
             atom: run.atom_id.clone(),

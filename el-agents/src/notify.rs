@@ -13,6 +13,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use el_core::ServerAddress;
 use el_core::ops::Settled;
 use serde_json::{Value, json};
 
@@ -60,6 +61,8 @@ pub(crate) fn start_notification(
     );
     command
         .env("EL_DB", &places.database)
+        .envs(places.server.iter().flat_map(ServerAddress::variables))
+        .envs(places.server.iter().map(|server| ("EL_DATABASE_URL", server.url())))
         .current_dir(project_folder(places))
         .stdin(File::open(event)?)
         .stdout(log.try_clone()?)

@@ -81,7 +81,7 @@ pub(crate) fn recover_run(
 ) -> Result<(), RecoverError> {
     let Abandoned { run, why, tmux, places, durability, rules, preserve } = abandoned;
     sweep_run(&RunDir::new(&places.runs, &run.id))?;
-    let mut store = Store::open(&places.database, durability)?;
+    let mut store = places.open_store(durability)?;
     let settled = settle_lost(&mut store, &tmux, &run, &places, &rules, preserve, why)?;
     notify_lost(&settled, &places, agent, environment);
     Ok(())

@@ -8,6 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use el_core::ServerAddress;
 use el_core::model::ExitRecord;
 
 use crate::preparation::{PreparationFailure, Workplace};
@@ -176,10 +177,42 @@ impl RunDir {
         Ok((token, pairs.collect()))
     }
 
-    /// Removes the environment's file if no supervisor has taken the environment.
+    /// Removes the files that no supervisor has taken.
     pub(crate) fn forget_environment(&self) {
-        // The file may be gone already.
+        // They may be gone already.
         let _ = fs::remove_file(self.environment_path());
+        let _ = fs::remove_file(self.server_path());
+    }
+
+    fn server_path(&self) -> PathBuf {
+        self.path.join("server.json")
+    }
+
+    /// Writes the address of the project's server, if it is on one, for the process that is
+    /// started next. A password may be in it.
+    pub(crate) fn write_server(&self, server: Option<&ServerAddress>) -> Result<(), RunDirError> {
+        let Some(server) = server else { return Ok(()) };
+        let text = serde_json::to_vec(server).expect("it has string keys only");
+        write_private(&self.server_path(), &text)
+    }
+
+    /// Returns true if the project is on a server, and this process was started for the run.
+    #[must_use]
+    pub fn names_server(&self) -> bool {
+        self.server_path().is_file()
+    }
+
+    /// Reads the address of the project's server, and removes the file. `None`: it is on none.
+    pub(crate) fn take_server(&self) -> Result<Option<ServerAddress>, RunDirError> {
+        let path = self.server_path();
+        let text = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(io_error("read", &path))?,
+        };
+        // Its reader has it now.
+        let _ = fs::remove_file(&path);
+        let parsed = serde_json::from_slice(&text).map_err(io::Error::from);
+        parsed.map(Some).map_err(io_error("understand", &path))
     }
 
     /// Writes the exit record atomically and durably.

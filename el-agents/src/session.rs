@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use el_core::ServerAddress;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,8 @@ pub struct Identity {
     pub run: String,
     pub token: String,
     pub database: PathBuf,
+    /// The server that has the tables, if one has.
+    pub server: Option<ServerAddress>,
     /// The name of the run's agent, the author of all changes of the session.
     pub agent: String,
 }

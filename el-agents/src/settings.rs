@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use el_core::model::RunOptions;
 use el_core::rules::retry::RetryPolicy;
+use el_core::{Durability, ServerAddress, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::git::Isolation;
@@ -183,8 +184,12 @@ pub enum Completion {
 /// The paths of a project, and of the `el` program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Places {
-    /// The database; absolute.
+    /// The database; absolute. Of a project on a server: where its database would be.
     pub database: PathBuf,
+    /// The server that has the tables, if one has. Never written with the rest: it may hold a
+    /// password.
+    #[serde(skip)]
+    pub server: Option<ServerAddress>,
     /// The folder of the runs' folders.
     pub runs: PathBuf,
     /// The folder of the context files.
@@ -195,6 +200,16 @@ pub struct Places {
     pub summaries: PathBuf,
     /// The path of this `el`; absolute.
     pub el: PathBuf,
+}
+
+impl Places {
+    /// Opens the project's tables.
+    ///
+    /// # Errors
+    /// As for `Store::open_at`.
+    pub fn open_store(&self, durability: Durability) -> el_core::Result<Store> {
+        Store::open_at(&self.database, self.server.as_ref(), durability)
+    }
 }
 
 /// The rules for every run of a worker.

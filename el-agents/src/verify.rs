@@ -96,7 +96,8 @@ impl Start<'_> {
     fn spawn(&self, verify: &Verify, mark: &str) -> io::Result<(Child, Receiver<Vec<u8>>)> {
         let Start { folder, environment, confinement } = *self;
         let program = find_program(&verify.command, folder, environment)?;
-        let is_kept = |name: &OsStr| name != "EL_DB" && !is_local_variable(name);
+        let is_kept =
+            |name: &OsStr| name != "EL_DB" && name != "EL_DATABASE_URL" && !is_local_variable(name);
         let mut environment: Vec<_> =
             environment.iter().filter(|(name, _)| is_kept(name)).cloned().collect();
         let mut words = vec![program.into_os_string()];

@@ -9,14 +9,14 @@ use el_core::model::Timestamp;
 use el_core::{Ctx, Durability, SessionCredentials, Store, ops};
 
 use crate::backups;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::globals::Globals;
 use crate::output::printer::Printer;
 use crate::owner::ForeignTracker;
 use crate::project::{self, Project};
 use crate::session::Session;
 use crate::settings::Settings;
-use crate::{actor, in_git, modes};
+use crate::{actor, in_git, locate, modes};
 
 #[derive(Debug)]
 pub(crate) struct App {
@@ -39,6 +39,11 @@ impl App {
             session,
             has_written: Cell::new(false),
         }
+    }
+
+    /// The same for a project that was found before.
+    pub(crate) fn with_project(self, project: Project) -> App {
+        App { project: project.into(), ..self }
     }
 
     /// The flags that all commands share.
@@ -67,7 +72,7 @@ impl App {
         }
         let found = match &self.session {
             Some(session) => Project::of_session(session, self.globals.db.as_deref())?,
-            None => Project::find_project(self.globals.db.as_deref())?,
+            None => locate::find_project(self.globals.db.as_deref())?,
         };
         Ok(self.project.get_or_init(|| found))
     }
@@ -133,7 +138,7 @@ impl App {
 
     /// The store, for reading.
     pub(crate) fn open_for_reading(&self) -> Result<Store> {
-        Ok(Store::open(&self.project()?.db, Durability::Normal)?)
+        self.project()?.open_store(Durability::Normal)
     }
 
     /// The store, for a change.
@@ -145,7 +150,13 @@ impl App {
             Durability::Normal
         });
         self.has_written.set(true);
-        let mut store = Store::open(&self.project()?.db, durability)?;
+        let project = self.project()?;
+        if project.server.is_some() && self.session().is_none() {
+            // Of a fresh clone: for the runs, and whatever else stays on this machine.
+            modes::create_state_folder(&project.state)
+                .map_err(|source| CommandError::file_error("create", &project.state, source))?;
+        }
+        let mut store = project.open_store(durability)?;
         // A session's environment is its agent's to choose, and says nothing of the project.
         if self.session().is_none() {
             ops::set_epic_autoclose(&mut store, settings.epic_autoclose())?;

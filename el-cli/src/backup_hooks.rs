@@ -11,14 +11,18 @@ use crate::app::App;
 use crate::backups::{Backups, LOCK_WAIT, Reason, no_home};
 use crate::error::{CommandError, Result};
 use crate::output::time;
-use crate::project::{self, Project};
+use crate::project::{self, Project, ensure_in_file};
 use crate::session;
 
 impl Backups {
     /// The backups of the current tracker, also if its database is missing.
     pub(crate) fn locate(app: &App) -> Result<Backups> {
         match app.project() {
-            Ok(project) => Backups::for_database(&project.db).ok_or_else(no_home),
+            Ok(project) => {
+                let instead = "its administrator backs the server up; el export writes all of it";
+                ensure_in_file(project, "a backup by el", instead)?;
+                Backups::for_database(&project.db).ok_or_else(no_home)
+            }
             Err(error) if error.code() == "no_database" => Backups::of_missing(app).ok_or(error),
             Err(error) => Err(error),
         }
@@ -44,10 +48,11 @@ impl Backups {
 /// Makes a backup before a change that takes much along, if something has changed since the newest
 /// one. A failure is a warning: the change goes on.
 pub(crate) fn before(app: &App, reason: Reason) {
-    let Some(backups) = app.project().ok().and_then(|project| Backups::for_database(&project.db))
-    else {
+    // A server has its own.
+    let Some(project) = app.project().ok().filter(|project| project.server.is_none()) else {
         return;
     };
+    let Some(backups) = Backups::for_database(&project.db) else { return };
     // The state of an agent's session is its own; its supervisor's worker makes the hourly ones.
     if session::is_answering() {
         return;

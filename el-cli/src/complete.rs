@@ -10,8 +10,8 @@ use el_core::model::{Atom, IssueType};
 use el_core::ops::{self, AtomFilter, RunFilter, Sort};
 use el_core::{Durability, Store};
 
+use crate::locate;
 use crate::output::sanitize;
-use crate::project::Project;
 use crate::settings::keys;
 
 /// Set by the completion script; the value is the shell.
@@ -131,7 +131,7 @@ fn candidate_help(text: &str) -> clap::builder::StyledStr {
 }
 
 fn open_store() -> Option<Store> {
-    Store::open(&Project::find_project(None).ok()?.db, Durability::Normal).ok()
+    locate::find_project(None).ok()?.open_store(Durability::Normal).ok()
 }
 
 fn current_time() -> el_core::model::Timestamp {

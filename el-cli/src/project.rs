@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 pub(crate) use el_agents::git::main_worktree;
+use el_core::{Durability, SERVER_VARIABLES, ServerAddress, Store};
 
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::server::{self, Server};
 use crate::session::Session;
 
 /// The folder that holds a project's state.
@@ -17,12 +19,14 @@ const DATABASE: &str = "el.db";
 /// A project: its database, and its folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Project {
-    /// The database file.
+    /// The database file. Of a project on a server: where the file would be.
     pub(crate) db: PathBuf,
     /// Where the database, the configuration, runs and contexts are: usually `.eluent`.
     pub(crate) state: PathBuf,
     /// The project's folder, usually the parent of `.eluent`.
     pub(crate) root: PathBuf,
+    /// The server that has the tables, if one has.
+    pub(crate) server: Option<Server>,
 }
 
 impl Project {
@@ -35,18 +39,37 @@ impl Project {
             }
             _ => state.clone(),
         };
-        Project { db, state, root }
+        Project { db, state, root, server: None }
     }
 
     /// The project whose folder is `root`.
     pub(crate) fn in_folder(root: &Path) -> Project {
         let state = root.join(STATE_FOLDER);
-        Project { db: state.join(DATABASE), state, root: root.to_owned() }
+        Project { db: state.join(DATABASE), state, root: root.to_owned(), server: None }
     }
 
     /// The project's configuration file.
     pub(crate) fn config_path(&self) -> PathBuf {
         self.state.join("config.toml")
+    }
+
+    /// The address of the server that has the tables, if one has.
+    pub(crate) fn server_address(&self) -> Result<Option<&ServerAddress>> {
+        self.server.as_ref().map(Server::address).transpose()
+    }
+
+    /// Opens the project's tables.
+    pub(crate) fn open_store(&self, durability: Durability) -> Result<Store> {
+        Ok(Store::open_at(&self.db, self.server_address()?, durability)?)
+    }
+
+    /// What names the project to another `el`, which has this one's environment and starts in the
+    /// project's folder.
+    pub(crate) fn words(&self) -> Vec<OsString> {
+        match self.server {
+            Some(_) => Vec::new(),
+            None => vec!["--db".into(), self.db.clone().into()],
+        }
     }
 
     /// The project of an agent's session: the one of its run, and no other.
@@ -65,32 +88,8 @@ impl Project {
             .with_detail("path", flag.display().to_string())
             .with_hint("leave --db out"));
         }
-        Ok(Project::of_db(session.database.clone()))
-    }
-
-    /// Finds the project: `--db`, then `EL_DB`, then the nearest `.eluent/el.db` from the current
-    /// folder upwards, where a linked git worktree also leads to the main worktree's.
-    pub(crate) fn find_project(flag: Option<&Path>) -> Result<Project> {
-        if let Some(db) = named_database(flag) {
-            if !db.is_file() {
-                return Err(CommandError::from(el_core::Error::NoDatabase { path: db }));
-            }
-            // A database has a single path, whatever links lead there: the path determines the name
-            // of the tmux server.
-            let db = fs::canonicalize(&db)
-                .map_err(|source| CommandError::file_error("read", &db, source))?;
-            return Ok(Project::of_db(db));
-        }
-        let cwd = current_folder()?;
-        find_upwards(&cwd).ok_or_else(|| {
-            CommandError::new(
-                Exit::NotFound,
-                "no_database",
-                format!("there is no el database in {} or above it", cwd.display()),
-            )
-            .with_detail("searched_from", cwd.display().to_string())
-            .with_hint("el init makes one in the current folder; --db or EL_DB names one elsewhere")
-        })
+        let server = session.server.clone().map(Server::At);
+        Ok(Project { server, ..Project::of_db(session.database.clone()) })
     }
 }
 
@@ -114,17 +113,23 @@ pub(crate) fn current_folder() -> Result<PathBuf> {
     })
 }
 
-/// The nearest project, from `start` upwards.
-pub(crate) fn find_upwards(start: &Path) -> Option<Project> {
-    start.ancestors().find_map(|folder| {
-        let here = Project::in_folder(folder);
-        if here.db.is_file() {
-            return Some(here);
-        }
-        let main = main_worktree(folder)?;
-        let there = Project::in_folder(&main);
-        there.db.is_file().then_some(there)
-    })
+/// This process's environment, without what leads to the project's server: for agents, checks, and
+/// other programs that work for the project.
+pub(crate) fn environment_for_programs(project: &Project) -> Vec<(OsString, OsString)> {
+    let is_kept = |name: &OsString| {
+        name != server::VARIABLE
+            && (project.server.is_none() || !SERVER_VARIABLES.iter().any(|other| name == other))
+    };
+    env::vars_os().filter(|(name, _)| is_kept(name)).collect()
+}
+
+/// The refusal of what is done with a database file alone.
+pub(crate) fn ensure_in_file(project: &Project, what: &str, instead: &str) -> Result<()> {
+    if project.server.is_none() {
+        return Ok(());
+    }
+    let message = format!("{what} is for a database file, and this tracker is on a server");
+    Err(CommandError::new(Exit::Configuration, "on_server", message).with_hint(instead))
 }
 
 /// The linked git worktree of the project at `root` that contains `folder`, if any.
@@ -141,39 +146,6 @@ mod tests {
     fn touch(path: &Path) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "").unwrap();
-    }
-
-    #[test]
-    fn the_nearest_database_above_is_found() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(dir.path()).unwrap();
-        touch(&root.join(".eluent/el.db"));
-        fs::create_dir_all(root.join("a/b")).unwrap();
-        assert_eq!(find_upwards(&root.join("a/b")), Some(Project::in_folder(&root)));
-        // A folder of a project without a database (a fresh clone) does not hide the one above.
-        touch(&root.join("a/.eluent/config.toml"));
-        assert_eq!(find_upwards(&root.join("a/b")).unwrap().root, root);
-        touch(&root.join("a/.eluent/el.db"));
-        assert_eq!(find_upwards(&root.join("a/b")).unwrap().root, root.join("a"));
-    }
-
-    #[test]
-    fn a_linked_worktree_leads_to_the_main_one() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = fs::canonicalize(dir.path()).unwrap();
-        touch(&root.join("main/.eluent/el.db"));
-        let git_dir = root.join("main/.git/worktrees/side");
-        touch(&git_dir.join("HEAD"));
-        fs::write(git_dir.join("commondir"), "../..\n").unwrap();
-        touch(&root.join("side/src/lib.rs"));
-        fs::write(root.join("side/.git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
-        assert_eq!(find_upwards(&root.join("side/src")).unwrap().root, root.join("main"));
-        assert_eq!(
-            linked_worktree(&root.join("side/src"), &root.join("main")),
-            Some(root.join("side"))
-        );
-        assert_eq!(linked_worktree(&root.join("side/src"), &root), None);
-        assert_eq!(linked_worktree(&root.join("main"), &root.join("main")), None);
     }
 
     #[test]

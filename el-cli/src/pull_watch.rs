@@ -8,6 +8,7 @@ use el_agents::pull_requests::{PullWatch, WatchSettings};
 use crate::app::App;
 use crate::error::Result;
 use crate::own_state::own_folder;
+use crate::project::environment_for_programs;
 
 /// The watch of a worker; `None`: the settings want none. `el`: this program.
 pub(crate) fn watch_for_work(app: &App, el: PathBuf) -> Result<Option<PullWatch>> {
@@ -22,11 +23,12 @@ pub(crate) fn pull_watch(app: &App, el: PathBuf) -> Result<PullWatch> {
     let project = app.project()?;
     Ok(PullWatch::new(WatchSettings {
         folder: settings.agent_settings(&work.agents[0])?.working_directory,
+        server: project.server_address()?.cloned(),
         database: std::path::absolute(&project.db).unwrap_or_else(|_| project.db.clone()),
         state: project.state.clone(),
         actor: app.actor().to_owned(),
         el,
-        environment: std::env::vars_os().collect(),
+        environment: environment_for_programs(project),
         waits: ForgeWaits::new(own_folder("forges")),
         feedback: settings.feedback_rules()?,
         place: pull.place,

@@ -30,6 +30,7 @@ mod pull_requests;
 mod reference;
 pub(crate) mod served;
 mod sync;
+mod tables;
 pub(crate) mod value;
 pub(crate) mod write;
 
@@ -37,7 +38,7 @@ use faults::{bad_entry, bad_given};
 pub(crate) use file::Problem;
 use file::{ConfigFile, Entry};
 pub(crate) use inert::read_settings_to_trust;
-use keys::Key;
+use keys::{Key, Kind};
 use value::Value;
 
 /// Where a value came from.
@@ -143,6 +144,11 @@ impl Settings {
                 let name = key.variable_name();
                 // An empty variable counts as unset, as everywhere in Unix.
                 let text = variable(&name).filter(|text| !text.is_empty())?;
+                // The variable may hold a password, which nobody is shown.
+                let text = match key.kind {
+                    Kind::ServerUrl => el_core::hide_password(&text),
+                    _ => text,
+                };
                 Some(Given {
                     key,
                     value: Value::from_text(key, &text),
@@ -355,14 +361,6 @@ impl Settings {
             summaries_directory: self
                 .optional_path("summaries_directory", None)?
                 .unwrap_or_else(|| self.root.clone()),
-        })
-    }
-
-    /// The durability of a change when a command returns.
-    pub(crate) fn durability(&self) -> Result<el_core::Durability> {
-        Ok(match self.optional_text("durability", None)?.as_deref() {
-            Some("full") => el_core::Durability::Full,
-            _ => el_core::Durability::Normal,
         })
     }
 }

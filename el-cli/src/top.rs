@@ -238,14 +238,12 @@ impl Top<'_> {
     /// An `el` that works on this very tracker, in this person's name.
     fn program(&self) -> impl Fn() -> Command + Send + 'static + use<> {
         let el = std::env::current_exe().unwrap_or_else(|_| "el".into());
-        let db = self.app.project().map(|project| project.db.clone()).ok();
+        let project = self.app.project().map(|project| project.words());
+        let words = project.unwrap_or_default();
         let actor = self.app.actor().to_owned();
         move || {
             let mut command = Command::new(&el);
-            command.args(["--actor", &actor]);
-            if let Some(db) = &db {
-                command.arg("--db").arg(db);
-            }
+            command.args(["--actor", &actor]).args(&words);
             command
         }
     }

@@ -223,7 +223,8 @@ impl Error {
     /// Returns true if a change may have been made although the call failed: the connection broke
     /// before the answer came.
     pub(crate) fn is_outcome_unknown(&self) -> bool {
-        matches!(self, Error::Server { fault: ServerFault::Unreachable, .. })
+        use ServerFault::{TimedOut, Unreachable};
+        matches!(self, Error::Server { fault: Unreachable | TimedOut, .. })
     }
 
     /// Returns true if the same call may succeed later without any other change.

@@ -22,4 +22,7 @@ pub use store::{
     CopyFacts, before_migration, copy_database, ensure_own_schema, exclude_from_git, files_of,
     inspect_copy, inspect_database, list_changes, replace_contents, seal_database, sqlite_version,
 };
-pub use store::{Durability, SCHEMA_VERSION, Store, keep_out_of_git};
+pub use store::{
+    Durability, SCHEMA_VERSION, SERVER_VARIABLES, ServerAddress, Store, has_password,
+    hide_password, keep_out_of_git,
+};

@@ -57,6 +57,7 @@ impl World {
         let claimed = ops::claim_run(&mut store, &ctx, &request).unwrap().unwrap();
         let places = Places {
             database: state.join("el.db"),
+            server: None,
             runs: state.join("runs"),
             contexts: state.join("agent-context"),
             summaries: state.join("summaries"),

@@ -7,7 +7,7 @@ use crate::git::is_local_variable;
 use crate::tmux::is_utf8;
 
 /// Variables of a surrounding Claude Code session, tmux, or run of el.
-const FOREIGN: [&str; 23] = [
+const FOREIGN: [&str; 24] = [
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_CODE_CHILD_SESSION",
@@ -25,6 +25,7 @@ const FOREIGN: [&str; 23] = [
     "EL_ATOM",
     "EL_SESSION",
     "EL_DB",
+    "EL_DATABASE_URL",
     "EL_ACTOR",
     // Describe the caller's shell and terminal, not the agent's.
     "PWD",
@@ -175,6 +176,7 @@ mod tests {
             ("TMUX_PANE", "%1"),
             ("EL_SESSION", "/outer"),
             ("EL_DB", "/outer"),
+            ("EL_DATABASE_URL", "postgres://outer"),
             ("PWD", "/somewhere"),
             ("LANG", "de_DE.UTF-8"),
             ("GIT_DIR", "/other/.git"),

@@ -115,6 +115,7 @@ impl LandContext<'_> {
         let beside = |name| self.database.with_file_name(name);
         Places {
             database: self.database.to_owned(),
+            server: None,
             runs: beside("runs"),
             contexts: beside("agent-context"),
             summaries: beside("summaries"),

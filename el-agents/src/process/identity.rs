@@ -2,9 +2,12 @@
 
 use std::io;
 
+use el_core::model::Stamp;
 use rustix::process::Pid;
 
 use super::platform;
+
+const HOST_END: char = Stamp::HOST_END;
 
 /// The liveness of a process or session. Nothing may be reaped on `Unknown`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +65,23 @@ impl ProcessId {
         }
     }
 
+    /// `boot` for readers on other machines: with the name of this one before it.
+    #[must_use]
+    pub fn boot_with_host(&self) -> String {
+        format!("{}{HOST_END}{}", host_name(), self.boot)
+    }
+
+    /// The identity behind a `boot` that may have a host's name before it. On that very host the
+    /// name is left out.
+    #[must_use]
+    pub fn from_shared(pid: u32, start: u64, boot: &str) -> Self {
+        let own = boot.split_once(HOST_END).filter(|(host, _)| *host == host_name());
+        Self { pid, start, boot: own.map_or(boot, |(_, boot)| boot).to_owned() }
+    }
+
     /// Returns the liveness of that very process. A zombie is absent, and so is every process of an
-    /// earlier boot. A pid of another pid namespace (a container's) is unknown here.
+    /// earlier boot. A process of another host, and a pid of another pid namespace (a
+    /// container's), is unknown here.
     #[must_use]
     pub fn liveness(&self) -> Liveness {
         let Ok(here) = platform::boot_identity() else { return Liveness::Unknown };
@@ -79,6 +97,11 @@ impl ProcessId {
             Look::Unreadable => Liveness::Unknown,
         }
     }
+}
+
+/// The name of this machine.
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// Converts a pid for a system call; `None` for a number that is no pid.
@@ -99,7 +122,7 @@ fn compare_boots(then: &str, now: &str) -> Liveness {
     else {
         return Liveness::Unknown;
     };
-    if boot_then.is_empty() || boot_now.is_empty() {
+    if boot_then.is_empty() || boot_now.is_empty() || boot_then.contains(HOST_END) {
         Liveness::Unknown
     } else if boot_then != boot_now {
         Liveness::Absent
@@ -143,6 +166,11 @@ mod tests {
             ProcessId { boot: format!("{boot}:1"), ..me.clone() }.liveness(),
             Liveness::Unknown
         );
+        let shared = ProcessId::from_shared(me.pid, me.start, &me.boot_with_host());
+        assert_eq!(shared, me, "on this very host");
+        let elsewhere = format!("not-{}", me.boot_with_host());
+        let elsewhere = ProcessId::from_shared(me.pid, me.start, &elsewhere);
+        assert_eq!(elsewhere.liveness(), Liveness::Unknown);
         assert_eq!(ProcessId { boot: String::new(), ..me.clone() }.liveness(), Liveness::Unknown);
         assert_eq!(ProcessId { boot: format!(":{space}"), ..me }.liveness(), Liveness::Unknown);
     }

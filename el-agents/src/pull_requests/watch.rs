@@ -3,12 +3,12 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use el_core::model::{PullRequest, PullRequestState, Timestamp};
 use el_core::ops::{self, Given};
-use el_core::{Ctx, Store};
+use el_core::{Ctx, Durability, ServerAddress, Store};
 
 use super::{
     FeedbackRules, PullError, PullItem, PullOptions, PullRun, TextRules, WantedPlace, find_place,
@@ -32,6 +32,8 @@ pub struct WatchSettings {
     /// A folder in the repository.
     pub folder: PathBuf,
     pub database: PathBuf,
+    /// The server that has the tables, if one has.
+    pub server: Option<ServerAddress>,
     /// The tracker's folder, with the lock of landings.
     pub state: PathBuf,
     pub actor: String,
@@ -76,8 +78,9 @@ impl PullWatch {
         PullWatch { settings, tried: HashMap::new() }
     }
 
-    pub(crate) fn database(&self) -> &Path {
-        &self.settings.database
+    pub(crate) fn open_store(&self, durability: Durability) -> el_core::Result<Store> {
+        let (database, server) = (&self.settings.database, self.settings.server.as_ref());
+        Store::open_at(database, server, durability)
     }
 
     /// Looks once. `is_asked`: a person asks, so nothing is put off.

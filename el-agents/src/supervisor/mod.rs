@@ -125,12 +125,14 @@ impl Supervisor {
         {
             return Err(system("adopt orphans")(error));
         }
-        let mut store = Store::open(database, Durability::Normal)?;
         let folder = RunDir::of_run(database, run);
-        let spec = folder.read_launch()?;
+        let server = folder.take_server()?;
+        let mut store = Store::open_at(database, server.as_ref(), Durability::Normal)?;
+        let mut spec = folder.read_launch()?;
+        spec.places.server = server;
         let (token, environment) = folder.take_environment()?;
         let id = ProcessId::current().map_err(system("tell who this process is"))?;
-        let stamp = stamp_of(&id);
+        let stamp = stamp_of(&id, store.is_on_server());
         let claimed = ops::register_supervisor(
             &mut store,
             run,
@@ -143,6 +145,7 @@ impl Supervisor {
             run: run.to_owned(),
             token: token.clone(),
             database: database.to_owned(),
+            server: spec.places.server.clone(),
             agent: claimed.agent.clone(),
         };
         let session = SessionSocket::open(&folder, &spec.places.el, &identity, &environment)
@@ -330,19 +333,17 @@ fn read_from(path: &Path, start: u64) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-pub(crate) fn stamp_of(id: &ProcessId) -> Stamp {
+/// The stamp of a process of this machine. `is_shared`: other machines will read it.
+pub(crate) fn stamp_of(id: &ProcessId, is_shared: bool) -> Stamp {
     Stamp {
         pid: i64::from(id.pid),
         start: i64::try_from(id.start).unwrap_or(i64::MAX),
-        boot: id.boot.clone(),
+        boot: if is_shared { id.boot_with_host() } else { id.boot.clone() },
     }
 }
 
 /// The process that a stamp in the store stands for.
 pub(crate) fn process_of(stamp: &Stamp) -> Option<ProcessId> {
-    Some(ProcessId {
-        pid: u32::try_from(stamp.pid).ok()?,
-        start: u64::try_from(stamp.start).ok()?,
-        boot: stamp.boot.clone(),
-    })
+    let (pid, start) = (u32::try_from(stamp.pid).ok()?, u64::try_from(stamp.start).ok()?);
+    Some(ProcessId::from_shared(pid, start, &stamp.boot))
 }

@@ -88,6 +88,7 @@ impl Supervisor {
         ];
         let log = self.folder.open_to_append(&self.folder.preparation_log());
         let log = log.map_err(std::io::Error::other)?;
+        self.folder.write_server(places.server.as_ref()).map_err(std::io::Error::other)?;
         agent::start_logged(&argv, &self.environment, &self.spec.agent.working_directory, || {
             log.try_clone().map(Stdio::from)
         })

@@ -34,8 +34,8 @@ const SETUP_LINES: usize = 5;
 /// # Errors
 /// If the run's supervisor did not start this process, or the run's files cannot be used.
 pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseError> {
-    let store = Store::open(database, Durability::Normal)?;
     let folder = RunDir::of_run(database, run);
+    let store = Store::open_at(database, folder.take_server()?.as_ref(), Durability::Normal)?;
     let spec = folder.read_launch()?;
     ensure_started_by_supervisor(&store, run)?;
     let atom = ops::get_atom(&store, &spec.atom)?;

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::time::Instant;
 
+use el_core::Durability;
 use el_core::ops;
 use el_core::rules::admit::Held;
 use el_core::rules::orchestrate::Step;
-use el_core::{Durability, Store};
 use tokio::task::JoinHandle;
 
 use crate::account::Account;
@@ -97,7 +97,8 @@ impl Watching {
     pub(super) fn begin(&mut self, durability: Durability) {
         if let Some(mut watch) = self.watch.take() {
             self.task = Some(tokio::task::spawn_blocking(move || {
-                let looked = Store::open(watch.database(), durability)
+                let looked = watch
+                    .open_store(durability)
                     .map_err(|error| error_chain(&error))
                     .and_then(|mut store| {
                         watch.look(&mut store, false).map_err(|error| error_chain(&error))

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use el_core::model::Takes;
 use el_core::ops::{AssigneeFilter, AtomFilter};
-use el_core::{Durability, Error, Store};
+use el_core::{Durability, Error};
 use tokio::signal::unix::{SignalKind, signal};
 
 pub use crate::launch::check_agent;
@@ -190,8 +190,8 @@ fn make_launchers(options: &WorkOptions) -> Result<Vec<Launcher>, ConfigurationE
 pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summary, WorkError> {
     let launchers = make_launchers(options)?;
     let system = |doing| move |source| WorkError::System { doing, source };
-    let store = Store::open(&options.places.database, options.durability)?;
-    let mut file = DatabaseFile::at(&options.places.database);
+    let store = options.places.open_store(options.durability)?;
+    let mut file = DatabaseFile::of_store(&store);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use el_core::ops;
+use el_core::{Store, ops};
 
 use super::report::Report;
 use super::state::State;
@@ -27,11 +27,12 @@ pub(super) struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    /// Takes the identity of a file right after opening the file.
-    pub(super) fn at(path: &Path) -> DatabaseFile {
+    /// Takes the identity of the file right after opening it. A server has none.
+    pub(super) fn of_store(store: &Store) -> DatabaseFile {
+        let path = store.path();
         DatabaseFile {
             path: path.to_owned(),
-            identity: file_identity(path).ok(),
+            identity: file_identity(path).ok().filter(|_| !store.is_on_server()),
             looked: Instant::now(),
         }
     }

@@ -1,22 +1,46 @@
 //! Which workers and supervisors are there.
 
-use el_core::model::{Run, Timestamp, Worker};
+use std::time::Duration;
 
+use el_core::model::{Run, Stamp, Timestamp, Worker};
+
+use crate::clock;
 use crate::process::Liveness;
 use crate::supervisor::process_of;
 
-/// Returns true if a worker's process still runs, or cannot be seen from here.
+/// A worker of another host that was silent for so long is gone: it tells every 20 seconds.
+const SILENCE: Duration = Duration::from_secs(5 * 60);
+
+/// Returns true if a worker's process still runs, or cannot be seen from here. Of another host's,
+/// its last sign of life decides.
 pub fn is_there(worker: &Worker) -> bool {
-    process_of(&worker.process).is_none_or(|process| process.liveness() != Liveness::Absent)
+    match liveness_of(&worker.process) {
+        Liveness::Alive => true,
+        Liveness::Absent => false,
+        Liveness::Unknown => {
+            worker.process.host().is_none() || worker.heartbeat_at.plus(SILENCE) > clock::now()
+        }
+    }
 }
 
 /// Returns true if a run's supervisor still runs, or cannot be seen from here. A run that has none
 /// yet gets one within its lease.
 pub fn is_supervised(run: &Run, now: Timestamp) -> bool {
     match &run.supervisor {
-        Some(stamp) => {
-            process_of(stamp).is_none_or(|process| process.liveness() != Liveness::Absent)
-        }
+        Some(stamp) => supervisor_liveness(stamp, run, now) != Liveness::Absent,
         None => run.lease_until > now,
     }
+}
+
+/// The liveness of a run's supervisor. What another host runs is there until its lease is over: a
+/// supervisor ends its agent before.
+pub(super) fn supervisor_liveness(stamp: &Stamp, run: &Run, now: Timestamp) -> Liveness {
+    match liveness_of(stamp) {
+        Liveness::Unknown if stamp.host().is_some() && run.lease_until <= now => Liveness::Absent,
+        known => known,
+    }
+}
+
+fn liveness_of(stamp: &Stamp) -> Liveness {
+    process_of(stamp).map_or(Liveness::Unknown, |process| process.liveness())
 }

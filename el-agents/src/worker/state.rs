@@ -11,13 +11,14 @@ use el_core::rules::plan::{self, Action, Phase, Snapshot};
 use el_core::{Error, Store};
 
 use super::memory::{PlanMemory, Recovery, Starts, TrackedRun, Watching, accounts_of};
+use super::presence::supervisor_liveness;
 use super::report::{Listener, Live, Report, StoppedBy, Summary};
 use super::{WorkError, WorkOptions, is_there};
 use crate::account::Account;
 use crate::clock;
 use crate::launch::Launcher;
 use crate::process::{Liveness, ProcessId};
-use crate::supervisor::{process_of, stamp_of};
+use crate::supervisor::stamp_of;
 
 /// Interval between a worker's heartbeats.
 const BEAT: Duration = Duration::from_secs(20);
@@ -53,8 +54,7 @@ pub(super) struct State<'a> {
 /// Signs off workers whose processes have ended. Until then, a plan that such a worker drove counts
 /// as driven.
 fn forget_dead_workers(store: &mut Store, workers: &[Worker]) {
-    let is_gone = |process: ProcessId| process.liveness() == Liveness::Absent;
-    for worker in workers.iter().filter(|worker| process_of(&worker.process).is_some_and(is_gone)) {
+    for worker in workers.iter().filter(|worker| !is_there(worker)) {
         // The next look tries again.
         let _ = ops::worker_leave(store, &worker.id);
     }
@@ -70,13 +70,13 @@ impl<'a> State<'a> {
         let process = ProcessId::current()
             .map_err(|source| WorkError::System { doing: "tell who this process is", source })?;
         let id = format!("worker-{}", fresh_short(8));
-        let now = clock::now();
+        let now = store.time(clock::now());
         let (accounts, prints) = accounts_of(&launchers, &options.environment);
         let agents: Vec<String> =
             launchers.iter().map(|launcher| launcher.agent.name.clone()).collect();
         let worker = Worker {
             id: id.clone(),
-            process: stamp_of(&process),
+            process: stamp_of(&process, store.is_on_server()),
             agent: agents.first().cloned().unwrap_or_default(),
             agents: agents.clone(),
             takes: options.takes(),
@@ -184,7 +184,7 @@ impl<'a> State<'a> {
 
     /// Takes a step of the reconciler. Returns true if nothing is left to do.
     pub(super) async fn step(&mut self) -> Result<bool, WorkError> {
-        let now = clock::now();
+        let now = self.now();
         if self.beat_at.elapsed() > BEAT {
             ops::worker_beat(&mut self.store, &self.id, now)?;
             self.beat_at = Instant::now();
@@ -218,10 +218,15 @@ impl<'a> State<'a> {
             }
         }
         if claimed {
-            view = self.read_view(clock::now())?;
+            view = self.read_view(self.now())?;
         }
         self.show_live(&view)?;
         self.may_leave(&view)
+    }
+
+    /// The time that decides about leases.
+    pub(super) fn now(&self) -> Timestamp {
+        self.store.time(clock::now())
     }
 
     fn read_view(&mut self, now: Timestamp) -> Result<WorkerView, Error> {
@@ -271,10 +276,13 @@ impl<'a> State<'a> {
 
     fn run_liveness(&self, run: &Run, now: Timestamp) -> plan::Liveness {
         let known = match &run.supervisor {
-            Some(stamp) => process_of(stamp),
-            None => self.tracked.get(&run.id).and_then(|mine| mine.pane.clone()),
+            Some(stamp) => Some(supervisor_liveness(stamp, run, now)),
+            None => {
+                let pane = self.tracked.get(&run.id).and_then(|mine| mine.pane.as_ref());
+                pane.map(ProcessId::liveness)
+            }
         };
-        match known.map(|process| process.liveness()) {
+        match known {
             Some(Liveness::Alive) => plan::Liveness::Alive,
             Some(Liveness::Absent) => plan::Liveness::Absent,
             Some(Liveness::Unknown) => plan::Liveness::Unknown,

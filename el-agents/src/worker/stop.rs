@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use el_core::model::{CancelMode, Run, Worker};
+use el_core::model::{CancelMode, Run, Timestamp, Worker};
 use el_core::ops;
 use el_core::{Ctx, Error, Store};
 
@@ -12,9 +12,9 @@ use crate::process::Liveness;
 use crate::recover::{settle_lost, sweep_run};
 use crate::rundir::RunDir;
 use crate::settings::{Places, RunRules};
-use crate::supervisor::process_of;
 use crate::tmux::Tmux;
 use crate::worker::is_there;
+use crate::worker::presence::supervisor_liveness;
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -59,7 +59,8 @@ pub fn stop_all(
         // Workers first: a worker that is gone starts no session any more.
         let workers_left = workers_there(store)?;
         let live = ops::live_runs(store)?;
-        let orphans = live.iter().filter(|run| is_orphan(run, &workers_left));
+        let now = store.time(clock::now());
+        let orphans = live.iter().filter(|run| is_orphan(run, &workers_left, now));
         for run in orphans {
             // Survivors are tried again until the limit.
             if sweep_run(&RunDir::new(&places.runs, &run.id)).is_ok() {
@@ -79,10 +80,10 @@ fn workers_there(store: &Store) -> Result<Vec<Worker>, Error> {
     Ok(ops::list_workers(store)?.into_iter().filter(is_there).collect())
 }
 
-fn is_orphan(run: &Run, workers: &[Worker]) -> bool {
+fn is_orphan(run: &Run, workers: &[Worker], now: Timestamp) -> bool {
     let has_worker = || workers.iter().any(|worker| run.worker_id.as_ref() == Some(&worker.id));
-    match run.supervisor.as_ref().and_then(process_of) {
-        Some(process) => process.liveness() == Liveness::Absent,
-        None => run.lease_until <= clock::now() || (run.session.is_none() && !has_worker()),
+    match &run.supervisor {
+        Some(stamp) => supervisor_liveness(stamp, run, now) == Liveness::Absent,
+        None => run.lease_until <= now || (run.session.is_none() && !has_worker()),
     }
 }

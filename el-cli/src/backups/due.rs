@@ -80,6 +80,9 @@ fn with_causes(error: &CommandError) -> String {
 
 /// Starts the process that makes the hourly backup, if that is due.
 pub(crate) fn start_if_due(project: &Project) -> Option<Child> {
+    if project.server.is_some() {
+        return None;
+    }
     let backups = Backups::for_database(&project.db)?;
     if !backups.is_due() {
         return None;

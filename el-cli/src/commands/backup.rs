@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::backups::{self, Backup, Backups, Reason};
+use crate::backups::{Backup, Backups, Reason};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::list::List;
@@ -123,7 +123,7 @@ fn print_backups(page: &mut Page, rows: &[Row], now: Timestamp) {
 }
 
 fn run_now(args: &Now, app: &App) -> Result<Exit> {
-    let backups = Backups::for_database(&app.project()?.db).ok_or_else(backups::no_home)?;
+    let backups = Backups::locate(app)?;
     if args.if_changed {
         // Nobody reads what this prints.
         let backup = backups.make_hourly(&app.project()?.state, app.now())?;

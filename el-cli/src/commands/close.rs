@@ -15,6 +15,7 @@ use crate::exit::Exit;
 use crate::output::atoms;
 use crate::output::list::OneOrMany;
 use crate::output::page::Page;
+use crate::project::environment_for_programs;
 use crate::values::word_parser;
 use crate::{complete, input};
 
@@ -135,7 +136,7 @@ pub(crate) fn check_first(
         return Ok(());
     };
     app.printer.note(&format!("checking first: {}", words::join_command(&required.command)));
-    let environment: Vec<_> = std::env::vars_os().collect();
+    let environment = environment_for_programs(app.project()?);
     // In the sandbox itself nothing is known of it, and what it starts stays in it.
     let launched = launched_sandbox(store.path(), &run.id);
     let confinement = launched.as_ref().map(|(sandbox, places)| Confinement { sandbox, places });

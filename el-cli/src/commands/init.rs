@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use el_core::model::safe_prefix;
-use el_core::{Store, keep_out_of_git};
+use el_core::{ServerAddress, Store, keep_out_of_git};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::backups::{self, Backups};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::locate;
 use crate::modes;
 use crate::output::{sanitize, style, time};
 use crate::project::{self, Project};
@@ -36,7 +37,10 @@ pub(crate) struct Args {
 pub(super) struct Made<'a> {
     /// The tracker's folder.
     path: &'a Path,
+    /// Of a tracker on a server: where its database would be.
     db: &'a Path,
+    /// The server's address, without a password; `null` if the tracker is a file.
+    server: Option<&'a str>,
     /// The prefix of ids.
     repo_name: &'a str,
 }
@@ -56,21 +60,30 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     keep_out_of_git(&project.state).map_err(|source| {
         CommandError::file_error("write", &project.state.join(".gitignore"), source)
     })?;
-    Store::create(&project.db, &prefix, app.now())?;
-    let earlier = Backups::for_database(&project.db).and_then(|backups| {
+    let server = project.server_address()?;
+    Store::create_at(&project.db, server, &prefix, app.now())?;
+    let in_file = Some(&project.db).filter(|_| server.is_none());
+    let earlier = in_file.and_then(|db| Backups::for_database(db)).and_then(|backups| {
         backups.set_due(backups::FIRST, "");
         backups.newest()
     });
-    let data = Made { path: &project.state, db: &project.db, repo_name: &prefix };
+    let server = server.map(ServerAddress::shown);
+    let data = Made {
+        path: &project.state,
+        db: &project.db,
+        server: server.as_deref(),
+        repo_name: &prefix,
+    };
     app.printer.emit(&data, |page| {
         if page.is_quiet() {
             return;
         }
         let done = page.paint(style::GOOD, "Initialized");
-        page.push_line(format!(
-            "{done} a tracker in {}; ids begin with '{prefix}-'",
-            sanitize::path_line(&project.state)
-        ));
+        let place = match &server {
+            Some(server) => format!("on {}", sanitize::one_line(server)),
+            None => format!("in {}", sanitize::path_line(&project.state)),
+        };
+        page.push_line(format!("{done} a tracker {place}; ids begin with '{prefix}-'"));
         let next = page.paint(style::DIM, "next: el create \"what is to be done\"");
         page.push_line(next);
     })?;
@@ -88,10 +101,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 /// Where the tracker is to be.
 fn choose_project(args: &Args, app: &App) -> Result<Project> {
     if let Some(db) = project::named_database(app.db_flag()) {
-        return Ok(Project::of_db(std::path::absolute(&db).unwrap_or(db)));
+        let named = Project::of_db(std::path::absolute(&db).unwrap_or(db));
+        // The flag names a file, whatever the environment says.
+        return Ok(if app.db_flag().is_some() { named } else { locate::with_server(named) });
     }
     let cwd = project::current_folder()?;
-    if let Some(found) = project::find_upwards(&cwd)
+    if let Some(found) = locate::find_upwards(&cwd)
         && found.root != cwd
         && !args.nested
     {
@@ -104,5 +119,5 @@ fn choose_project(args: &Args, app: &App) -> Result<Project> {
         .with_hint("el works from here already; --nested makes a second tracker for this folder"));
     }
     let main = cwd.ancestors().find_map(project::main_worktree).filter(|_| !args.nested);
-    Ok(Project::in_folder(&main.unwrap_or(cwd)))
+    Ok(locate::with_server(Project::in_folder(&main.unwrap_or(cwd))))
 }

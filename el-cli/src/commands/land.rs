@@ -15,6 +15,7 @@ use crate::output::branch_lines::{BranchLines, print_branches};
 use crate::output::page::Page;
 use crate::output::progress::Progress;
 use crate::output::time;
+use crate::project::environment_for_programs;
 
 /// Land the finished work of agents: merge their branches in turn, and check before any is kept
 #[derive(Debug, clap::Args)]
@@ -156,7 +157,7 @@ fn land_branches(args: &Args, app: &App) -> Result<(String, Vec<LandItem>)> {
     if args.dry_run {
         land::predict_conflicts(&repository, &settings, &onto, &mut items)?;
     } else {
-        let environment: Vec<_> = std::env::vars_os().collect();
+        let environment = environment_for_programs(app.project()?);
         let context = LandContext {
             settings: &settings,
             database: &app.project()?.db,

@@ -1,3 +1,5 @@
+use el_agents::rundir::RunDir;
+
 use crate::app::App;
 use crate::backups;
 use crate::error::{CommandError, Result};
@@ -21,13 +23,20 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let project = app.project()?;
-    if !args.workplace {
-        backups::watch_in_supervisor(project);
-    }
+    let database = match app.db_flag() {
+        // The project is on a server: there is no file.
+        Some(place) if RunDir::of_run(place, &args.run).names_server() => place.to_owned(),
+        _ => {
+            let project = app.project()?;
+            if !args.workplace {
+                backups::watch_in_supervisor(project);
+            }
+            project.db.clone()
+        }
+    };
     let supervise =
         if args.workplace { el_agents::prepare_workplace } else { el_agents::supervise };
-    supervise(&project.db, &args.run).map_err(|error| {
+    supervise(&database, &args.run).map_err(|error| {
         let stale =
             matches!(&error, el_agents::SuperviseError::Store(el_core::Error::StaleRun { .. }));
         let exit = if stale { Exit::StaleRun } else { Exit::Internal };

@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::backups;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::project::environment_for_programs;
 use crate::pull_watch::watch_for_work;
 use crate::settings::{Settings, WorkSettings};
 use crate::{complete, mistyped};
@@ -311,6 +312,7 @@ pub(super) fn project_places(app: &App, work: &WorkSettings) -> Result<Places> {
     let project = app.project()?.clone();
     let el = this_program()?;
     Ok(Places {
+        server: project.server_address()?.cloned(),
         database: std::path::absolute(&project.db).unwrap_or(project.db),
         runs: project.state.join("runs"),
         contexts: work.context_directory.clone(),
@@ -345,7 +347,7 @@ fn work_options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOption
         max_claims,
         drain: args.drain || max_claims.is_some() || !args.atoms.is_empty(),
         waits: args.wait,
-        environment: std::env::vars_os().collect(),
+        environment: environment_for_programs(app.project()?),
         preamble: None,
         resources: resolved.work.resources,
         drive: None,

@@ -124,6 +124,7 @@ fn exit_of(error: &Error) -> Exit {
         Error::NotFound { .. } | Error::NoDatabase { .. } => Exit::NotFound,
         Error::Ambiguous { .. } | Error::Conflict { .. } => Exit::Conflict,
         Error::StaleRun { .. } => Exit::StaleRun,
+        Error::Server { fault: el_core::ServerFault::TimedOut, .. } => Exit::TimedOut,
         Error::NewerDatabase { .. } | Error::Server { .. } => Exit::Configuration,
         Error::Busy { .. } => Exit::TimedOut,
         Error::Refused(_) | Error::Unverified { .. } => Exit::Refused,

@@ -14,6 +14,7 @@ use crate::error::{CommandError, Result};
 use crate::globals::Globals;
 use crate::output::printer::{Format, Printer};
 use crate::output::terminal::ColorWhen;
+use crate::project::Project;
 
 /// Connections at a time; a further one is closed at once.
 const CONNECTIONS: usize = 64;
@@ -45,8 +46,10 @@ pub(super) fn start_thread(board: &Arc<Board>, name: &str, run: fn(&Weak<Board>)
 /// The state of the server.
 #[derive(Debug)]
 pub(super) struct Board {
-    /// The flags of the command, with the database that was found.
+    /// The flags of the command.
     globals: Globals,
+    /// The tracker that was found.
+    tracker: Project,
     /// The project's name, for people.
     pub(super) project: String,
     /// The author of the changes that are made in the browser.
@@ -67,7 +70,7 @@ impl Board {
         let root = project.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let globals = Globals {
             robot: false,
-            db: Some(project.db.clone()),
+            db: project.server.is_none().then(|| project.db.clone()),
             actor: Some(app.actor().to_owned()),
             color: ColorWhen::Never,
             quiet: true,
@@ -75,6 +78,7 @@ impl Board {
         };
         Ok(Board {
             globals,
+            tracker: project.clone(),
             project: root,
             actor: app.actor().to_owned(),
             name,
@@ -90,7 +94,7 @@ impl Board {
     /// The state of a command, for one request.
     pub(super) fn open_app(&self) -> App {
         let printer = Printer::new(Format::Human, ColorWhen::Never, true);
-        App::new(self.globals.clone(), printer, None)
+        App::new(self.globals.clone(), printer, None).with_project(self.tracker.clone())
     }
 
     /// Does the work of a request on a thread of its own.

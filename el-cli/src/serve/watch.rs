@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,6 +17,7 @@ use crate::app::App;
 use crate::commands::status::{self, InGit};
 use crate::error::{CommandError, Result};
 use crate::looked::last_look;
+use crate::project::Project;
 
 /// Between two looks: a look costs microseconds.
 const LOOK: Duration = Duration::from_millis(40);
@@ -72,7 +72,8 @@ struct Watcher {
 #[derive(Debug)]
 struct Watched {
     store: Store,
-    file: (u64, u64),
+    /// A server has none.
+    file: Option<(u64, u64)>,
     version: i64,
     seq: i64,
     told_at: Instant,
@@ -104,12 +105,12 @@ impl Watcher {
     }
 
     fn try_look(&mut self, app: &App, in_git: InGit) -> Result<Option<Told>> {
-        let path = app.project()?.db.clone();
+        let project = app.project()?;
         let Some(open) = &mut self.open else {
             let store = app.open_for_reading()?;
             let version = store.data_version()?;
             let seq = ops::board_changes(&store, 0)?.seq;
-            let file = file_at(&path)?;
+            let file = file_at(project)?;
             // What a browser loaded before this moment may be old by now.
             let told_at = Instant::now();
             let (shown, look) = (None, last_look(app));
@@ -127,7 +128,7 @@ impl Watcher {
         }
         open.told_at = Instant::now();
         (open.version, open.look) = (version, look);
-        if file_at(&path)? != open.file {
+        if file_at(project)? != open.file {
             self.open = None;
             return Ok(Some(reset()));
         }
@@ -177,8 +178,12 @@ pub(super) fn reset() -> Told {
     Told { seq: 0, kind: "reset", data: "{}".into() }
 }
 
-fn file_at(path: &Path) -> Result<(u64, u64)> {
+fn file_at(project: &Project) -> Result<Option<(u64, u64)>> {
+    if project.server.is_some() {
+        return Ok(None);
+    }
+    let path = &project.db;
     let meta =
         fs::metadata(path).map_err(|source| CommandError::file_error("read", path, source))?;
-    Ok((meta.dev(), meta.ino()))
+    Ok(Some((meta.dev(), meta.ino())))
 }

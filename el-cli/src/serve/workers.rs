@@ -43,8 +43,8 @@ fn run_el(app: &App, words: [&str; 2]) -> Result<Value> {
     let project = app.project()?;
     let el = std::env::current_exe().unwrap_or_else(|_| "el".into());
     let ended = Command::new(el)
-        .args(["--actor", app.actor(), "--db"])
-        .arg(&project.db)
+        .args(["--actor", app.actor()])
+        .args(project.words())
         .args(words)
         .current_dir(&project.root)
         .stdin(Stdio::null())

@@ -13,7 +13,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use el_agents::session::{self as socket, Identity};
-use el_core::SessionCredentials;
+use el_core::{Durability, ServerAddress, SessionCredentials, Store};
 
 use super::caller::{OUTSIDE, VARIABLES};
 use super::wire::{self, Kind, Message};
@@ -29,6 +29,8 @@ pub(crate) struct Session {
     pub(crate) credentials: SessionCredentials,
     /// The only tracker.
     pub(crate) database: PathBuf,
+    /// The server that has its tables, if one has.
+    pub(crate) server: Option<ServerAddress>,
     /// The author of all changes.
     pub(crate) agent: String,
     connection: Mutex<UnixStream>,
@@ -73,11 +75,12 @@ pub(super) fn take() -> io::Result<Call> {
     let is_check = take_variables(&set);
     // The folder may be one that only the sandbox has: then nothing is relative to it here.
     let _ = env::set_current_dir(folder);
-    let Identity { run, token, database, agent } = identity;
+    let Identity { run, token, database, server, agent } = identity;
     let token = Some(token).filter(|_| !is_check);
     let credentials = SessionCredentials { run, token };
     let _ = CONNECTION.set(connection.try_clone()?);
-    let session = Session { credentials, database, agent, connection: Mutex::new(connection) };
+    let connection = Mutex::new(connection);
+    let session = Session { credentials, database, server, agent, connection };
     Ok(Call { argv: parts.collect(), session, is_foreign })
 }
 
@@ -205,7 +208,8 @@ impl Session {
 
     /// Where the run works, without links.
     pub(crate) fn workplace(&self) -> Option<PathBuf> {
-        let store = el_core::Store::open(&self.database, el_core::Durability::Normal).ok()?;
+        let server = self.server.as_ref();
+        let store = Store::open_at(&self.database, server, Durability::Normal).ok()?;
         let run = el_core::ops::get_run(&store, &self.credentials.run).ok()?;
         std::fs::canonicalize(run.workdir).ok()
     }

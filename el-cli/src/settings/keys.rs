@@ -20,6 +20,8 @@ pub(crate) enum Kind {
     Text,
     /// How the names of branches begin; ends with a slash.
     BranchPrefix,
+    /// The address of a server.
+    ServerUrl,
     /// A file or folder; relative to the project's folder, and `~/` is the home.
     Path,
     Choice(&'static [&'static str]),
@@ -130,6 +132,9 @@ fn edit_distance(a: &str, b: &str) -> usize {
     }
     row[b.len()]
 }
+
+/// Where the tables are, if not in a file.
+pub(crate) const DATABASE_URL: &str = "database_url";
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -55,6 +55,7 @@ impl Value {
             Kind::Time { .. } => bounded_time(key, duration::parse_duration(trimmed)?),
             Kind::Choice(_) => parse_choice(key, trimmed),
             Kind::Text | Kind::Path => parse_words(trimmed),
+            Kind::ServerUrl => parse_server_url(trimmed),
             Kind::BranchPrefix => {
                 ensure_branch_prefix(trimmed).map(|()| Value::Text(trimmed.to_owned()))
             }
@@ -92,6 +93,7 @@ impl Value {
                 | Kind::Choice(_)
                 | Kind::Text
                 | Kind::BranchPrefix
+                | Kind::ServerUrl
                 | Kind::Path
                 | Kind::Command,
                 DeValue::String(text),
@@ -217,6 +219,16 @@ fn parse_choice(key: &Key, text: &str) -> Result<Value, String> {
     }
 }
 
+fn parse_server_url(text: &str) -> Result<Value, String> {
+    if !text.starts_with("postgres://") && !text.starts_with("postgresql://") {
+        return Err("an address begins with postgres://".to_owned());
+    }
+    match el_core::has_password(text) {
+        true => Err("it contains a password, which is for ~/.pgpass or PGPASSWORD".to_owned()),
+        false => parse_words(text),
+    }
+}
+
 fn parse_words(text: &str) -> Result<Value, String> {
     if text.contains('\0') {
         return Err("a text with a NUL character".to_owned());
@@ -245,7 +257,9 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Bool => "true or false",
         Kind::Int { .. } => "a whole number",
         Kind::Amount => "an amount such as 2.50",
-        Kind::Text | Kind::BranchPrefix | Kind::Path | Kind::Choice(_) => "a text in quotes",
+        Kind::Text | Kind::BranchPrefix | Kind::ServerUrl | Kind::Path | Kind::Choice(_) => {
+            "a text in quotes"
+        }
         Kind::Time { .. } => "a number of seconds or a text such as \"90m\"",
         Kind::List => "a list of texts in brackets",
         Kind::Command => "a text in quotes, or a list of texts in brackets,",

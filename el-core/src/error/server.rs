@@ -5,10 +5,16 @@ use std::fmt;
 /// A kind of fault of a server, or of the way to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerFault {
+    /// This `el` knows no servers.
+    NotBuilt,
     /// The address is none.
     Address,
     /// Nobody answers, or the connection broke: whether a change was made is not known.
     Unreachable,
+    /// The answer did not come in time: whether a change was made is not known.
+    TimedOut,
+    /// The server is not the one that its certificate has to name, or speaks no TLS.
+    Insecure,
     /// The server does not let this role in, or has no such database.
     Refused,
     /// The version of the server.
@@ -32,8 +38,11 @@ impl ServerFault {
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
+            ServerFault::NotBuilt => "server_not_built",
             ServerFault::Address => "server_address",
             ServerFault::Unreachable => "server_unreachable",
+            ServerFault::TimedOut => "server_timeout",
+            ServerFault::Insecure => "server_insecure",
             ServerFault::Refused => "server_refused",
             ServerFault::TooOld => "server_too_old",
             ServerFault::Encoding => "server_encoding",
@@ -49,8 +58,11 @@ impl ServerFault {
     #[must_use]
     pub const fn hint(self) -> &'static str {
         match self {
+            ServerFault::NotBuilt => "build el with --features postgres",
             ServerFault::Address => "an address is postgres://user@host:port/database",
             ServerFault::Unreachable => "is the server running, and is this its address?",
+            ServerFault::TimedOut => "try again; the server or the way to it is slow or stopped",
+            ServerFault::Insecure => "sslrootcert=FILE in the address names who signed it",
             ServerFault::Refused => "check the role, its password and the database's name",
             ServerFault::TooOld => "el needs PostgreSQL 15 or newer",
             ServerFault::Encoding => "make the database anew: CREATE DATABASE … ENCODING 'UTF8'",
@@ -68,8 +80,11 @@ impl ServerFault {
 impl fmt::Display for ServerFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            ServerFault::Address => "the address of the database server cannot be read",
+            ServerFault::NotBuilt => "this el cannot use a database server",
+            ServerFault::Address => "the address of the database server cannot be used",
             ServerFault::Unreachable => "the database server does not answer",
+            ServerFault::TimedOut => "the database server did not answer in time",
+            ServerFault::Insecure => "the database server cannot be trusted",
             ServerFault::Refused => "the database server refuses the connection",
             ServerFault::TooOld => "the database server is too old",
             ServerFault::Encoding => "the database does not hold UTF-8",

@@ -100,8 +100,19 @@ pub struct Stamp {
     /// The kernel's start time of the process, in the kernel's unit (clock ticks since boot on
     /// Linux).
     pub start: i64,
-    /// Identifies the boot of the machine, and the pid namespace.
+    /// Identifies the boot of the machine, and the pid namespace. On a server, the host's name and
+    /// `|` are before that.
     pub boot: String,
+}
+
+impl Stamp {
+    /// Ends the name of the host.
+    pub const HOST_END: char = '|';
+
+    /// The host of the process, in a project that several machines share.
+    pub fn host(&self) -> Option<&str> {
+        self.boot.split_once(Stamp::HOST_END).map(|(host, _)| host)
+    }
 }
 
 /// An agent's progress, from the event stream.

@@ -28,6 +28,7 @@ pub(crate) mod message;
 pub(crate) mod meta;
 mod migrate;
 mod open;
+mod open_at;
 pub(crate) mod orchestration;
 pub(crate) mod pull_request;
 pub(crate) mod ready;
@@ -37,6 +38,7 @@ pub(crate) mod search;
 pub(crate) mod series;
 #[cfg(feature = "postgres")]
 mod server;
+mod server_address;
 pub(crate) mod stats;
 pub(crate) mod unmerged;
 pub(crate) mod worker;
@@ -51,6 +53,7 @@ pub use git_ignore::{exclude_from_git, keep_out_of_git};
 pub use migrate::{SCHEMA_VERSION, before_migration};
 pub(crate) use open::ensure_unchanged;
 pub use open::{Durability, Store};
+pub use server_address::{SERVER_VARIABLES, ServerAddress, has_password, hide_password};
 
 /// The version of the SQLite that is built in.
 pub fn sqlite_version() -> &'static str {

@@ -87,7 +87,7 @@ fn by_line(project: &Project) -> Option<(Line, Store)> {
     let (folder, after) = host.split_once('&').unwrap();
     let line = Line::to(Path::new(folder).join(SOCKET));
     let url = format!("{before}host={}&{after}", line.dir.path().display());
-    let store = Store::open_server(&url, &local).unwrap();
+    let store = Place::Server { url, local }.open();
     Some((line, store))
 }
 

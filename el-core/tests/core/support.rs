@@ -49,7 +49,9 @@ impl Place {
         match self {
             Place::File(path) => Store::create(path, "el", now).unwrap(),
             #[cfg(feature = "postgres")]
-            Place::Server { url, local } => Store::create_on_server(url, local, "el", now).unwrap(),
+            Place::Server { url, local } => {
+                Store::create_at(local, Some(&at(url)), "el", now).unwrap()
+            }
         }
     }
 
@@ -57,9 +59,16 @@ impl Place {
         match self {
             Place::File(path) => Store::open(path, Durability::Normal).unwrap(),
             #[cfg(feature = "postgres")]
-            Place::Server { url, local } => Store::open_server(url, local).unwrap(),
+            Place::Server { url, local } => {
+                Store::open_at(local, Some(&at(url)), Durability::Normal).unwrap()
+            }
         }
     }
+}
+
+#[cfg(feature = "postgres")]
+fn at(url: &str) -> el_core::ServerAddress {
+    el_core::ServerAddress::new(url, [])
 }
 
 pub(crate) const LEASE: Duration = Duration::from_secs(60);

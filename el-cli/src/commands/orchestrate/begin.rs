@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::commands::work;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::project::environment_for_programs;
 use crate::pull_watch::watch_for_work;
 use crate::settings::Settings;
 use crate::settings::keys::Key;
@@ -198,7 +199,7 @@ fn work_options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<Work
         max_claims: None,
         drain: true,
         waits: false,
-        environment: std::env::vars_os().collect(),
+        environment: environment_for_programs(app.project()?),
         preamble: None,
         resources: work.resources,
         drive: None,

@@ -11,6 +11,7 @@ use crate::commands::worktrees::find_repository;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::project::environment_for_programs;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Open {
@@ -56,7 +57,7 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
     let place = find_or_ask(app, &repository, &forge, &pull.place)?;
     let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
     let base_commit = place.fetch_base(&repository)?;
-    let environment: Vec<_> = std::env::vars_os().collect();
+    let environment = environment_for_programs(app.project()?);
     let context = LandContext {
         settings: &land,
         database: &app.project()?.db,

@@ -15,6 +15,7 @@ use el_core::ops::{self, AtomFilter};
 use crate::app::App;
 use crate::commands::work::{self, Started, signed_on};
 use crate::error::{CommandError, Result};
+use crate::project::environment_for_programs;
 use crate::settings::{Settings, WorkSettings};
 
 /// The arguments and settings of a background worker for a single agent.
@@ -25,6 +26,8 @@ pub(super) struct BackgroundWorker {
     places: Places,
     state: PathBuf,
     root: PathBuf,
+    /// What names the project to the worker.
+    words: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
 }
 
@@ -38,7 +41,7 @@ impl BackgroundWorker {
         let alone = WorkSettings { agents: vec![agent.to_owned()], ..work.clone() };
         let served = settings.served_agents(&alone)?.remove(0);
         let places = work::project_places(app, work)?;
-        let environment: Vec<_> = std::env::vars_os().collect();
+        let project = app.project()?;
         let options = WorkOptions {
             agents: vec![served.clone()],
             rules: work.rules,
@@ -49,13 +52,12 @@ impl BackgroundWorker {
             max_claims: None,
             drain: true,
             waits: false,
-            environment: environment.clone(),
+            environment: environment_for_programs(project),
             preamble: None,
             resources: el_agents::worker::Resources::default(),
             drive: None,
             pulls: None,
         };
-        let project = app.project()?;
         Ok(BackgroundWorker {
             agent: agent.to_owned(),
             served,
@@ -63,7 +65,8 @@ impl BackgroundWorker {
             places,
             state: project.state.clone(),
             root: project.root.clone(),
-            environment,
+            words: project.words(),
+            environment: std::env::vars_os().collect(),
         })
     }
 
@@ -110,9 +113,8 @@ impl BackgroundWorker {
 
     /// The arguments of a worker that serves only the tasks assigned to this agent.
     fn worker_arguments(&self) -> Vec<OsString> {
-        let mut database = OsString::from("--db=");
-        database.push(&self.places.database);
-        let mut words = vec![database, "work".into(), "--drain".into()];
+        let mut words = self.words.clone();
+        words.extend(["work".into(), "--drain".into()]);
         words.push(format!("--agent={}", self.agent).into());
         words.push(format!("--assignee={}", self.agent).into());
         if self.served.at_most > 1 {

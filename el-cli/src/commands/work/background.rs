@@ -25,7 +25,8 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
         // Relative folders of flags are relative to the caller's folder.
         folder: &crate::project::current_folder()?,
         log: &log,
-        environment: &options.environment,
+        // Where its tables are is for the worker to know, and not for its agents.
+        environment: &std::env::vars_os().collect::<Vec<_>>(),
     };
     let mut child = worker::start_detached(&detached).map_err(|source| {
         CommandError::internal_error("cannot start a worker").with_source(source)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Class, HIGHER, Key, Kind, LOWER, SECOND, SHORTER, Scope, key};
+use super::{Class, DATABASE_URL, HIGHER, Key, Kind, LOWER, SECOND, SHORTER, Scope, key};
 
 pub(super) static KEYS: &[Key] = &[
     key(
@@ -256,6 +256,15 @@ pub(super) static KEYS: &[Key] = &[
         Scope::User,
         Class::Trusted,
         "Folders of trusted projects that belong to other users; `*` trusts all",
+    ),
+    key(
+        DATABASE_URL,
+        Kind::ServerUrl,
+        None,
+        Scope::Project,
+        Class::Trusted,
+        "The PostgreSQL server that has the tracker: postgres://user@host/database, without a \
+         password",
     ),
     key(
         "durability",

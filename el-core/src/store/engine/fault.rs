@@ -8,13 +8,20 @@ use crate::error::{BUSY_DEADLINE, ServerFault};
 /// Says what is wrong with a server, or on the way to it.
 pub(super) fn server_fault(step: &'static str, error: &postgres::Error) -> Error {
     let Some(told) = error.as_db_error() else {
-        let mut why = error.to_string();
+        let (mut why, mut fault) = (error.to_string(), ServerFault::Unreachable);
         let mut source = std::error::Error::source(error);
         while let Some(cause) = source {
             why = format!("{why}: {cause}");
+            fault = fault_behind(cause).unwrap_or(fault);
             source = cause.source();
         }
-        return Error::Server { doing: step, fault: ServerFault::Unreachable, why };
+        // The driver has no kinds of its own for these.
+        if why.contains("TLS") {
+            fault = ServerFault::Insecure;
+        } else if why.contains("password missing") {
+            fault = ServerFault::Refused;
+        }
+        return Error::Server { doing: step, fault, why };
     };
     let code = told.code();
     let is_of = |codes: &[&SqlState]| codes.contains(&code);
@@ -38,4 +45,22 @@ pub(super) fn server_fault(step: &'static str, error: &postgres::Error) -> Error
         _ => ServerFault::Failed,
     };
     Error::Server { doing: step, fault, why: told.message().to_owned() }
+}
+
+/// What a cause says of a connection that failed.
+fn fault_behind(cause: &(dyn std::error::Error + 'static)) -> Option<ServerFault> {
+    let io = cause.downcast_ref::<std::io::Error>()?;
+    match io.kind() {
+        std::io::ErrorKind::TimedOut => Some(ServerFault::TimedOut),
+        _ if io.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
+            Some(ServerFault::Insecure)
+        }
+        _ => None,
+    }
+}
+
+/// Nothing came back.
+pub(super) fn no_answer(step: &'static str) -> Error {
+    let why = "the connection is given up".to_owned();
+    Error::Server { doing: step, fault: ServerFault::TimedOut, why }
 }

@@ -10,16 +10,22 @@
 use rusqlite::TransactionBehavior;
 use rusqlite::types::{FromSql, FromSqlError, ValueRef};
 
+use crate::model::Timestamp;
+
 #[cfg(feature = "postgres")]
 mod dialect;
 #[cfg(feature = "postgres")]
 mod fault;
+#[cfg(feature = "postgres")]
+mod link;
 #[cfg(feature = "postgres")]
 mod numeric;
 mod params;
 #[cfg(feature = "postgres")]
 mod postgres;
 
+#[cfg(feature = "postgres")]
+pub(crate) use link::Opening;
 pub(crate) use params::{ColumnAt, Params};
 #[cfg(feature = "postgres")]
 pub(crate) use postgres::Server;
@@ -33,6 +39,9 @@ pub(crate) enum Error {
     Sqlite(rusqlite::Error),
     #[cfg(feature = "postgres")]
     Postgres(Box<::postgres::Error>),
+    /// The server is silent, or the connection has broken before.
+    #[cfg(feature = "postgres")]
+    NoAnswer,
 }
 
 impl Error {
@@ -43,7 +52,7 @@ impl Error {
                 error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt)
             }
             #[cfg(feature = "postgres")]
-            Error::Postgres(_) => false,
+            Error::Postgres(_) | Error::NoAnswer => false,
         }
     }
 }
@@ -68,6 +77,8 @@ impl<T> crate::error::Doing<T> for Result<T> {
             Error::Sqlite(source) => crate::Error::sqlite(step, source),
             #[cfg(feature = "postgres")]
             Error::Postgres(source) => fault::server_fault(step, &source),
+            #[cfg(feature = "postgres")]
+            Error::NoAnswer => fault::no_answer(step),
         })
     }
 }
@@ -128,6 +139,15 @@ impl Database {
             }
             #[cfg(feature = "postgres")]
             Database::Postgres(server) => server.data_version(),
+        }
+    }
+
+    /// The time: of a server its own, for all that share it.
+    pub(crate) fn time(&self, here: Timestamp) -> Timestamp {
+        match self {
+            Database::Sqlite(_) => here,
+            #[cfg(feature = "postgres")]
+            Database::Postgres(server) => server.time().map_or(here, Timestamp::from_micros),
         }
     }
 
@@ -217,6 +237,15 @@ impl Tx<'_> {
             Tx::Sqlite(tx) => Ok(tx.rollback()?),
             #[cfg(feature = "postgres")]
             Tx::Postgres(tx) => tx.rollback(),
+        }
+    }
+
+    /// The time at which the transaction began: of a server its own, for all that share it.
+    pub(crate) fn time(&self, here: Timestamp) -> Timestamp {
+        match self {
+            Tx::Sqlite(_) => here,
+            #[cfg(feature = "postgres")]
+            Tx::Postgres(tx) => Timestamp::from_micros(tx.began_at()),
         }
     }
 

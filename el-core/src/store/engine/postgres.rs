@@ -6,17 +6,20 @@
 use std::cell::{Cell, RefCell};
 use std::error::Error as StdError;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
+use postgres::SimpleQueryMessage;
 use postgres::types::private::BytesMut;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use rusqlite::types::Value;
 
 use super::dialect::{Bound, translate};
+use super::link::{Link, Opening};
 use super::numeric::whole_part;
 use super::{Error, Params, Result};
 
 /// How long a transaction waits for a lock, and a statement for its end.
-const LIMITS: &str = "SET LOCAL lock_timeout = '30s'; SET LOCAL statement_timeout = '60s'";
+const LIMITS: &str = "SET LOCAL lock_timeout = '30s'; SET LOCAL statement_timeout = '35s'";
 
 /// The lock that makes one writer at a time of all that may write a project, as SQLite has it: no
 /// two `dep add` make a circle, no `dep add` passes a `close`, no claim passes an epic's budget.
@@ -24,10 +27,20 @@ const LIMITS: &str = "SET LOCAL lock_timeout = '30s'; SET LOCAL statement_timeou
 const PROJECT_LOCK: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended(current_schema(), 7090000001))";
 
+/// The last statement of a transaction's beginning: the server's time, in microseconds.
+const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
+/// How often the server is asked for changes, at the most.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// A connection to a server.
 pub(crate) struct Server {
-    config: Box<postgres::Config>,
-    client: RefCell<postgres::Client>,
+    opening: Opening,
+    link: RefCell<Link>,
+    /// The version that was seen last, and when.
+    seen: Cell<Option<(Instant, i64)>>,
+    /// The server's time at the last beginning of a transaction, and when that was here.
+    clock: Cell<Option<(i64, Instant)>>,
 }
 
 impl std::fmt::Debug for Server {
@@ -37,51 +50,77 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    pub(crate) fn connect(config: postgres::Config) -> Result<Server> {
-        let client = RefCell::new(config.connect(postgres::NoTls)?);
-        Ok(Server { config: Box::new(config), client })
+    pub(crate) fn connect(opening: Opening) -> Result<Server> {
+        let link = RefCell::new(Link::open(&opening)?);
+        Ok(Server { opening, link, seen: Cell::new(None), clock: Cell::new(None) })
     }
 
     /// Begins a transaction that sees what is committed at this moment, and no later change.
     pub(crate) fn begin_read(&self) -> Result<Transaction<'_>> {
-        self.begin("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", None)
+        self.begin("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", "")
     }
 
     /// Begins a transaction that writes, once no other writes in the project.
     pub(crate) fn begin_write(&self) -> Result<Transaction<'_>> {
-        self.begin("BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE", Some(PROJECT_LOCK))
+        self.begin("BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE", PROJECT_LOCK)
     }
 
     /// Begins a transaction that writes what no other transaction depends on.
     pub(crate) fn begin_unlocked(&self) -> Result<Transaction<'_>> {
-        self.begin("BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE", None)
+        self.begin("BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE", "")
     }
 
-    fn begin(&self, begin: &str, lock: Option<&str>) -> Result<Transaction<'_>> {
+    fn begin(&self, begin: &str, lock: &str) -> Result<Transaction<'_>> {
         // The transaction is there before the first failure, so that its end is certain.
-        let transaction =
-            Transaction { server: self, is_open: Cell::new(true), cursors: Cell::new(0) };
-        let begin = format!("{begin}; {LIMITS}; {}", lock.unwrap_or_default());
-        let mut client = self.client.borrow_mut();
-        if let Err(error) = client.batch_execute(&begin) {
+        let mut transaction = Transaction {
+            server: self,
+            is_open: Cell::new(true),
+            cursors: Cell::new(0),
+            began_at: 0,
+        };
+        let begin = format!("{begin}; {LIMITS}; {lock}; {CLOCK}");
+        let begun = self.read_clock(&begin);
+        transaction.began_at = match begun {
             // A connection that broke while nobody used it has lost nothing.
-            if !client.is_closed() {
-                drop(client);
-                return Err(error.into());
+            Err(_) if self.link.borrow().is_broken() => {
+                self.link.replace(Link::open(&self.opening)?);
+                self.read_clock(&begin)?
             }
-            *client = self.config.connect(postgres::NoTls)?;
-            client.batch_execute(&begin)?;
-        }
-        drop(client);
+            begun => begun?,
+        };
+        self.clock.set(Some((transaction.began_at, Instant::now())));
         Ok(transaction)
     }
 
+    /// Executes statements of which the last gives a time.
+    fn read_clock(&self, sql: &str) -> Result<i64> {
+        let sql = sql.to_owned();
+        let told = self.link.borrow().call(move |client| client.simple_query(&sql))?;
+        let last = told.iter().rev().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+            _ => None,
+        });
+        Ok(last.unwrap_or_default())
+    }
+
+    /// The server's time, in microseconds, by the last transaction; `None` before the first.
+    pub(crate) fn time(&self) -> Option<i64> {
+        let (then, at) = self.clock.get()?;
+        let since = i64::try_from(at.elapsed().as_micros()).unwrap_or(i64::MAX);
+        Some(then.saturating_add(since))
+    }
+
     /// A number that changes whenever a transaction begins to write or ends, in any database of the
-    /// server.
+    /// server. It may be a second old.
     pub(crate) fn data_version(&self) -> Result<i64> {
+        if let Some((_, version)) = self.seen.get().filter(|(at, _)| at.elapsed() < LOOK) {
+            return Ok(version);
+        }
         let sql = "SELECT hashtextextended(pg_current_snapshot()::text, 0)";
-        let row = self.client.borrow_mut().query_typed_one(sql, &[])?;
-        Ok(row.try_get(0)?)
+        let row = self.link.borrow().call(|client| client.query_typed_one(sql, &[]))?;
+        let version = row.try_get(0)?;
+        self.seen.set(Some((Instant::now(), version)));
+        Ok(version)
     }
 }
 
@@ -90,6 +129,8 @@ pub(crate) struct Transaction<'c> {
     is_open: Cell<bool>,
     /// How many cursors it has opened.
     cursors: Cell<u32>,
+    /// The server's time when it began, and had its lock.
+    began_at: i64,
 }
 
 impl std::fmt::Debug for Transaction<'_> {
@@ -110,14 +151,15 @@ impl Drop for Transaction<'_> {
 impl Transaction<'_> {
     pub(crate) fn execute(&self, sql: &str, params: &impl Params) -> Result<usize> {
         let (sql, values) = bind(sql, params);
-        let count = self.server.client.borrow_mut().execute_typed(&sql, &typed(&values))?;
+        let call = move |client: &mut postgres::Client| client.execute_typed(&sql, &typed(&values));
+        let count = self.server.link.borrow().call(call)?;
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
     /// All rows of a query, in one answer.
     pub(crate) fn query(&self, sql: &str, params: &impl Params) -> Result<Rows<'_>> {
         let (sql, values) = bind(sql, params);
-        Ok(Rows { fetched: self.fetch(&sql, &values)?.into_iter(), current: None, cursor: None })
+        Ok(Rows { fetched: self.fetch(sql, values)?.into_iter(), current: None, cursor: None })
     }
 
     /// The rows of a query, of which only those are sent that are read, and some more.
@@ -126,13 +168,16 @@ impl Transaction<'_> {
         let number = self.cursors.get() + 1;
         self.cursors.set(number);
         let declare = format!("DECLARE el_{number} NO SCROLL CURSOR FOR {sql}");
-        self.server.client.borrow_mut().execute_typed(&declare, &typed(&values))?;
+        let call =
+            move |client: &mut postgres::Client| client.execute_typed(&declare, &typed(&values));
+        self.server.link.borrow().call(call)?;
         let cursor = Cursor { transaction: self, number, next: FIRST_FETCH };
         Ok(Rows { fetched: Vec::new().into_iter(), current: None, cursor: Some(cursor) })
     }
 
-    fn fetch(&self, sql: &str, values: &[Wire]) -> Result<Vec<Record>> {
-        let rows = self.server.client.borrow_mut().query_typed(sql, &typed(values))?;
+    fn fetch(&self, sql: String, values: Vec<Wire>) -> Result<Vec<Record>> {
+        let call = move |client: &mut postgres::Client| client.query_typed(&sql, &typed(&values));
+        let rows = self.server.link.borrow().call(call)?;
         let columns: Rc<[Box<str>]> = rows.first().map_or_else(
             || Rc::from([]),
             |row| row.columns().iter().map(|column| Box::from(column.name())).collect(),
@@ -146,7 +191,8 @@ impl Transaction<'_> {
 
     /// Executes statements that take no values.
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<()> {
-        Ok(self.server.client.borrow_mut().batch_execute(sql)?)
+        let sql = sql.to_owned();
+        self.server.link.borrow().call(move |client| client.batch_execute(&sql))
     }
 
     pub(crate) fn commit(self) -> Result<()> {
@@ -157,9 +203,14 @@ impl Transaction<'_> {
         self.end("ROLLBACK")
     }
 
-    fn end(&self, how: &str) -> Result<()> {
+    fn end(&self, how: &'static str) -> Result<()> {
         self.is_open.set(false);
-        Ok(self.server.client.borrow_mut().batch_execute(how)?)
+        self.server.link.borrow().call(|client| client.batch_execute(how))
+    }
+
+    /// The server's time when the transaction began, in microseconds.
+    pub(crate) fn began_at(&self) -> i64 {
+        self.began_at
     }
 }
 
@@ -204,7 +255,7 @@ impl Cursor<'_> {
     fn fetch_more(&mut self) -> Result<Vec<Record>> {
         let sql = format!("FETCH {} FROM el_{}", self.next, self.number);
         self.next = (self.next * 4).min(MOST_FETCHED);
-        self.transaction.fetch(&sql, &[])
+        self.transaction.fetch(sql, Vec::new())
     }
 }
 

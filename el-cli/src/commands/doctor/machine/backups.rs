@@ -7,6 +7,9 @@ use crate::backups::Backups;
 use crate::project::Project;
 
 pub(super) fn find_faults(project: &Project) -> Vec<Finding> {
+    if project.server.is_some() {
+        return Vec::new();
+    }
     let Some(backups) = Backups::for_database(&project.db) else { return Vec::new() };
     let failed = backups.last_failure().map(|failure| Finding {
         code: "backup",

@@ -1,0 +1,65 @@
+//! Opening a project wherever its tables are.
+
+use std::path::Path;
+
+use super::{Durability, ServerAddress, Store};
+use crate::Result;
+use crate::model::Timestamp;
+
+impl Store {
+    /// The time for leases: of a server its own, so that no host's clock matters, and otherwise
+    /// the one that is given.
+    pub fn time(&self, here: Timestamp) -> Timestamp {
+        self.database.time(here)
+    }
+
+    /// Returns true if other machines may use the database too.
+    pub fn is_on_server(&self) -> bool {
+        self.database.sqlite().is_none()
+    }
+
+    /// Opens a project on a server, if there is an address, and otherwise in the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::open`]; or if the server cannot be used.
+    pub fn open_at(
+        path: &Path,
+        server: Option<&ServerAddress>,
+        durability: Durability,
+    ) -> Result<Store> {
+        match server {
+            None => Store::open(path, durability),
+            #[cfg(feature = "postgres")]
+            Some(server) => Store::open_server(server, path),
+            #[cfg(not(feature = "postgres"))]
+            Some(server) => Err(not_built(server)),
+        }
+    }
+
+    /// Creates a project on a server, if there is an address, and otherwise in the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::create`]; or if the server cannot be used.
+    pub fn create_at(
+        path: &Path,
+        server: Option<&ServerAddress>,
+        prefix: &str,
+        now: Timestamp,
+    ) -> Result<Store> {
+        match server {
+            None => Store::create(path, prefix, now),
+            #[cfg(feature = "postgres")]
+            Some(server) => Store::create_on_server(server, path, prefix, now),
+            #[cfg(not(feature = "postgres"))]
+            Some(server) => Err(not_built(server)),
+        }
+    }
+}
+
+#[cfg(not(feature = "postgres"))]
+fn not_built(server: &ServerAddress) -> crate::Error {
+    let fault = crate::error::ServerFault::NotBuilt;
+    crate::Error::Server { doing: "open the database", fault, why: server.shown() }
+}

@@ -21,7 +21,7 @@ type Job = Box<dyn FnOnce(&mut postgres::Client) + Send>;
 /// How a server is reached.
 #[derive(Clone)]
 pub(crate) struct Opening {
-    pub(crate) config: postgres::Config,
+    pub(crate) config: Box<postgres::Config>,
     /// `None`: by a unix socket, or on this very machine.
     pub(crate) tls: Option<MakeRustlsConnect>,
 }

@@ -70,7 +70,7 @@ pub(super) fn find_way(address: &ServerAddress) -> Result<Opening, String> {
     }
     let tls = tls_for(&config, address, &setting)?;
     config.ssl_mode(if tls.is_some() { SslMode::Require } else { SslMode::Disable });
-    Ok(Opening { config, tls })
+    Ok(Opening { config: Box::new(config), tls })
 }
 
 type Pairs = BTreeMap<String, String>;

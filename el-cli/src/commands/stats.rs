@@ -22,7 +22,7 @@ Examples:
   el stats --series cost_by_agent --days 7
   el stats --series lead_time --robot | jq '.data.items[] | [.key, .values.median_s]'
 
-The web board (el serve) plots the series. Days are those of UTC, as for budgets.")]
+The web board (el serve) plots the series. Days are those of your zone.")]
 pub(crate) struct Args {
     /// Figures by day, agent, epic, model, cause or age
     #[arg(long, value_name = "NAME", value_parser = word_parser::<SeriesName>())]
@@ -52,7 +52,8 @@ const BAR: i64 = 24;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Some(name) = args.series {
-        let found = ops::series(&app.open_for_reading()?, name, usize::from(args.days), app.now())?;
+        let (days, ahead) = (usize::from(args.days), time::minutes_ahead(app.now()));
+        let found = ops::series(&app.open_for_reading()?, name, days, ahead, app.now())?;
         app.printer.emit(&found, |page| series::print_series(page, &found))?;
         return Ok(Exit::Done);
     }

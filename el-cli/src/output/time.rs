@@ -56,6 +56,12 @@ pub(crate) fn local_time(time: Timestamp) -> String {
     }
 }
 
+/// How many minutes local clocks are ahead of UTC at a time.
+pub(crate) fn minutes_ahead(time: Timestamp) -> i32 {
+    jiff::Timestamp::from_microsecond(time.as_micros())
+        .map_or(0, |stamp| local_zone().to_offset(stamp).seconds() / 60)
+}
+
 /// The system's zone, or UTC if the zone is unknown.
 fn local_zone() -> TimeZone {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();

@@ -13,6 +13,8 @@ use super::board::Board;
 #[derive(Deserialize)]
 pub(super) struct Window {
     days: Option<u16>,
+    /// The viewer's clock, in minutes ahead of UTC.
+    ahead: Option<i16>,
 }
 
 const DAYS: u16 = 30;
@@ -23,11 +25,12 @@ pub(super) async fn list_series(
     Query(window): Query<Window>,
 ) -> Result<Data<Vec<Series>>, Failure> {
     let days = usize::from(window.days.unwrap_or(DAYS));
+    let ahead = i32::from(window.ahead.unwrap_or(0));
     let read = move |app: &crate::app::App| {
         let store = app.open_for_reading()?;
         let all = SeriesName::ALL.iter();
         Ok(all
-            .map(|name| ops::series(&store, *name, days, app.now()))
+            .map(|name| ops::series(&store, *name, days, ahead, app.now()))
             .collect::<el_core::Result<_>>()?)
     };
     board.run_call(read).await.map(Data)

@@ -12,32 +12,40 @@ mod measures;
 
 pub use measures::measures_of;
 
-const DAY: i64 = 24 * 3600 * 1_000_000;
+const MINUTE: i64 = 60 * 1_000_000;
+const DAY: i64 = 24 * 60 * MINUTE;
 
 /// The points of a series, in order.
 pub type Points = Vec<Point>;
 
-/// So many days in a row, of UTC.
+/// So many days in a row, of a zone that is so many microseconds ahead of UTC.
 #[derive(Debug, Clone, Copy)]
 pub struct Days {
     first: i64,
     count: usize,
+    ahead: i64,
 }
 
 impl Days {
-    /// The last `count` days, with the day of `now`.
-    pub fn ending(now: Timestamp, count: usize) -> Days {
+    /// The last `count` days, with the day of `now`, where clocks are `minutes_ahead` of UTC.
+    pub fn ending(now: Timestamp, count: usize, minutes_ahead: i32) -> Days {
         let back = i64::try_from(count).unwrap_or(i64::MAX).saturating_sub(1);
-        Days { first: day_number(now).saturating_sub(back), count }
+        let days = Days { first: 0, count, ahead: i64::from(minutes_ahead) * MINUTE };
+        Days { first: days.number_of(now).saturating_sub(back), ..days }
     }
 
     /// When the first day begins.
     pub fn start(self) -> Timestamp {
-        Timestamp::from_micros(self.first.saturating_mul(DAY))
+        Timestamp::from_micros(self.first.saturating_mul(DAY).saturating_sub(self.ahead))
+    }
+
+    fn number_of(self, at: Timestamp) -> i64 {
+        day_number(Timestamp::from_micros(at.as_micros().saturating_add(self.ahead)))
     }
 
     fn index_of(self, at: Timestamp) -> Option<usize> {
-        usize::try_from(day_number(at).checked_sub(self.first)?).ok().filter(|at| *at < self.count)
+        let index = self.number_of(at).checked_sub(self.first)?;
+        usize::try_from(index).ok().filter(|at| *at < self.count)
     }
 
     /// A point for each day; `values` gets the day's facts.

@@ -12,7 +12,7 @@ use crate::support::{LEASE, Project, session};
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn points(p: &Project, name: SeriesName, days: usize) -> Vec<Point> {
-    ops::series(&p.store, name, days, p.now).unwrap().items
+    ops::series(&p.store, name, days, 0, p.now).unwrap().items
 }
 
 /// The values of the only point.

@@ -12,6 +12,9 @@ const USUAL = "30 days";
 /** Many changes in a row are looked at once. */
 const CALM = 1_000;
 
+/** How many minutes the viewer's clock is ahead of UTC. */
+const ahead = () => -new Date().getTimezoneOffset();
+
 export function MoneyPage() {
   const [all, setAll] = useState<Series[] | null>(null);
   const [error, setError] = useState<string | null>(null);
@@ -20,7 +23,7 @@ export function MoneyPage() {
   const days = DAYS[time] ?? 30;
   useEffect(() => {
     const stop = new AbortController();
-    const load = () => get<Series[]>(`/api/series?days=${days}`, stop.signal).then(
+    const load = () => get<Series[]>(`/api/series?days=${days}&ahead=${ahead()}`, stop.signal).then(
       (found) => {
         setAll(found);
         setError(null);
@@ -52,8 +55,7 @@ export function MoneyPage() {
           </select>
         </label>
         <p class="quiet">
-          Days are those of UTC. A cost counts on the day on which its attempt began; ~ is an
-          estimate.
+          A cost counts on the day on which its attempt began; ~ is an estimate.
         </p>
       </form>
       <div class="plots">{all?.map((series) => <Plot series={series} key={series.series} />)}</div>

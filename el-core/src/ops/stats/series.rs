@@ -12,13 +12,20 @@ const QUEUED: i64 = 1_000;
 /// The longest time that a series tells of.
 pub const SERIES_DAYS_MAX: usize = 366;
 
-/// Returns a series of figures of the last `days` days, the present one included.
+/// Returns a series of figures of the last `days` days, the present one included. Days begin at
+/// midnight where clocks are `minutes_ahead` of UTC.
 ///
 /// # Errors
 ///
 /// If the database cannot be read.
-pub fn series(store: &Store, name: SeriesName, days: usize, now: Timestamp) -> Result<Series> {
-    let days = Days::ending(now, days.clamp(1, SERIES_DAYS_MAX));
+pub fn series(
+    store: &Store,
+    name: SeriesName,
+    days: usize,
+    minutes_ahead: i32,
+    now: Timestamp,
+) -> Result<Series> {
+    let days = Days::ending(now, days.clamp(1, SERIES_DAYS_MAX), minutes_ahead);
     let (items, is_cut) = store.read(|tx| points_of(tx, name, days, now))?;
     let (title, by, measures) = rules::measures_of(name);
     Ok(Series {

@@ -39,7 +39,7 @@ fn keys(points: &[Point]) -> Vec<&str> {
 
 #[test]
 fn every_day_has_a_point_and_what_is_older_has_none() {
-    let days = Days::ending(NOW, 3);
+    let days = Days::ending(NOW, 3, 0);
     let facts = [
         over(0, Status::Closed, 5),
         over(1, Status::WontDo, 1),
@@ -55,9 +55,22 @@ fn every_day_has_a_point_and_what_is_older_has_none() {
 }
 
 #[test]
+fn a_day_begins_at_the_viewers_midnight() {
+    // It is two o'clock in the night in UTC: still the evening before in New York.
+    let facts = [over(0, Status::Closed, 1), over(5, Status::Closed, 1)];
+    let days = Days::ending(NOW, 2, -300);
+    let points = done(days, &facts);
+    assert_eq!(keys(&points), ["2025-11-26", "2025-11-27"]);
+    assert_eq!(values(&points, "closed"), [Some(0), Some(2)]);
+    assert!(days.start().to_string().starts_with("2025-11-26T05:00:00"), "{}", days.start());
+    let points = done(Days::ending(NOW, 2, 13 * 60), &facts);
+    assert_eq!(values(&points, "closed"), [Some(0), Some(2)], "it is three in the afternoon");
+}
+
+#[test]
 fn a_time_to_done_is_that_of_a_real_atom_and_none_where_nothing_was_closed() {
     let facts: Vec<DoneFact> = [1, 2, 3, 40].map(|lead| over(1, Status::Closed, lead)).into();
-    let points = lead_time(Days::ending(NOW, 2), &facts);
+    let points = lead_time(Days::ending(NOW, 2, 0), &facts);
     let hour = |hours: i64| Some(hours * 3600);
     assert_eq!(values(&points, "median_s"), [None, hour(2)]);
     assert_eq!(values(&points, "slowest_tenth_s"), [None, hour(40)]);
@@ -84,7 +97,7 @@ fn what_a_closed_atom_cost_counts_the_failed_attempts_too() {
         attempt(30, Outcome::TimedOut, 9),
     ];
     let closed = [over(0, Status::Closed, 1), over(1, Status::Closed, 1)];
-    let points = cost_per_closed(Days::ending(NOW, 2), &attempts, &closed);
+    let points = cost_per_closed(Days::ending(NOW, 2, 0), &attempts, &closed);
     assert_eq!(values(&points, "per_closed_micros"), [None, Some(50)]);
     // Thirty hours ago was the day before yesterday's end.
     assert_eq!(values(&points, "lost_micros"), [Some(0), Some(30)]);
@@ -116,10 +129,10 @@ fn a_first_attempt_counts_once_it_is_known_to_have_closed_its_atom_or_not() {
         first(Outcome::Cancelled, None),
         AttemptFact { attempt: 2, ..first(Outcome::Closed, Some(Status::Closed)) },
     ];
-    let points = first_attempts(Days::ending(NOW, 1), &facts);
+    let points = first_attempts(Days::ending(NOW, 1, 0), &facts);
     assert_eq!(values(&points, "first_attempts"), [Some(4)]);
     assert_eq!(values(&points, "share"), [Some(50)]);
-    let none = first_attempts(Days::ending(NOW, 1), &[]);
+    let none = first_attempts(Days::ending(NOW, 1, 0), &[]);
     assert_eq!(values(&none, "share"), [None]);
 }
 
@@ -140,7 +153,7 @@ proptest! {
             costs.iter().map(|(hours, micros)| attempt(*hours, Outcome::Closed, *micros)).collect();
         let sum: i64 = facts.iter().map(|fact| fact.cost.cost_micros).sum();
         let of = |points: Points| values(&points, "cost_micros").into_iter().flatten().sum::<i64>();
-        prop_assert_eq!(of(cost(Days::ending(NOW, 4), &facts)), sum);
+        prop_assert_eq!(of(cost(Days::ending(NOW, 4, 0), &facts)), sum);
         prop_assert_eq!(of(cost_by(&facts, |fact| fact.model.clone(), |_| None)), sum);
     }
 

@@ -6,7 +6,7 @@ use crate::{Store, ops};
 fn cost_of_all(store: &mut Store) -> u64 {
     store.steps(|store| {
         for name in SeriesName::ALL {
-            ops::series(store, *name, 30, NOW).unwrap();
+            ops::series(store, *name, 30, 0, NOW).unwrap();
         }
     })
 }
@@ -53,7 +53,7 @@ fn what_lies_within_the_time_of_a_series_is_bounded_too() {
             })
             .unwrap();
         let last = |name| {
-            let found = ops::series(&store, name, 2, NOW).unwrap();
+            let found = ops::series(&store, name, 2, 0, NOW).unwrap();
             (found.truncated, found.items[1].values.clone())
         };
         let bound = Some(20_000);

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::support::TestEnv;
 
+mod cut_off;
 mod refusals;
 mod secure;
 mod working;

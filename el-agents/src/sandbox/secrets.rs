@@ -14,6 +14,8 @@ const SECRETS: &[&str] = &[
     ".git-credentials",
     ".pypirc",
     ".pgpass",
+    ".pg_service.conf",
+    ".postgresql",
     ".my.cnf",
     ".s3cfg",
     ".boto",

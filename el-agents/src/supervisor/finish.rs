@@ -48,6 +48,8 @@ impl Supervisor {
         let output = RunOutput::from_folder(&self.folder, is_stream);
         let mut collected = None;
         let mut tries = 0;
+        // No agent has to be ended in time any more.
+        self.watcher.lease.store().limit_waits(None);
         while tries < SETTLE_TRIES {
             match self.try_settle(&record, &output, &mut collected).await {
                 Ok(settled) => return self.announce_end(&settled).await,

@@ -11,6 +11,12 @@ use crate::clock;
 /// The minimum interval between writes of changed progress.
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
+/// The part of the lease for which an answer of a server is waited for. Where the watchdog looks at
+/// the lease's age right before its limit, a broken connection, a new one and a question may come
+/// first: their three waits and the end of the agent have to fit into what is left of the lease.
+const WAIT_PART: u32 = 15;
+const WAIT_LEAST: Duration = Duration::from_secs(1);
+
 #[derive(Debug)]
 pub(crate) struct RunLease {
     store: Store,
@@ -30,6 +36,7 @@ pub(crate) struct RunLease {
 impl RunLease {
     /// Starts right after the registration, which extended the lease.
     pub(crate) fn new(store: Store, run: &str, token: &str, lease: Duration) -> RunLease {
+        store.limit_waits(Some(WAIT_LEAST.max(lease / WAIT_PART)));
         RunLease {
             store,
             run: run.to_owned(),

@@ -1,6 +1,7 @@
 //! Opening a project wherever its tables are.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::{Durability, ServerAddress, Store};
 use crate::Result;
@@ -11,6 +12,12 @@ impl Store {
     /// the one that is given.
     pub fn time(&self, here: Timestamp) -> Timestamp {
         self.database.time(here)
+    }
+
+    /// Sets how long an answer of a server is waited for, and how long for a new connection; `None`:
+    /// as long as by default. A file answers at once, or waits for locks.
+    pub fn limit_waits(&self, limit: Option<Duration>) {
+        self.database.limit_waits(limit);
     }
 
     /// Returns true if other machines may use the database too.

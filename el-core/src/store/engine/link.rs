@@ -1,8 +1,8 @@
 //! The thread that has the connection to a server.
 //!
 //! The driver brings a runtime of its own, which cannot be entered where there is another. And
-//! whoever asks a server that was stopped, or that a firewall swallows, waits no longer than
-//! [`PATIENCE`]: a supervisor has to end its agent before its lease is over.
+//! whoever asks a server that was stopped, or that a firewall swallows, waits for a bounded time: a
+//! supervisor has to end its agent before its lease is over.
 
 use std::cell::Cell;
 use std::sync::mpsc;
@@ -13,8 +13,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{Error, Result};
 
-/// How long an answer is waited for. The server itself gives up before.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// How long an answer is waited for, by default. The server itself gives up before.
+pub(super) const PATIENCE: Duration = Duration::from_secs(40);
 
 type Job = Box<dyn FnOnce(&mut postgres::Client) + Send>;
 
@@ -39,15 +39,18 @@ impl Opening {
 pub(super) struct Link {
     jobs: mpsc::Sender<Job>,
     is_broken: Cell<bool>,
+    /// How long an answer is waited for.
+    patience: Cell<Duration>,
 }
 
 impl Link {
-    pub(super) fn open(opening: &Opening) -> Result<Link> {
+    pub(super) fn open(opening: &Opening, patience: Duration) -> Result<Link> {
         let (jobs, work) = mpsc::channel::<Job>();
         let (tell, told) = mpsc::sync_channel(1);
         // The driver's own limit does not cover what comes after the first packet.
         let hosts = u32::try_from(opening.config.get_hosts().len().max(1)).unwrap_or(1);
         let limit = opening.config.get_connect_timeout().map_or(PATIENCE, |limit| *limit * hosts);
+        let limit = limit.min(patience);
         let opening = opening.clone();
         let serve = move || match opening.connect() {
             Ok(mut client) => {
@@ -60,7 +63,11 @@ impl Link {
         let thread = thread::Builder::new().name("el-server".to_owned()).spawn(serve);
         thread.map_err(|_| Error::NoAnswer)?;
         told.recv_timeout(limit).map_err(|_| Error::NoAnswer)??;
-        Ok(Link { jobs, is_broken: Cell::new(false) })
+        Ok(Link { jobs, is_broken: Cell::new(false), patience: Cell::new(patience) })
+    }
+
+    pub(super) fn set_patience(&self, patience: Duration) {
+        self.patience.set(patience);
     }
 
     /// Has the thread make a call.
@@ -77,7 +84,9 @@ impl Link {
         });
         let answer = match self.is_broken.get() {
             true => None,
-            false => self.jobs.send(job).ok().and_then(|()| told.recv_timeout(PATIENCE).ok()),
+            false => {
+                self.jobs.send(job).ok().and_then(|()| told.recv_timeout(self.patience.get()).ok())
+            }
         };
         let Some((done, is_closed)) = answer else {
             self.is_broken.set(true);

@@ -7,6 +7,8 @@
 //! A statement is one text for both engines: SQLite's, in the subset that `postgres/dialect.rs`
 //! turns into PostgreSQL's. Where no text can serve both, [`Tx::pick_text`] picks one of two.
 
+use std::time::Duration;
+
 use rusqlite::TransactionBehavior;
 use rusqlite::types::{FromSql, FromSqlError, ValueRef};
 
@@ -139,6 +141,17 @@ impl Database {
             }
             #[cfg(feature = "postgres")]
             Database::Postgres(server) => server.data_version(),
+        }
+    }
+
+    /// Sets how long an answer of a server is waited for.
+    pub(crate) fn limit_waits(&self, limit: Option<Duration>) {
+        match self {
+            Database::Sqlite(_) => {
+                let _ = limit;
+            }
+            #[cfg(feature = "postgres")]
+            Database::Postgres(server) => server.limit_waits(limit),
         }
     }
 

@@ -14,7 +14,7 @@ use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use rusqlite::types::Value;
 
 use super::dialect::{Bound, translate};
-use super::link::{Link, Opening};
+use super::link::{Link, Opening, PATIENCE};
 use super::numeric::whole_part;
 use super::{Error, Params, Result};
 
@@ -37,6 +37,8 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(crate) struct Server {
     opening: Opening,
     link: RefCell<Link>,
+    /// How long an answer is waited for, on this connection and the next.
+    patience: Cell<Duration>,
     /// The version that was seen last, and when.
     seen: Cell<Option<(Instant, i64)>>,
     /// The server's time at the last beginning of a transaction, and when that was here.
@@ -51,8 +53,16 @@ impl std::fmt::Debug for Server {
 
 impl Server {
     pub(crate) fn connect(opening: Opening) -> Result<Server> {
-        let link = RefCell::new(Link::open(&opening)?);
-        Ok(Server { opening, link, seen: Cell::new(None), clock: Cell::new(None) })
+        let link = RefCell::new(Link::open(&opening, PATIENCE)?);
+        let patience = Cell::new(PATIENCE);
+        Ok(Server { opening, link, patience, seen: Cell::new(None), clock: Cell::new(None) })
+    }
+
+    /// Sets how long an answer is waited for; `None`: as long as by default.
+    pub(crate) fn limit_waits(&self, limit: Option<Duration>) {
+        let patience = limit.unwrap_or(PATIENCE);
+        self.patience.set(patience);
+        self.link.borrow().set_patience(patience);
     }
 
     /// Begins a transaction that sees what is committed at this moment, and no later change.
@@ -83,7 +93,7 @@ impl Server {
         transaction.began_at = match begun {
             // A connection that broke while nobody used it has lost nothing.
             Err(_) if self.link.borrow().is_broken() => {
-                self.link.replace(Link::open(&self.opening)?);
+                self.link.replace(Link::open(&self.opening, self.patience.get())?);
                 self.read_clock(&begin)?
             }
             begun => begun?,

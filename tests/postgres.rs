@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::support::TestEnv;
 
 mod cut_off;
+mod migrating;
 mod refusals;
 mod secure;
 mod working;

@@ -22,6 +22,7 @@ mod comment;
 mod completions;
 mod config;
 mod create;
+mod db;
 mod dep;
 pub(crate) mod diff;
 mod discard;
@@ -139,6 +140,7 @@ pub(crate) enum Command {
     Config(config::Command),
     Trust(trust::Args),
     Doctor(doctor::Args),
+    Db(db::Args),
     Backup(backup::Args),
     Restore(restore::Args),
     Undo(undo::Args),
@@ -243,6 +245,7 @@ impl Command {
             Command::Config(command) => config::run(command, app),
             Command::Trust(args) => trust::run(&args, app),
             Command::Doctor(args) => doctor::run(&args, app),
+            Command::Db(args) => db::run(&args, app),
             Command::Backup(args) => backup::run(&args, app),
             Command::Restore(args) => restore::run(&args, app),
             Command::Undo(args) => undo::run(&args, app),

@@ -225,6 +225,7 @@ fn every_document_fits_its_schema() {
     c.run("stats", &[]);
     c.run("doctor", &[]);
     ["backup now", "backup", "backup list"].iter().for_each(|words| drop(c.run(words, &[])));
+    ["db", "db status", "db migrate"].iter().for_each(|words| drop(c.run(words, &[])));
     c.run("undo", &["--list"]);
     c.run("restore", &["--dry-run"]);
     c.run("config show", &[]);

@@ -153,6 +153,7 @@ impl Command {
                 SessionPermission::Not("what is pruned cannot be restored")
             }
             Command::Discard(_) => SessionPermission::Do,
+            Command::Db(_) => SessionPermission::Not("the database is a person's"),
             Command::Backup(_) | Command::Restore(_) | Command::Undo(_) => {
                 SessionPermission::Not("backups, and what is taken back, are a person's")
             }

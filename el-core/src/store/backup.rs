@@ -81,6 +81,14 @@ pub fn inspect_copy(path: &Path) -> Result<CopyFacts> {
     inspect(&open_ours(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
 }
 
+/// The version of a database's tables.
+///
+/// # Errors
+/// If the file is no database of el.
+pub(super) fn version_of_tables(path: &Path) -> Result<i64> {
+    migrate::read_version(&open_ours(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
+}
+
 /// Reads a database's own contents in short.
 ///
 /// # Errors

@@ -53,6 +53,7 @@ pub use git_ignore::{exclude_from_git, keep_out_of_git};
 pub use migrate::{SCHEMA_VERSION, before_migration};
 pub(crate) use open::ensure_unchanged;
 pub use open::{Durability, Store};
+pub use open_at::DatabaseState;
 pub use server_address::{SERVER_VARIABLES, ServerAddress, has_password, hide_password};
 
 /// The version of the SQLite that is built in.

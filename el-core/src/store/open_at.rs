@@ -3,9 +3,27 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Durability, ServerAddress, Store};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Durability, SCHEMA_VERSION, ServerAddress, Store, backup};
 use crate::Result;
 use crate::model::Timestamp;
+
+/// A tracker's tables, and where they are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DatabaseState {
+    /// `sqlite` or `postgresql`.
+    pub engine: &'static str,
+    /// The file, or the server's address without a password.
+    pub place: String,
+    /// The version of the server; `null` for a file.
+    pub server_version: Option<String>,
+    /// The version of the tables; `null` if there are none.
+    pub tables: Option<i64>,
+    /// The version of the tables that this `el` knows.
+    pub known: i64,
+}
 
 impl Store {
     /// The time for leases: of a server its own, so that no host's clock matters, and otherwise
@@ -42,6 +60,40 @@ impl Store {
             #[cfg(not(feature = "postgres"))]
             Some(server) => Err(not_built(server)),
         }
+    }
+
+    /// Looks at a project's tables, of whichever version they are.
+    ///
+    /// # Errors
+    ///
+    /// If the file is no database of `el`, or the server cannot be used.
+    pub fn database_state(path: &Path, server: Option<&ServerAddress>) -> Result<DatabaseState> {
+        match server {
+            None => Ok(DatabaseState {
+                engine: "sqlite",
+                place: path.display().to_string(),
+                server_version: None,
+                tables: Some(backup::version_of_tables(path)?),
+                known: SCHEMA_VERSION,
+            }),
+            #[cfg(feature = "postgres")]
+            Some(server) => Store::server_state(server),
+            #[cfg(not(feature = "postgres"))]
+            Some(server) => Err(not_built(server)),
+        }
+    }
+
+    /// Brings the tables of a project on a server to the version that this `el` knows. Several may
+    /// do so at once. The tables of a file are brought up by whoever opens it.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be used, there are no tables, or they are newer.
+    pub fn migrate_server(server: &ServerAddress) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        return Store::bring_up(server);
+        #[cfg(not(feature = "postgres"))]
+        return Err(not_built(server));
     }
 
     /// Creates a project on a server, if there is an address, and otherwise in the file at `path`.

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::engine::{Database, OptionalExtension as _, Server, Tx};
 use super::migrate::SCHEMA_VERSION;
 use super::server_address::ServerAddress;
-use super::{Store, meta};
+use super::{DatabaseState, Store, meta};
 use crate::error::{Doing, ServerFault};
 use crate::model::Timestamp;
 use crate::{Error, Result};
@@ -37,16 +37,33 @@ impl Store {
     /// If the server cannot be used, or its tables are not those of this `el`.
     pub(super) fn open_server(address: &ServerAddress, local: &Path) -> Result<Store> {
         let server = connect(address)?;
-        match read_version(&server)? {
-            Some(SCHEMA_VERSION) => Ok(Store::of_server(server, local)),
-            Some(found) if found > SCHEMA_VERSION => Err(not_migrated(format!(
-                "its tables are of version {found}, and this el knows those up to {SCHEMA_VERSION}"
-            ))),
-            Some(found) => Err(not_migrated(format!(
+        match known_version(&server)? {
+            SCHEMA_VERSION => Ok(Store::of_server(server, local)),
+            found => Err(not_migrated(format!(
                 "its tables are of version {found}, and this el needs {SCHEMA_VERSION}"
             ))),
-            None => Err(not_migrated("it has no tables of el".to_owned())),
         }
+    }
+
+    pub(super) fn server_state(address: &ServerAddress) -> Result<DatabaseState> {
+        let server = connect(address)?;
+        let tx = begin_read(&server)?;
+        let version: String = tx
+            .query_row("SELECT current_setting('server_version')", [], |row| row.get(0))
+            .doing("read the server's version")?;
+        Ok(DatabaseState {
+            engine: "postgresql",
+            place: address.shown(),
+            server_version: Some(version),
+            tables: version_in(&tx)?,
+            known: SCHEMA_VERSION,
+        })
+    }
+
+    pub(super) fn bring_up(address: &ServerAddress) -> Result<()> {
+        let server = connect(address)?;
+        known_version(&server)?;
+        migrate(&server)
     }
 
     /// Makes a project in the role's schema on a server; ids of atoms begin with `<prefix>-`.
@@ -80,6 +97,17 @@ impl Store {
     fn of_server(server: Server, local: &Path) -> Store {
         let database = Database::Postgres(server);
         Store { database, path: local.to_owned(), file: None, expected: None, has_written: false }
+    }
+}
+
+/// The version of the tables, which this `el` knows, or knows how to bring up.
+fn known_version(server: &Server) -> Result<i64> {
+    match read_version(server)? {
+        Some(found) if found > SCHEMA_VERSION => Err(not_migrated(format!(
+            "its tables are of version {found}, and this el knows those up to {SCHEMA_VERSION}"
+        ))),
+        Some(found) => Ok(found),
+        None => Err(not_migrated("it has no tables of el".to_owned())),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use el_agents::land::AtomBranch;
 use el_agents::mailbox::Synced;
+use el_core::DatabaseState;
 use el_core::model::{Atom, Bond, Channel, Comment, Message, Run};
 use el_core::ops::{Board, Cancelled, CancelledTask, Primed, Shown, Task, Updated};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -60,6 +61,9 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("runs", answer_schema::<List<'_, Run>>()),
     ("runs list", answer_schema::<List<'_, Run>>()),
     ("runs show", answer_schema::<OneOrMany<'_, runs::show::Shown>>()),
+    ("db", answer_schema::<DatabaseState>()),
+    ("db migrate", answer_schema::<DatabaseState>()),
+    ("db status", answer_schema::<DatabaseState>()),
     ("backup", answer_schema::<List<'_, backup::Row>>()),
     ("backup list", answer_schema::<List<'_, backup::Row>>()),
     ("backup now", answer_schema::<backup::Made>()),

@@ -1,0 +1,73 @@
+//! The tracker's database: where it is, and its tables.
+
+use el_core::{DatabaseState, Durability, Store};
+
+use crate::app::App;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::page::Page;
+use crate::output::{sanitize, style};
+
+/// Show where the tracker's database is, or bring its tables up
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  el db                      Which file or server it is, and the version of its tables
+  el db migrate              Bring the tables on a server to the version of this el")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Show where the database is, and the version of its tables
+    #[command(after_help = "\
+Examples:
+  el db status
+  el db status --robot")]
+    Status,
+    /// Bring the tables on a server to the version of this el
+    #[command(after_help = "\
+Examples:
+  pg_dump shop > shop.sql && el db migrate
+
+Whoever owns the tables does this once, with the newest el; an older el refuses them from then on.
+The tables of a file need no such call: they are brought up when el opens it, after a backup.")]
+    Migrate,
+}
+
+pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let project = app.project()?;
+    let server = project.server_address()?;
+    if let Some(Command::Migrate) = args.command {
+        match server {
+            Some(server) => Store::migrate_server(server)?,
+            None => drop(project.open_store(Durability::Normal)?),
+        }
+    }
+    let state = Store::database_state(&project.db, server)?;
+    app.printer.emit(&state, |page| print_state(page, &state))?;
+    Ok(Exit::Done)
+}
+
+fn print_state(page: &mut Page, state: &DatabaseState) {
+    let engine = match &state.server_version {
+        Some(version) => format!("PostgreSQL {}", sanitize::one_line(version)),
+        None => "SQLite".to_owned(),
+    };
+    page.push_line(format!("{engine}: {}", sanitize::one_line(&state.place)));
+    let known = state.known;
+    let tables = match state.tables {
+        None => "There are no tables of el; el init makes them.".to_owned(),
+        Some(found) if found == known => format!("Its tables are of version {found}, as needed."),
+        Some(found) if found < known => {
+            format!("Its tables are of version {found}; el db migrate brings them to {known}.")
+        }
+        Some(found) => {
+            format!("Its tables are of version {found}; this el knows those up to {known}.")
+        }
+    };
+    let text = page.paint(style::DIM, &tables);
+    page.push_line(text);
+}

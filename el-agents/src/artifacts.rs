@@ -100,7 +100,7 @@ pub(crate) fn collect(job: &CollectionJob) -> Collected {
     let (mut summary, bytes, facts) = match read {
         Ok(bytes) => {
             if written != file {
-                // What the run hands back is kept in its folder in any case.
+                // The summary that the run hands back is kept in its folder in any case.
                 drop(replace_private(&file, &bytes));
             }
             (summary::parse_summary(&String::from_utf8_lossy(&bytes)), bytes, None)

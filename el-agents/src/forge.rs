@@ -15,7 +15,7 @@ pub use self::gh::{FoundIssues, GithubCli, IssueChange, IssueFilter};
 pub use self::repo_name::RepoName;
 pub use self::waits::{ForgeWait, ForgeWaits};
 
-/// What is to be known of a repository before anything is pushed.
+/// The facts to know of a repository before anything is pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepositoryFacts {
     /// The name as the forge has it: a renamed repository answers under its new name.
@@ -130,7 +130,7 @@ pub enum Review {
     ChangesRequested,
 }
 
-/// Whether the base takes the head.
+/// A conflict of the head with the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Conflict {
     No,
@@ -150,7 +150,7 @@ pub enum RemarkKind {
     Thread,
 }
 
-/// What a reviewer or a check wants.
+/// A demand of a reviewer or a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForgeRemark {
     pub kind: RemarkKind,
@@ -251,7 +251,7 @@ pub trait Forge: std::fmt::Debug {
         when_ready: bool,
     ) -> Result<(), ForgeError>;
 
-    /// What reviewers and checks want of many pull requests, by one query, in their order.
+    /// Finds the demands of reviewers and checks, by one query, in the pull requests' order.
     ///
     /// # Errors
     /// If the forge cannot be asked.

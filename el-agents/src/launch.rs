@@ -180,7 +180,7 @@ impl Launcher {
                     .map_err(LaunchError::Folder)?;
             }
         } else if agent.isolation.is_none() && claimed.run.attempt > 1 {
-            // What earlier attempts committed is on the atom's branch, and not in the checkout.
+            // Commits of earlier attempts are on the atom's branch, and not in the checkout.
             agent.isolation =
                 of_tasks.filter(|_| has_branch(&agent.working_directory, &claimed.atom.id));
         }

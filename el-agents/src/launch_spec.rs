@@ -1,4 +1,4 @@
-//! What a run is launched with, as a file in the run's folder.
+//! The inputs that a run is launched with, as a file in the run's folder.
 
 use std::fs;
 use std::io;

@@ -103,7 +103,7 @@ impl RunDir {
         self.session().join("socket")
     }
 
-    /// What is in the environment of all processes of the run.
+    /// Returns the marker in the environment of all processes of the run.
     pub(crate) fn marker(&self) -> Marker {
         Marker::new(session::VARIABLE, self.session_socket().to_string_lossy())
     }

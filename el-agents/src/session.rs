@@ -22,7 +22,7 @@ pub const NO_TRACKER: &str = "none";
 pub const VARIABLES: [&str; 3] = [VARIABLE, "EL_ATOM", "EL_ACTOR"];
 /// The first argument of an `el` that answers one call.
 pub const ANSWER: &str = "--answer-session";
-/// What such an `el` tells its supervisor before it ends the call, where the disk was full.
+/// The byte that such an `el` sends its supervisor before it ends the call, if the disk was full.
 pub const FULL_DISK: u8 = b'F';
 
 /// The name in the process table of a supervisor whose session is open. A process cannot give this

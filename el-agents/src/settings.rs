@@ -77,8 +77,8 @@ pub struct AgentSettings {
     /// The same for a handed-over task, since a person works in the folder of such a task.
     #[serde(default)]
     pub task_isolation: Option<Isolation>,
-    /// What a person trusts of what the repository tells Claude Code to do. Anything else there,
-    /// and the client runs with the user's own settings.
+    /// The files that a person trusts, by which the repository tells Claude Code what to do.
+    /// Anything else there, and the client runs with the user's own settings.
     #[serde(default)]
     pub trusted_files: BTreeSet<ProjectFile>,
     /// Variables that the agent gets, whatever the caller's environment has.
@@ -88,7 +88,7 @@ pub struct AgentSettings {
     pub env_pass: Vec<String>,
     /// Variables that the agent does not get, besides the always stripped variables.
     pub env_strip: Vec<String>,
-    /// What it can read, write and reach.
+    /// The limits on what it can read, write and reach.
     #[serde(default)]
     pub sandbox: SandboxSettings,
 }
@@ -105,7 +105,7 @@ pub enum SandboxMode {
     Off,
 }
 
-/// Whether programs in a sandbox reach the network.
+/// The network access of programs in a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {

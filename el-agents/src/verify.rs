@@ -42,7 +42,7 @@ pub struct RunningCheck<'a> {
     layouts: u32,
 }
 
-/// What a check is started with.
+/// The surroundings that a check is started in.
 #[derive(Debug, Clone, Copy)]
 struct Start<'a> {
     folder: &'a Path,

@@ -255,7 +255,7 @@ pub(crate) fn no_home() -> CommandError {
         .with_hint("set HOME or XDG_STATE_HOME")
 }
 
-/// What stays free on the disk of the backups.
+/// The space that stays free on the disk of the backups.
 const ROOM: u64 = 16 << 20;
 /// Another process that makes a backup needs seconds at most.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(60);

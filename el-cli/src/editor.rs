@@ -116,7 +116,7 @@ fn run(app: &App, path: &Path) -> Result<()> {
     })?;
     match ended.code() {
         Some(0) => Ok(()),
-        // What a shell says of a program that is not there, or is none.
+        // A shell's codes for a program that does not exist, or is none.
         Some(126 | 127) => {
             let message = format!("cannot start the editor '{editor}'");
             Err(CommandError::config_error("EDITOR", message).with_hint(hint))

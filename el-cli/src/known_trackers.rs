@@ -25,7 +25,7 @@ pub(crate) fn remember(backups: &Path, database: &Path) {
     }
 }
 
-/// What has to be hidden of all known trackers: a tracker's folder, or a database that is kept
+/// Lists the paths to hide of all known trackers: a tracker's folder, or a database that is kept
 /// elsewhere.
 pub(crate) fn to_hide() -> Vec<PathBuf> {
     let state = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());

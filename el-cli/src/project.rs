@@ -63,8 +63,8 @@ impl Project {
         Ok(Store::open_at(&self.db, self.server_address()?, durability)?)
     }
 
-    /// What names the project to another `el`, which has this one's environment and starts in the
-    /// project's folder.
+    /// Returns the words that name the project to another `el`, which has this one's environment
+    /// and starts in the project's folder.
     pub(crate) fn words(&self) -> Vec<OsString> {
         match self.server {
             Some(_) => Vec::new(),

@@ -1,4 +1,4 @@
-//! What watches pull requests, for `el pr watch` and `el work`.
+//! The watcher of pull requests, for `el pr watch` and `el work`.
 
 use std::path::PathBuf;
 

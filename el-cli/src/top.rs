@@ -35,7 +35,7 @@ use detail::{Detail, Subject, View};
 use screen::Screen;
 use state::State;
 
-/// What the threads tell the one that draws.
+/// A message of the threads to the one that draws.
 #[derive(Debug)]
 enum Message {
     Board(Box<Board>),
@@ -43,7 +43,7 @@ enum Message {
     /// Why the tracker cannot be read.
     Lost(String),
     Lines(reading::Batch),
-    /// What a command said at its end.
+    /// The words of a command at its end.
     Done(String),
     /// A question before an action.
     Ask(String, Action),
@@ -144,7 +144,7 @@ impl Top<'_> {
             match inbox.recv_timeout(PARENT) {
                 Ok(message) => {
                     self.take(message, screen, keys)?;
-                    // What came meanwhile is drawn with it; what comes without end is not.
+                    // Messages that wait are drawn with it, but no endless stream of them.
                     for message in inbox.try_iter().take(WAITING) {
                         self.take(message, screen, keys)?;
                     }
@@ -213,7 +213,7 @@ impl Top<'_> {
         }
     }
 
-    /// What was done may have made a branch ready, or landed one.
+    /// Asks git again: an action may have made a branch ready, or landed one.
     fn look_in_git(&self) {
         // A question that waits already asks for the same.
         let _ = self.ask_git.try_send(());

@@ -20,7 +20,7 @@ use crate::own_state::{canonical_folder, own_file, read_own, write_own};
 pub(crate) struct Claims {
     /// Setting → value, as `el config get` prints values.
     pub(crate) settings: BTreeMap<String, String>,
-    /// What the repository tells Claude Code to do.
+    /// The files by which the repository tells Claude Code what to do.
     #[serde(default)]
     pub(crate) files: BTreeSet<ProjectFile>,
 }
@@ -60,7 +60,7 @@ impl Trust {
         Trust { project, file }
     }
 
-    /// Whether there is a project that it is about.
+    /// Returns true if there is a project that it is about.
     pub(crate) fn is_about_a_project(&self) -> bool {
         self.project.is_absolute()
     }
@@ -73,7 +73,7 @@ impl Trust {
         (word.path == self.project && word.digest == word.claims.digest()).then_some(word)
     }
 
-    /// Whether these very settings are trusted. None need no word.
+    /// Returns true if these very settings are trusted. None need no word.
     pub(crate) fn holds(&self, settings: &BTreeMap<String, String>) -> bool {
         settings.is_empty()
             || self.stored_word().is_some_and(|word| word.claims.settings == *settings)

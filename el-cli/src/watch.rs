@@ -48,7 +48,7 @@ impl WatchArgs {
     }
 }
 
-/// What was shown last.
+/// The answer that was shown last.
 #[derive(Debug, Default)]
 struct Screen {
     shown: Vec<u8>,

@@ -154,9 +154,9 @@ pub enum Error {
     Server {
         /// The step, as a verb with its object.
         doing: &'static str,
-        /// What kind of fault it is.
+        /// The kind of the fault.
         fault: ServerFault,
-        /// What the server said, or the network.
+        /// The words of the server, or of the network.
         why: String,
     },
     /// A record that this version cannot read.

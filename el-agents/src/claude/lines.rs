@@ -91,7 +91,7 @@ mod tests {
         Line::Whole(text.into())
     }
 
-    /// What the splitter is to do, said on the whole stream.
+    /// Returns the lines that the splitter has to find, taken from the whole stream.
     fn expected(stream: &[u8], limit: usize) -> Vec<Line> {
         let mut parts: Vec<&[u8]> = stream.split(|byte| *byte == b'\n').collect();
         if parts.last().is_some_and(|last| last.is_empty()) {

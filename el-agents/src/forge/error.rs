@@ -34,7 +34,7 @@ pub enum ForgeError {
 }
 
 impl ForgeError {
-    /// What to do next.
+    /// Tells the user what to do next.
     pub fn hint(&self) -> String {
         match self {
             ForgeError::Missing { program: ForgeProgram { name, page } } => {

@@ -108,7 +108,7 @@ fn pulls_query(numbers: &[u64], fields: impl Fn(u64) -> String) -> String {
     )
 }
 
-/// What the answer to [`pulls_query`] says of each, in the order of the numbers.
+/// Returns each one's part of the answer to [`pulls_query`], in the order of the numbers.
 fn pulls_of<'a>(answer: &'a Value, numbers: &'a [u64]) -> impl Iterator<Item = (u64, &'a Value)> {
     let all = &answer["data"]["repository"];
     numbers.iter().map(move |number| (*number, &all[format!("p{number}")]))

@@ -71,7 +71,7 @@ impl BranchPrefixes {
 /// pattern reads. Atoms' branches are in a folder of their own, so the prefix ends with a slash.
 ///
 /// # Errors
-/// What is wrong with the prefix.
+/// The fault of the prefix.
 pub fn ensure_branch_prefix(prefix: &str) -> Result<(), String> {
     let Some(folder) = prefix.strip_suffix('/') else {
         return Err(format!("'{prefix}' does not end with a slash, as {DEFAULT_PREFIX} does"));

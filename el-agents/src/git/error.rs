@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// What git, ssh and forges say where somebody is not let in.
+/// The words of git, ssh and forges where somebody is not let in.
 const NO_ACCESS: [&str; 6] = [
     "The requested URL returned error: 403",
     "could not read Username",
@@ -10,7 +10,7 @@ const NO_ACCESS: [&str; 6] = [
     "Permission denied (publickey",
     "Repository not found",
 ];
-/// What they say where nobody answers.
+/// Their words where nobody answers.
 const NO_NETWORK: [&str; 5] = [
     "unable to access 'http",
     "Could not resolve host",

@@ -45,7 +45,7 @@ fn edit(shop: &Shop, edits: &[Edit], by: &str) {
     }
 }
 
-/// What stepping over gave, and what `rebase --onto` gave.
+/// Returns the results of stepping over, and of `rebase --onto`.
 fn live_through(day: &Day) -> Option<(StepOver, Option<String>, Shop)> {
     let files = texts().into_iter().map(|lines| lines.join("\n") + "\n").collect::<Vec<_>>();
     let shop = Shop::new(&[("file0", &files[0]), ("file1", &files[1]), ("file2", &files[2])]);

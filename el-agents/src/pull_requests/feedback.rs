@@ -14,7 +14,7 @@ use crate::forge::{Forge, ForgeRemark, RemarkKind, RepoName};
 const TOLD_MAX: usize = 16 << 10;
 const LOG_MAX: usize = 4 << 10;
 
-/// What counts as feedback.
+/// The rules for what counts as feedback.
 #[derive(Debug, Clone, Default)]
 pub struct FeedbackRules {
     pub checks: bool,

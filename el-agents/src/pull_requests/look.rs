@@ -93,7 +93,7 @@ fn as_seen(facts: &RequestFacts) -> SeenPullRequest<'_> {
     }
 }
 
-/// What an open one waits for, in a word.
+/// Names in a word what an open pull request waits for.
 fn waits_for(facts: &RequestFacts) -> &'static str {
     if facts.is_draft {
         "draft"
@@ -102,7 +102,7 @@ fn waits_for(facts: &RequestFacts) -> &'static str {
     } else if facts.conflict == Conflict::Yes {
         "conflict"
     } else if facts.is_behind {
-        // What is required has passed, and begins anew once the base is taken in.
+        // The required checks have passed, and begin anew once the base is taken in.
         "behind"
     } else if facts.checks == Checks::Failed {
         "failing"

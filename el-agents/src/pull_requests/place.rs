@@ -4,7 +4,7 @@ use super::PullError;
 use crate::forge::{Forge, ForgeError, MergeMethod, RepoName};
 use crate::git::{Remote, Repository};
 
-/// What a person has said about the place.
+/// The place, as far as a person has named it.
 #[derive(Debug, Clone, Default)]
 pub struct WantedPlace {
     /// The remote that branches are pushed to.

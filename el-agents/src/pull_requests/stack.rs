@@ -11,7 +11,7 @@ use crate::forge::{Forge, RepoName};
 use crate::git::{MergedPull, StepOver};
 use crate::land::{LandItem, LandOutcome};
 
-/// What a branch has to do with the open work that it builds on.
+/// The relation of a branch to the open work that it builds on.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Stacked {
     /// It waits for the merge, for the given reason.
@@ -126,7 +126,7 @@ pub(super) fn step_over(
             None => squashes.insert(merged_into_base(run)?),
         };
         let mut below = Vec::new();
-        // What a review asked for may have come after this branch had begun to build on the other.
+        // Answers to a review may have come after this branch had begun to build on the other.
         let mut whole = tip.clone();
         for pull in all {
             if !repository.contains(&whole, &pull.commit)?

@@ -11,7 +11,7 @@ use el_core::rules::budget::format_usd;
 use super::{PullError, PullPlace};
 use crate::git::{GitError, Repository};
 
-/// What may be told.
+/// The rules for what may be told.
 #[derive(Debug, Clone, Default)]
 pub struct TextRules {
     pub tells_cost: bool,

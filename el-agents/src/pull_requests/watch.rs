@@ -47,7 +47,7 @@ pub struct WatchSettings {
     pub land: LandSettings,
 }
 
-/// What a look found.
+/// The findings of a look.
 #[derive(Debug, Default)]
 pub struct Watched {
     /// The pull requests that could still be merged before the look, as they are now.

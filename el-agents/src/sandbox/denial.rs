@@ -1,4 +1,4 @@
-//! What the sandbox kept an agent from, found in what programs said of it.
+//! The denials of the sandbox, found in what programs said of them.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -10,13 +10,13 @@ use crate::settings::Network;
 const READ_MAX: u64 = 256 << 10;
 /// Denials that are told of one call.
 const TOLD_MAX: usize = 3;
-/// What the system says of a write to what may only be read; in capitals or not.
+/// The system's words for a write to a read-only path; in capitals or not.
 const READ_ONLY: &str = "read-only file system";
 /// The same as Node calls it, on a line before the path.
 const READ_ONLY_CODE: &str = "EROFS";
-/// What the system says of a file that the sandbox hides.
+/// The system's words for a file that the sandbox hides.
 const NOT_THERE: [&str; 2] = ["no such file or directory", "enoent"];
-/// What programs say without a network.
+/// The words of programs without a network.
 const UNREACHABLE: [&str; 4] = [
     "network is unreachable",
     "could not resolve host",
@@ -26,13 +26,13 @@ const UNREACHABLE: [&str; 4] = [
 /// Lines around the system's words in which programs name the path.
 const AROUND: usize = 4;
 
-/// What a sandbox keeps from programs, besides the writes that it does not allow.
+/// The things that a sandbox keeps from programs, besides the writes that it does not allow.
 #[derive(Debug)]
 pub(super) struct Denials {
     pub(super) hidden: Vec<PathBuf>,
     pub(super) home: Option<PathBuf>,
     pub(super) network: Network,
-    /// Whether a path is there.
+    /// Returns true if the path exists.
     pub(super) is_there: fn(&Path) -> bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the exit of bubblewrap says of the program within.
+//! The exit of bubblewrap, and what it says of the program within.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What a plan asks of the disk.
+//! The facts that a plan needs from the disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What an agent leaves in git's folder of its worktree, which it can write.
+//! The entries that an agent leaves in git's folder of its worktree, which it can write.
 //!
 //! Git writes into files there by their names: the log of the head, the message of a commit. By a
 //! link of that name, a git outside would write into a file of the agent's choice.

@@ -18,7 +18,7 @@ pub const ENTER: &str = "--enter-sandbox";
 /// The word between the paths and the program.
 const END_OF_PATHS: &str = "--";
 
-/// What this kernel's Landlock keeps a program from.
+/// The actions that this kernel's Landlock keeps a program from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Landlock {
     /// There is none, or one that is too old to allow renames between folders.
@@ -30,7 +30,7 @@ pub(super) enum Landlock {
 }
 
 impl Landlock {
-    /// What this kernel has, asked once in a process.
+    /// Returns the Landlock of this kernel, which is asked once in a process.
     pub(super) fn of_kernel() -> Landlock {
         static FOUND: OnceLock<Landlock> = OnceLock::new();
         *FOUND.get_or_init(kernel::ask_kernel)
@@ -119,7 +119,7 @@ mod kernel {
 
     use super::Landlock;
 
-    /// What is asked for; older kernels give less.
+    /// The version that is asked for; older kernels give less.
     const KNOWN: ABI = ABI::V6;
     /// Before it, no file can be moved to another folder.
     const NEEDED: ABI = ABI::V2;
@@ -159,7 +159,7 @@ mod kernel {
             .map(drop)
     }
 
-    /// Whether programs open a stream again by `/dev/stdout`, as a file that lies outside.
+    /// Returns true if programs reopen the stream by `/dev/stdout`, as a file that lies outside.
     fn is_reopened(stream: BorrowedFd<'_>) -> bool {
         let kind = fstat(stream).map(|stat| FileType::from_raw_mode(stat.st_mode));
         matches!(kind, Ok(FileType::RegularFile | FileType::CharacterDevice))

@@ -1,4 +1,4 @@
-//! Whether this machine can make a sandbox, found out by making one.
+//! Finds out if this machine can make a sandbox, by making one.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

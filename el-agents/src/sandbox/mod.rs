@@ -53,7 +53,7 @@ pub struct Sandbox {
     pass: Vec<String>,
 }
 
-/// What came of looking for one.
+/// The result of looking for a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     Sandbox(Sandbox),
@@ -143,7 +143,7 @@ impl Sandbox {
         }
     }
 
-    /// What it is, in words for people.
+    /// Describes the sandbox to people.
     pub fn summary(&self) -> String {
         let has_network = self.settings.network == Network::On;
         let name = match cfg!(target_os = "macos") {
@@ -153,7 +153,7 @@ impl Sandbox {
         format!("{name}{}", if has_network { "" } else { ", without a network" })
     }
 
-    /// What the agent is told of it.
+    /// Describes the sandbox to the agent.
     pub(crate) fn advice(&self) -> String {
         let write = self.settings.write.iter().filter(|path| path.exists());
         let write: Vec<String> = write.map(|path| path.display().to_string()).collect();
@@ -224,7 +224,7 @@ impl Sandbox {
             let profile = macos::profile(&mounts, client, self.settings.network);
             argv.extend(["-p".into(), profile.into()]);
             argv.extend(call.argv.iter().cloned());
-            // What is committed is on the branch itself.
+            // Commits are on the branch itself.
             let environment = self.environment(call.environment);
             return Ok(Confined { argv, environment, branch: None });
         }
@@ -341,7 +341,7 @@ pub(crate) fn remove_traps(run: &RunDir, workdir: &Path) -> Vec<String> {
     told
 }
 
-/// What holds for every sandbox: it dies with us, sees its own processes only, and has no
+/// Returns the flags of every sandbox: it dies with us, sees its own processes only, and has no
 /// capability.
 fn flags(network: Network) -> Vec<&'static str> {
     let mut flags =

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Bytes that a private folder holds at most. They are memory.
 pub(super) const PRIVATE_MAX: u64 = 1 << 30;
 
-/// What a program in the sandbox may do with a path and all below it.
+/// The access of a program in the sandbox to a path and all below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
@@ -59,13 +59,13 @@ impl Mounts {
         }
     }
 
-    /// Whether a private or hidden folder above a path covers it.
+    /// Returns true if a private or hidden folder above the path covers it.
     pub(super) fn is_covered(&self, path: &Path) -> bool {
         let covers = [Access::Private, Access::Scratch, Access::Hidden];
         !self.0.contains_key(path) && covers.contains(self.access(path))
     }
 
-    /// Whether a path may be written because a folder above it may.
+    /// Returns true if the path may be written because a folder above it may.
     pub(super) fn is_in_opened(&self, path: &Path) -> bool {
         !self.0.contains_key(path) && *self.access(path) == Access::Write
     }

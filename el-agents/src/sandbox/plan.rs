@@ -1,4 +1,4 @@
-//! What one run may read and write: a function of its folders, the settings and the disk.
+//! The paths that a run may read and write: a function of its folders, the settings and the disk.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ pub(super) struct Folders {
     pub(super) tracker: Option<PathBuf>,
     /// Files and folders in the tracker's folder that the program needs.
     pub(super) needs: Vec<PathBuf>,
-    /// What has to be seen wherever it lies: the program, `el`, the folders on PATH.
+    /// Paths that have to be seen wherever they lie: the program, `el`, the folders on PATH.
     pub(super) visible: Vec<PathBuf>,
     /// The folders on PATH.
     pub(super) programs: Vec<PathBuf>,
@@ -77,7 +77,7 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
         && !home.starts_with(top)
         && home.parent().is_some()
     {
-        // What is written straight into the home is the run's own, and gone at its end.
+        // Files written straight into the home are the run's own, and gone at its end.
         show_entries(&mut mounts, home, HOME_ENTRIES, files);
     }
     let is_around = |path: &PathBuf| top.starts_with(path);
@@ -213,7 +213,7 @@ fn hide(mounts: &mut Mounts, path: &Path, files: &impl Files) {
     }
 }
 
-/// What a commit needs, and nothing that git runs programs for.
+/// Opens the paths that a commit needs, and none that git runs programs for.
 fn open_git(
     mounts: &mut Mounts,
     checkout: &Checkout,
@@ -227,7 +227,7 @@ fn open_git(
         for name in OF_MAIN_CHECKOUT {
             mounts.forget(&common.join(name));
         }
-        // What git stashes is the run's own, and so are the logs of branches.
+        // Git's stashes are the run's own, and so are the logs of branches.
         show_entries(mounts, &common.join("refs"), usize::MAX, files);
         mounts.forget(&common.join("refs/stash"));
         mounts.set(checkout.top.join(".git"), Access::Read);

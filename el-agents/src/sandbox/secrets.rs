@@ -1,4 +1,4 @@
-//! What no agent reads unless somebody says so.
+//! The secrets that no agent reads unless somebody says so.
 
 use std::path::{Path, PathBuf};
 
@@ -80,8 +80,8 @@ pub(super) const SERVICES: &[&str] = &[
     "TEMP",
 ];
 
-/// What is seen of `/run`: how names are resolved, the system's own programs, and disks. All else
-/// there belongs to services.
+/// The parts of `/run` that are seen: how names are resolved, the system's own programs, and disks.
+/// All else there belongs to services.
 pub(super) const OF_RUN: &[&str] = &[
     "systemd/resolve",
     "resolvconf",

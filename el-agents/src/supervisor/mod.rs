@@ -324,7 +324,7 @@ impl Supervisor {
     }
 }
 
-/// What was written to a file after its first bytes. No more than tells how a start failed.
+/// Reads a file after its first bytes. No more than tells how a start failed.
 fn read_from(path: &Path, start: u64) -> std::io::Result<String> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(start))?;

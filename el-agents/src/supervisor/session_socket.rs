@@ -38,7 +38,7 @@ pub(crate) struct SessionSocket {
     answering: Arc<Answering>,
 }
 
-/// What every answering process is started with.
+/// The setup of every answering process.
 #[derive(Debug)]
 struct Answering {
     el: PathBuf,
@@ -173,7 +173,7 @@ async fn hung_up(caller: &tokio::net::UnixStream) {
             Ok(ready) if !ready.is_read_closed() => {}
             _ => return,
         }
-        // What was said is for the answering process: until there is more, nothing is ready.
+        // The bytes are for the answering process: until there are more, nothing is ready.
         let nothing = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
         let _ = caller.try_io(Interest::READABLE, nothing);
     }

@@ -270,7 +270,7 @@ impl Watcher {
             self.reaped_at = Instant::now();
         }
         if let Some(branch) = &mut self.branch {
-            // What cannot be taken over now is tried again at the end, and told then.
+            // A failed take-over is tried again at the end, and told then.
             let _ = branch.take_over();
         }
         let progress = self.progress();

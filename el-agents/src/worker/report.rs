@@ -60,7 +60,7 @@ pub enum Report {
     /// The review or a check of an atom's pull request asks for something: the atom is open again,
     /// or blocked after enough attempts.
     AskedFor { atom: String, is_blocked: bool },
-    /// What an agent did about that was to be pushed.
+    /// An agent's answer to that was to be pushed.
     Answered { atom: String, fate: PullOutcome, detail: Option<String> },
     /// A message that a person should see.
     Warning { message: String },

@@ -48,7 +48,7 @@ impl Backups {
             Err(error @ Error::Sqlite { .. }) => return Ok(Present::Damaged(error.to_string())),
             Err(error) => return Err(error.into()),
         };
-        // What is replaced is kept page by page, so no more of it has to be right.
+        // The replaced database is kept page by page, so no more of it has to be right.
         match store.check_pages() {
             Ok(faults) if faults.is_empty() => Ok(Present::Sound(Box::new(store))),
             Ok(faults) => Ok(Present::Damaged(faults.join("; "))),

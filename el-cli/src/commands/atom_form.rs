@@ -5,7 +5,7 @@ use el_core::ops::AtomPatch;
 
 use crate::error::{CommandError, Result};
 
-/// What can be edited, as text.
+/// The fields that can be edited, as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Fields {
     pub(super) title: String,

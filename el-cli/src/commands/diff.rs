@@ -48,7 +48,7 @@ pub(crate) struct Difference {
     pub(crate) patch: Option<String>,
 }
 
-/// What a difference tells.
+/// The form of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// The changed files and how much.

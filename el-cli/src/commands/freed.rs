@@ -1,4 +1,4 @@
-//! What the end of atoms brought about: what is ready now, and epics in which all is over.
+//! The effects of ended atoms: others that are ready now, and epics in which all is over.
 
 use el_core::Store;
 use el_core::model::Atom;
@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::output::sanitize;
 
-/// What waited for atoms before they ended.
+/// The atoms that waited for others before those ended.
 #[derive(Debug, Default)]
 pub(super) struct Waiting(Vec<String>);
 

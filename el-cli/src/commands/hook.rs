@@ -97,7 +97,7 @@ fn read_event() -> Value {
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-/// What the sandbox has to do with the failure of a command.
+/// Explains the sandbox's part in the failure of a command.
 fn sandbox_hint(app: &App) -> Option<String> {
     let event = read_event();
     let said = match &event["error"] {

@@ -3,7 +3,7 @@ use crate::backups;
 use crate::error::Result;
 use crate::exit::Exit;
 
-/// What the flags say.
+/// The values of the flags.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ServeOptions {
     /// `None`: the project's own, or one of the next.

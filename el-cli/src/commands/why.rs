@@ -93,7 +93,7 @@ fn repository_locks(app: &App) -> Vec<PathBuf> {
     repository.ok().and_then(|found| found.find_locks().ok()).unwrap_or_default()
 }
 
-/// What holds an atom back, as a text for people.
+/// Describes the holds of an atom to people.
 pub(crate) fn explain_holds(store: &Store, id: &str, now: Timestamp) -> Result<String> {
     let mut page = Page::new(false, None, false);
     print_holds(&mut page, &ops::explain(store, id, now)?, None, now);

@@ -162,7 +162,7 @@ fn print_heading(page: &mut Page, title: &str) {
     page.push_heading(title);
 }
 
-/// What a part leaves out, and the command that shows it.
+/// Prints how much a part leaves out, and the command that shows it.
 fn print_rest<T>(page: &mut Page, part: &Part<T>, shown: usize, command: &str) {
     let shown = i64::try_from(shown.min(part.items.len())).unwrap_or(i64::MAX);
     if shown < part.total {

@@ -1,4 +1,4 @@
-//! What became of branches that were to be landed, or to have pull requests.
+//! The fate of branches that were to be landed, or to have pull requests.
 
 use super::page::Page;
 use super::{sanitize, style};

@@ -1,4 +1,4 @@
-//! What an atom waits for, in a few words.
+//! The holds of an atom, in a few words.
 
 use el_core::model::{BondKind, Timestamp};
 use el_core::rules::ready::Hold;

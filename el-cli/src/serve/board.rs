@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state that all requests share.
 
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -60,7 +60,7 @@ pub(super) struct Board {
     pub(super) slots: Arc<Semaphore>,
     pub(super) streams: Arc<Semaphore>,
     pub(super) in_git: in_git::Shared,
-    /// What the watcher tells.
+    /// The messages of the watcher.
     pub(super) told: broadcast::Sender<Told>,
 }
 

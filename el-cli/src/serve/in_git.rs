@@ -1,10 +1,10 @@
-//! What git said last, for all who look.
+//! The last answer of git, for all who look.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::commands::status::InGit;
 
-/// What the thread has found; all who look share it.
+/// The findings of the thread; all who look share them.
 #[derive(Debug, Default)]
 pub(super) struct Shared(Mutex<InGit>);
 

@@ -1,4 +1,4 @@
-//! What this person has seen: a mark of the person's own, and no change of the tracker.
+//! The events that this person has seen: a mark of the person's own, and no change of the tracker.
 
 use std::sync::Arc;
 

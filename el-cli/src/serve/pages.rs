@@ -1,4 +1,4 @@
-//! What anyone may ask for: the pages, which hold nothing of the project, and the way in.
+//! The paths that anyone may ask for: pages, which hold nothing of the project, and the way in.
 
 use super::files;
 
@@ -7,7 +7,7 @@ pub(super) const PAGES: [&str; 6] = ["/", "/board", "/runs", "/graph", "/plans",
 /// Pages about one atom: `/a/<id>` and `/a/<id>/review`.
 const ATOM_PAGES: &str = "/a/";
 
-/// What is answered before a browser is signed in.
+/// Returns true if the path is answered before a browser is signed in.
 pub(super) fn is_public(path: &str) -> bool {
     PAGES.contains(&path)
         || path.starts_with(ATOM_PAGES)

@@ -1,4 +1,4 @@
-//! What there is to review of an atom: the changes of its branch.
+//! The changes of an atom's branch, for review.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! What an agent said and did in a run, in pages: the end first, then what is added, and what was
-//! before.
+//! The transcript of a run, in pages: the end first, then what is added, and what was before.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -27,9 +26,9 @@ const TEXT: usize = 20_000;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Place {
-    /// What comes from this byte on. Neither: the end of the file.
+    /// Asks for the part from this byte on. Neither: the end of the file.
     from: Option<u64>,
-    /// What comes before this byte.
+    /// Asks for the part before this byte.
     before: Option<u64>,
 }
 

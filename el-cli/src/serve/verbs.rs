@@ -1,4 +1,4 @@
-//! What a person does in the browser: the verbs of `ops/`, in the person's name.
+//! The actions of a person in the browser: the verbs of `ops/`, in the person's name.
 
 use std::sync::Arc;
 

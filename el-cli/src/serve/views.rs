@@ -1,4 +1,4 @@
-//! What the pages show.
+//! The contents of the pages.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -141,7 +141,7 @@ pub(super) struct AtomView {
     shown: Shown,
     /// The atoms at the other ends of its bonds.
     neighbours: Vec<Neighbour>,
-    /// What `el why` says.
+    /// The text of `el why`.
     why: String,
     /// Where its branch was landed, if that was after the last close.
     landed: Option<Landed>,

@@ -28,7 +28,7 @@ const REFRESH: Duration = Duration::from_secs(5);
 /// The rows of each part that are sent.
 pub(super) const ROWS: usize = 50;
 
-/// What changed since an event, and the board as it is now.
+/// The changes since an event, and the board as it is now.
 #[derive(Debug, Serialize)]
 pub(super) struct Change {
     pub(super) seq: i64,
@@ -80,7 +80,7 @@ struct Watched {
     /// The last board that was told, without its time.
     shown: Option<ops::Board>,
     in_git: InGit,
-    /// What the person had seen, as it was told last.
+    /// The last event that the person had seen, as it was told last.
     look: Option<i64>,
 }
 
@@ -111,7 +111,7 @@ impl Watcher {
             let version = store.data_version()?;
             let seq = ops::board_changes(&store, 0)?.seq;
             let file = file_at(project)?;
-            // What a browser loaded before this moment may be old by now.
+            // A page that a browser loaded before this moment may be old by now.
             let told_at = Instant::now();
             let (shown, look) = (None, last_look(app));
             self.open = Some(Watched { store, file, version, seq, told_at, shown, in_git, look });
@@ -151,7 +151,7 @@ impl Watcher {
     }
 }
 
-/// What changed since the event `since`; `None` if the browser has to load everything anew.
+/// Finds the changes since the event `since`; `None` if the browser has to load everything anew.
 pub(super) fn find_change(store: &Store, since: i64, app: &App) -> Result<Option<Change>> {
     change_since(store, since, status::read_board(app, store, ROWS, last_look(app))?)
 }

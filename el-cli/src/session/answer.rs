@@ -116,7 +116,7 @@ fn identity() -> io::Result<Identity> {
     Ok(serde_json::from_slice(&bytes)?)
 }
 
-/// Whether the caller is of our user, and below our supervisor: not of another run's session.
+/// Returns true if the caller is of our user and below our supervisor, not of another session.
 #[cfg(target_os = "linux")]
 fn belongs_here(connection: &UnixStream) -> io::Result<bool> {
     let caller = rustix::net::sockopt::socket_peercred(connection)?;

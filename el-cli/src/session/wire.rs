@@ -17,7 +17,7 @@ use rustix::net::{
 
 /// More than the system lets a command line and its environment have, by default.
 const LENGTH_MAX: usize = 4 << 20;
-/// What most messages are shorter than: they are read at once.
+/// Most messages are shorter than this: they are read at once.
 const LENGTH_SOON: usize = 8 << 10;
 const FILES_MAX: usize = 3;
 const HEAD: usize = 5;

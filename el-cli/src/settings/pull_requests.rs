@@ -29,7 +29,7 @@ impl Settings {
         Ok(self.value("pr_watch", None)? == Value::Bool(true))
     }
 
-    /// What `el pr watch` hands to the next attempt.
+    /// Returns the rules for the feedback that `el pr watch` hands to the next attempt.
     pub(crate) fn feedback_rules(&self) -> Result<FeedbackRules> {
         let kind = self.optional_text("pr_feedback", None)?.unwrap_or_default();
         Ok(FeedbackRules {

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What programs see of it.
+/// Returns the data that programs see in it.
 fn data(text: &str) -> Value {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     CstRootNode::parse(text, &ParseOptions::default())

@@ -1,4 +1,4 @@
-//! What the keys do to a row: each action is a command of `el`.
+//! The actions of the keys on a row: each is a command of `el`.
 
 use super::action::{Action, Ask, Place};
 use super::state::{Mark, Row};

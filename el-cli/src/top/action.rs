@@ -1,6 +1,6 @@
 //! An action of the board, and the question that comes before it.
 
-/// What is asked before an action.
+/// The question before an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ask {
     /// Nothing.
@@ -12,7 +12,7 @@ pub(super) enum Ask {
     /// A text in the editor, in a file of this name, above a line that says what it is about. The
     /// first command reads it from stdin.
     Text { file: String, about: String },
-    /// What `el undo` would take back, as a question.
+    /// The changes that `el undo` would take back, as a question.
     Undo,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Prompt {
     pub(super) purpose: Purpose,
 }
 
-/// What a typed line is for.
+/// The purpose of a typed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Purpose {
     Filter,

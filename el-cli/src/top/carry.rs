@@ -12,12 +12,12 @@ use crate::output::sanitize;
 /// The line below which nothing is read, as in git's commit messages.
 const SCISSORS: &str = "# ------------------------ >8 ------------------------";
 
-/// What the editor begins with: room for a text, and what it is about.
+/// Returns the editor's first text: room for a text, and what it is about.
 pub(super) fn blank_form(about: &str) -> String {
     format!("\n\n{SCISSORS}\n# Write above this line; what is below it is left out.\n# {about}\n")
 }
 
-/// What a person wrote into the form.
+/// Returns the text that a person wrote into the form.
 pub(super) fn written_part(text: &str) -> &str {
     text.split(SCISSORS).next().unwrap_or_default().trim()
 }

@@ -57,7 +57,7 @@ impl View {
     }
 }
 
-/// What the detail is about.
+/// The subject of the detail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Subject {
     /// The row; another attempt has another log.
@@ -89,7 +89,7 @@ impl Subject {
     }
 }
 
-/// What is shown, and the processes that tell it.
+/// The text on show, and the processes that tell it.
 #[derive(Debug)]
 pub(super) struct Detail {
     pub(super) subject: Option<Subject>,
@@ -166,7 +166,7 @@ impl Detail {
         }
     }
 
-    /// Whether lines were left out at the end.
+    /// Returns true if lines were left out at the end.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
     }

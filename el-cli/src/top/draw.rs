@@ -291,7 +291,7 @@ fn draw_head(frame: &mut Frame<'_>, state: &State, area: Rect) {
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// What is in the way of all workers, or how long a person may go.
+/// Names the obstacle to all workers, or how long a person may go.
 fn outlook_of(board: &Board) -> Option<String> {
     let held_back = board.held_back.as_ref().map(|why| format!("The worker holds back: {why}"));
     held_back.or_else(|| outlook_line(board))
@@ -300,7 +300,7 @@ fn outlook_of(board: &Board) -> Option<String> {
 /// Rows that the foot may take.
 const FOOT: usize = 4;
 
-/// What is asked, or was told, in full; else the keys of the chosen row.
+/// Returns the question, or the last message, in full; else the keys of the chosen row.
 fn foot_lines(state: &State, width: u16) -> Vec<Line<'static>> {
     let keys = |text: String, rest: &str| {
         let all = format!("{text}{rest}");
@@ -319,7 +319,7 @@ fn foot_lines(state: &State, width: u16) -> Vec<Line<'static>> {
     };
     let mut lines = Lines::new(usize::from(width).saturating_sub(1), 1, usize::MAX);
     lines.push(&text, Keep::First);
-    // What is typed, or told last, is at the end.
+    // The typed text, or the last message, is at the end.
     let first = lines.len().saturating_sub(FOOT);
     lines.window(first..lines.len()).map(|row| Line::raw(format!(" {}", row.text))).collect()
 }

@@ -91,7 +91,7 @@ pub(super) fn send_in_git(globals: &Globals, asked: &Receiver<()>, messages: &Sy
     }
 }
 
-/// What the threads have read so far.
+/// The facts that the threads have read so far.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     bare: Option<Box<Board>>,

@@ -19,7 +19,7 @@ pub(super) struct TextRow {
     goes_on: bool,
 }
 
-/// What is kept: the last lines, or the first ones.
+/// The lines to keep: the last ones, or the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keep {
     Last,

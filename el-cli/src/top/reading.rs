@@ -41,7 +41,7 @@ fn lock(running: &Mutex<Running>) -> MutexGuard<'_, Running> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
     Lines(Vec<String>),
-    /// What `el` prints for these words.
+    /// The output of `el` for these words.
     Command(Vec<String>),
 }
 

@@ -1,4 +1,4 @@
-//! What is chosen, and what is shown of each part.
+//! The chosen row, and the shown rows of each part.
 
 use el_core::model::{AtomRow, Priority, Way};
 use el_core::ops::Board;
@@ -22,7 +22,7 @@ impl Pane {
     }
 }
 
-/// What a row's sign and colour tell.
+/// The meaning of a row's sign and colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Needs,
@@ -76,7 +76,7 @@ impl Row {
         self.ways.iter().any(|way| way.key.chars().eq([key]))
     }
 
-    /// Whether the key stands for this.
+    /// Returns true if the key stands for this.
     pub(super) fn has_way(&self, key: &str, label: &str) -> bool {
         self.ways.iter().any(|way| way.key == key && way.label == label)
     }
@@ -276,7 +276,7 @@ impl State {
                 return;
             }
         }
-        // What could be done to it is over.
+        // No action on it is left.
         self.held = Some(Row { ways: Vec::new(), mark: Mark::Waits, ..before });
     }
 }

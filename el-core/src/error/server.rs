@@ -1,4 +1,4 @@
-//! What can be wrong with a database server.
+//! The faults of a database server.
 
 use std::fmt;
 

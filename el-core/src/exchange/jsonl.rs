@@ -63,7 +63,7 @@ struct Line<'a> {
     run_options: Option<Portable<'a>>,
 }
 
-/// What of [`RunOptions`] an export may bring in.
+/// The part of [`RunOptions`] that an export may bring in.
 #[derive(Serialize)]
 struct Portable<'a> {
     model: &'a Option<String>,

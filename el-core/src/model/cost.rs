@@ -1,4 +1,4 @@
-//! What runs cost.
+//! The cost of runs.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};

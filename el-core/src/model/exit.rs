@@ -64,7 +64,7 @@ pub struct ExitRecord {
     /// Tools that the permission mode denied to the agent.
     #[serde(default)]
     pub denied_tools: Vec<String>,
-    /// What the sandbox kept the agent from, with the setting that allows it, or why there was no
+    /// The denials of the sandbox, each with the setting that allows it, or why there was no
     /// sandbox: sentences for people.
     #[serde(default)]
     pub sandbox_notes: Vec<String>,

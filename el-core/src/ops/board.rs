@@ -192,7 +192,7 @@ pub fn board(
     })
 }
 
-/// What was done lately.
+/// Lists the atoms that were done lately.
 fn done_part(tx: &Tx<'_>, most: usize) -> Result<Part<DoneRow>> {
     let mut seen = HashSet::new();
     let mut lately = rows::list_done(tx, COUNTED)?;

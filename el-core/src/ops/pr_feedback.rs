@@ -13,11 +13,11 @@ pub struct Remark {
     pub head: String,
     /// Unique in its pull request.
     pub id: String,
-    /// What the next attempt is told.
+    /// The text for the next attempt.
     pub text: String,
 }
 
-/// What became of remarks.
+/// The fate of remarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     /// All of them were known, or the atom is not closed.

@@ -19,7 +19,7 @@ pub struct NewPullRequest<'a> {
     pub owns_branch: bool,
 }
 
-/// What the forge said about a pull request.
+/// The state of a pull request as the forge reported it.
 #[derive(Debug, Clone, Copy)]
 pub struct SeenPullRequest<'a> {
     pub state: PullRequestState,

@@ -1,4 +1,4 @@
-//! What a sync with another tracker knows of earlier ones.
+//! The state that earlier syncs with another tracker left.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::model::Timestamp;
 use crate::store::{Store, alias, meta, run};
 use crate::{Ctx, Result};
 
-/// What earlier syncs left.
+/// The state that earlier syncs left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyncState {
     /// The atoms, by the other tracker's ids.

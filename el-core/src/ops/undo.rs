@@ -328,7 +328,7 @@ fn take_fields_back(
     }
 }
 
-/// What a change of status overwrites besides the status: `el undo` sets it again.
+/// Returns the other values that a change of status overwrites: `el undo` sets them again.
 pub(super) fn status_before(
     tx: &Tx<'_>,
     before: &Atom,

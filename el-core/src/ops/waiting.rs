@@ -60,7 +60,7 @@ pub fn waiting(
 /// Lists longer than this are compared with the whole queue first.
 const FEW: usize = 200;
 
-/// What each of these atoms waits for, in their order; nothing for one that is ready, in work,
+/// Returns the holds of each of these atoms, in their order; none for one that is ready, in work,
 /// or over.
 ///
 /// # Errors

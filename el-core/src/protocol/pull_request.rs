@@ -22,7 +22,7 @@ const TITLE_MAX: usize = 200;
 const FIELD_MAX: usize = 2_000;
 const LIST_MAX: usize = 20;
 
-/// What a pull request tells.
+/// The contents of a pull request.
 #[derive(Debug, Clone, Copy)]
 pub struct Told<'a> {
     pub atom_id: &'a str,
@@ -38,7 +38,7 @@ pub struct Told<'a> {
     pub closes: &'a [u64],
 }
 
-/// What must not leave this machine.
+/// The texts that must not leave this machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Private<'a> {
     /// Values of variables that agents do not get.

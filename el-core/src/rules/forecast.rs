@@ -13,7 +13,7 @@ const FEW: usize = 3;
 /// A run that takes longer than usual is given this part of the usual time more.
 const OVERTIME: u32 = 4;
 
-/// What is known at a moment.
+/// The facts at a moment.
 #[derive(Debug, Clone)]
 pub struct Known<'a> {
     pub now: Timestamp,
@@ -131,7 +131,7 @@ fn expected_ends(known: &Known<'_>) -> Vec<Timestamp> {
     ends
 }
 
-/// What runs out first: the budget of the day, or the work.
+/// Returns the shortage that comes first: of the day's budget, or of work.
 fn first_shortage(known: &Known<'_>) -> Option<RunsOut> {
     let work = expected_ends(known);
     let taken = usize::try_from(known.ready).unwrap_or(usize::MAX);

@@ -61,7 +61,7 @@ impl RetryPolicy {
     }
 }
 
-/// Whether a ready atom may begin again.
+/// The time at which a ready atom may begin again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextStart {
     Now,

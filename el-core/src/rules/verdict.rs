@@ -77,7 +77,7 @@ const LONGEST_PAUSE_S: u64 = 8 * 24 * 3600;
 /// How much later than the others an atom comes back that met an outage.
 const AFTER_OTHERS: Duration = Duration::from_secs(3);
 
-/// Whether the agent tried to close its atom or not, it could not have.
+/// The agent could not have closed its atom, whether it tried or not.
 const FULL_DISK: &str = "the disk of the tracker was full, so that the atom could not be closed";
 
 /// Decides. Total: every combination has a verdict.

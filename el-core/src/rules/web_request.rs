@@ -1,4 +1,4 @@
-//! What a request to the web board must be before anything is done for it.
+//! The conditions that a request to the web board must meet before anything is done for it.
 //!
 //! A page of any site can make a browser send requests to this machine, by a name that it has led
 //! here too (DNS rebinding), and with our cookie from any other port of it. Hence the names, the

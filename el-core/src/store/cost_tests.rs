@@ -1,5 +1,5 @@
-//! What the hooks of agents ask does not grow with the project, and the status of a plan no faster
-//! than the plan: counted in steps of SQLite's machine, which no busy computer changes.
+//! The cost of what agents' hooks ask does not grow with the project, and that of a plan's status
+//! no faster than the plan: counted in steps of SQLite's machine, which no busy computer changes.
 
 use std::time::Duration;
 
@@ -274,7 +274,7 @@ fn filled(dir: &tempfile::TempDir, size: Size) -> Store {
     store
 }
 
-/// What each verb that agents and hooks call all day costs in a project of that size.
+/// Returns the cost of each verb that agents and hooks call all day, in a project of that size.
 fn hot_verbs(size: Size) -> Vec<(&'static str, u64)> {
     let dir = tempfile::tempdir().unwrap();
     let mut store = filled(&dir, size);
@@ -360,7 +360,7 @@ fn to_close_the_last_task_of_an_epic_costs_the_same_however_much_is_open() {
         let task = ops::create(&mut store, &ctx(), &task).unwrap().id;
         let waits = ops::NewAtom { blocked_by: vec![task.clone()], ..new("Waits") };
         let waits = ops::create(&mut store, &ctx(), &waits).unwrap().id;
-        // What the command asks before and after, too.
+        // The questions that the command asks before and after count, too.
         store.steps(|store| {
             assert_eq!(ops::show(store, &task).unwrap().dependencies.outgoing.len(), 1);
             ops::close(store, &ctx(), &[&task], None, &ops::Guard::default()).unwrap();

@@ -118,8 +118,8 @@ mod tests {
     use crate::ops::{self, AtomFilter, Sort};
     use crate::{Durability, Store};
 
-    /// What a project may hold after each migration: one sample for each, so that every later
-    /// migration runs over a project that is in use.
+    /// The contents that a project may have after each migration: one sample for each, so that
+    /// every later migration runs over a project that is in use.
     const SAMPLES: &[&str] = &[
         include_str!("../../../migrations/sqlite/samples/0001_init.sql"),
         include_str!("../../../migrations/sqlite/samples/0002_pull_requests.sql"),

@@ -1,4 +1,4 @@
-//! What the series of figures are made of. Each query reads what lies within a time, and stops at a
+//! The facts behind the series of figures. Each query reads what lies within a time, and stops at a
 //! bound.
 
 use super::Tx;

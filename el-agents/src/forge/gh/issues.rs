@@ -39,7 +39,7 @@ pub struct FoundIssues {
     pub is_cut: bool,
 }
 
-/// What is written into an issue.
+/// The values to write into an issue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IssueChange {
     pub title: Option<String>,
@@ -114,8 +114,8 @@ impl GithubCli {
         self.ask_json(repo, &["issue", "view", &number, "-R", &name, "--json", TEXTS])
     }
 
-    /// What the authors of issues are to the repository, in GitHub's words (`MEMBER`, `NONE`), by
-    /// the number of the issue.
+    /// Returns the roles of issues' authors in the repository, in GitHub's words (`MEMBER`,
+    /// `NONE`), by the number of the issue.
     ///
     /// # Errors
     /// If GitHub cannot be asked.

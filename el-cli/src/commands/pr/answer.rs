@@ -1,4 +1,4 @@
-//! What `el pr` answers.
+//! The answers of `el pr`.
 
 use el_agents::pull_requests::{PullItem, PullOutcome, PullPlace};
 use el_core::model::{PullRequest, Timestamp};

@@ -36,7 +36,7 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// What `el land --pr` asks for.
+    /// Makes the request of `el land --pr`.
     pub(super) fn new(atoms: Vec<String>, all: bool, dry_run: bool) -> Open {
         Open { atoms, all, draft: false, ready: false, base: None, dry_run }
     }

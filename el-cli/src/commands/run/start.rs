@@ -26,7 +26,7 @@ pub(super) struct BackgroundWorker {
     places: Places,
     state: PathBuf,
     root: PathBuf,
-    /// What names the project to the worker.
+    /// The words that name the project to the worker.
     words: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
 }

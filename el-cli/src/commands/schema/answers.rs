@@ -204,7 +204,7 @@ mod tests {
         for name in command_names() {
             let document = document_schema(name).unwrap();
             each(&document, name, &mut |schema, path| {
-                // What an agent says in its block is kept with all that it says.
+                // An agent's block is kept with all that it says.
                 let is_open = path.ends_with("/Completion");
                 if schema.get("properties").is_some_and(Value::is_object)
                     && schema.contains_key("type")

@@ -1,4 +1,4 @@
-//! What git knows of the project: the branches to land, and the runs that change the same files.
+//! The project as git knows it: the branches to land, and the runs that change the same files.
 
 use el_agents::git::ensure_version;
 use el_agents::land::branches_to_land;
@@ -14,7 +14,7 @@ use crate::error::Result;
 /// The rows of the board that are looked at.
 const ROWS: usize = 50;
 
-/// What git said last.
+/// The last answer of git.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct InGit {
     branches: Vec<BranchToLand>,

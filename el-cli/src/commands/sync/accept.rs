@@ -1,5 +1,5 @@
-//! Whose issues and words become ours. On a public repository everybody may file issues and
-//! comment, and agents would work on them.
+//! The authors whose issues and words become ours. On a public repository everybody may file issues
+//! and comment, and agents would work on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// The authors whom GitHub calls these may say what agents work on.
 const MEMBERS: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
 
-/// What is accepted from a public repository.
+/// The rules for issues and comments of a public repository.
 #[derive(Debug)]
 pub(super) struct Acceptance<'a> {
     /// The ids of issues that are atoms already.
@@ -17,7 +17,7 @@ pub(super) struct Acceptance<'a> {
     pub(super) scope: &'a str,
     /// The label by which a member accepts an issue.
     pub(super) label: Option<&'a str>,
-    /// What the authors are, by the number of the issue.
+    /// The roles of the authors, by the number of the issue.
     pub(super) roles: &'a BTreeMap<u64, String>,
 }
 

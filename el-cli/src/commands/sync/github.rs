@@ -184,7 +184,7 @@ fn pull(args: &Args, app: &App, gh: &GithubCli, place: &Place) -> Result<Synced>
     let imported = ops::import(&mut store, &app.ctx(), batch, &options, &mut |done, total| {
         progress.show_counts(done, total)
     })?;
-    // What could not be taken yet is asked for again.
+    // Changes that could not be taken yet are asked for again.
     let until = [until, waiting].into_iter().flatten().min();
     if let Some(until) = until.filter(|_| !args.dry_run && args.since.is_none()) {
         let until = if waiting.is_none() { until.max(state.until.unwrap_or(until)) } else { until };

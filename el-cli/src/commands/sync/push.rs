@@ -51,7 +51,7 @@ impl Pushed {
     }
 }
 
-/// What a person said beforehand.
+/// The choices that a person made beforehand.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct How {
     pub(super) is_confirmed: bool,

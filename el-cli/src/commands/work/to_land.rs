@@ -51,7 +51,7 @@ pub(super) fn suggest_landing(app: &App, options: &WorkOptions, listener: &mut L
     });
 }
 
-/// What can be landed of these atoms; `None`: of all.
+/// Plans the landing of these atoms; `None`: of all.
 pub(in crate::commands) fn items_to_land(
     app: &App,
     wanted: Option<&[String]>,

@@ -1,4 +1,4 @@
-//! What people hold, and the pull requests that are under way.
+//! The atoms that people hold, and the pull requests that are under way.
 
 use el_core::model::{AtomRow, Status};
 use el_core::ops::Board;

@@ -1,4 +1,4 @@
-//! What an agent was kept from: by its permissions, or by its sandbox.
+//! The denials that an agent met: by its permissions, or by its sandbox.
 
 use super::entry::way;
 use crate::model::{LastRun, Way};
@@ -11,7 +11,7 @@ fn kept_by_sandbox(run: &LastRun) -> impl Iterator<Item = (&str, &str)> {
     notes.filter_map(|note| Some((note, &note[note.find(COMMAND)?..])))
 }
 
-/// What the run was kept from, in words.
+/// Describes the denials that the run met.
 pub(super) fn denial_of(run: &LastRun) -> Option<String> {
     let mut told = Vec::new();
     if !run.denied.is_empty() {

@@ -1,4 +1,4 @@
-//! What a decision frees.
+//! The atoms that a decision frees.
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ pub(super) fn list_freed(
             if left > 0 && seen.insert(one.id.clone()) {
                 left -= 1;
                 freed.extend(one.priority);
-                // What waits holds what it contains.
+                // A waiting atom holds its children.
                 todo.push((one.id, true));
             }
         }

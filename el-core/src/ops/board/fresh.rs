@@ -5,7 +5,7 @@ use crate::Result;
 use crate::store::{Store, event};
 
 /// Marks what others changed since this person looked: `looked` is the last event at that time.
-/// What came from another tracker, or from a newer state that was restored away, marks nothing.
+/// A `looked` of another tracker, or of a newer state that was restored away, marks nothing.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What people hold: atoms that a person has begun, and those that a person put off without a date.
+//! The atoms that people hold: those that a person has begun, or put off without a date.
 
 use super::{COUNTED, Part};
 use crate::Result;

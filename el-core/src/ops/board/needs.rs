@@ -1,5 +1,5 @@
-//! What needs a person: each part of the project that waits, as entries with their cause and the
-//! ways to settle them.
+//! The parts of the project that need a person, as entries with their cause and the ways to settle
+//! them.
 
 use super::denied::{allow_ways, denial_of, is_denied};
 use super::entry::{about_all, look_way, way};

@@ -10,7 +10,7 @@ use crate::rules::forecast::costs_too_much;
 /// A run that says nothing for longer looks wrong.
 const SILENT: Duration = Duration::from_secs(10 * 60);
 
-/// What is at work, by the ids of the runs, and how past runs went.
+/// The work under way, by the ids of the runs, and how past runs went.
 #[derive(Debug)]
 pub(super) struct Working {
     pub(super) runs: Vec<(String, AtWork)>,

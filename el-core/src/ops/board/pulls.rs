@@ -65,7 +65,7 @@ pub(super) fn add_pulls(
     Ok(())
 }
 
-/// What a person has to look at, and the command that goes on.
+/// Returns the trouble that a person has to look at, and the command that goes on.
 fn trouble_of(one: &PullRequest, now: Timestamp) -> Option<(&'static str, Option<String>)> {
     let id = &one.atom_id;
     let own = |verb: &str| Some(format!("el pr {verb}{id}"));

@@ -1,4 +1,4 @@
-//! What a session, and a person without `--force`, may not change.
+//! The changes that a session, or a person without `--force`, may not make.
 
 use crate::model::{Atom, Run, RunOptions, Status};
 use crate::rules::budget::EPIC_KEY;

@@ -1,4 +1,4 @@
-//! What of an atom could be written back to the tracker that it came from.
+//! The fields of an atom that could be written back to the tracker that it came from.
 
 use super::*;
 use crate::model::Atom;

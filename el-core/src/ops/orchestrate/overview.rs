@@ -60,7 +60,7 @@ fn next_of(loaded: &LoadedPlan) -> Step {
     }
 }
 
-/// What comes next in a plan, and how often its check has failed if it failed the last time.
+/// Returns the next step of a plan, and how often its check has failed if it failed the last time.
 pub(in crate::ops) fn resting_step(tx: &Tx<'_>, epic: &str) -> Result<(Step, usize)> {
     let loaded = load_plan(tx, epic)?;
     let has_failed = loaded.checks.last().is_some_and(|check| !check.passed);

@@ -1,4 +1,4 @@
-//! What a step did, and why one cannot be taken back, in words.
+//! Words for what a step did, and for why one cannot be taken back.
 
 use serde_json::json;
 

@@ -143,8 +143,8 @@ fn the_request_names_the_file_and_reads_as_an_untouched_template() {
     );
 }
 
-/// What makes a slow parser slow: much of the same, and things that never end. Quadratic time would
-/// take minutes here.
+/// Texts that make a slow parser slow: much of the same, and things that never end. Quadratic time
+/// would take minutes here.
 #[test]
 fn time_and_memory_grow_with_the_text_and_no_faster() {
     let much = |part: &str| part.repeat((1 << 18) / part.len());
@@ -297,7 +297,7 @@ proptest! {
     }
 }
 
-/// What holds for every reading.
+/// Asserts the properties of every reading.
 fn harmless(summary: &Summary) {
     let rules = Rules { root: "/home/me/work".to_owned(), ..Rules::default() };
     let texts = summary

@@ -332,8 +332,8 @@ proptest! {
         let mut world = World { flow: PlanSnapshot::default(), filed: Vec::new(), dice };
         let mut ended = false;
         for _ in 0..1_000 {
-            // What is decided depends on the record alone: a process that comes after a crash
-            // decides the same.
+            // The decision depends on the record alone: a process that comes after a crash decides
+            // the same.
             let step = next_step(&world.flow, &settings);
             prop_assert_eq!(&step, &next_step(&world.flow.clone(), &settings));
             if matches!(step, Step::Done { .. } | Step::Stop { question: None, .. }) {

@@ -12,7 +12,7 @@ const COST: Measure = amount("cost_micros", "cost", "estimated_micros");
 const RUNS: Measure = measure("runs", "attempts", Unit::Count);
 const CLOSED: Measure = measure("closed", "closed", Unit::Count);
 
-/// What a series tells, what its keys name, and its figures: the first is the one to plot.
+/// Returns a series' title, what its keys name, and its figures: the first is the one to plot.
 pub fn measures_of(name: SeriesName) -> (&'static str, &'static str, Vec<Measure>) {
     match name {
         SeriesName::Done => {

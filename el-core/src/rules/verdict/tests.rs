@@ -169,7 +169,7 @@ fn a_run_over_its_own_budget_has_failed_and_one_over_its_epics_is_cancelled() {
         (Outcome::Cancelled, AtomChange::Reopen { retry_at: None })
     );
     assert!(epics.detail.starts_with("over budget"), "{}", epics.detail);
-    // What else ended it stands.
+    // Any other end of the run stands.
     assert_eq!(decide_verdict(&facts(&exit(EndKind::SupervisorLost), None)).outcome, Outcome::Lost);
 }
 

@@ -1,4 +1,4 @@
-//! What events and plans tell: failed landings, resting plans, and what was done lately.
+//! The facts in events and plans: failed landings, resting plans, and what was done lately.
 
 use super::{ATOM, atom_from_row, last_run};
 use crate::Result;

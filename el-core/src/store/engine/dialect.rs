@@ -12,7 +12,7 @@
 //! Functions that only SQLite has are made by the schema (`migrations/postgres`). A truth value is
 //! a number in columns and parameters: a statement says `?1 = 1`, not `?1`.
 
-/// What the translation knows of a parameter's value.
+/// The facts of a parameter's value that the translation knows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bound<'a> {
     /// `:name`, if it is bound by name.

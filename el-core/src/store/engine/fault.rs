@@ -47,7 +47,7 @@ pub(super) fn server_fault(step: &'static str, error: &postgres::Error) -> Error
     Error::Server { doing: step, fault, why: told.message().to_owned() }
 }
 
-/// What a cause says of a connection that failed.
+/// Finds the fault of a failed connection in its cause.
 fn fault_behind(cause: &(dyn std::error::Error + 'static)) -> Option<ServerFault> {
     let io = cause.downcast_ref::<std::io::Error>()?;
     match io.kind() {

@@ -1,4 +1,4 @@
-//! What is bound to the parameters of a statement.
+//! The values that are bound to the parameters of a statement.
 
 use rusqlite::ToSql;
 #[cfg(feature = "postgres")]

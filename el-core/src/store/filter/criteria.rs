@@ -1,4 +1,4 @@
-//! What a list of atoms contains, and in which order.
+//! The contents of a list of atoms, and their order.
 
 use crate::model::{IssueType, Priority, Status, Timestamp};
 use crate::store::ready;

@@ -21,7 +21,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::super::engine::Opening;
 use super::super::server_address::ServerAddress;
 
-/// What the driver's parser of addresses does not know.
+/// The settings that the driver's parser of addresses does not know.
 const OURS: [&str; 7] =
     ["passfile", "service", "servicefile", "sslcert", "sslkey", "sslmode", "sslrootcert"];
 
@@ -36,7 +36,7 @@ const KEEPALIVE_RETRIES: u32 = 2;
 ///
 /// # Errors
 ///
-/// What is wrong, in words that hold no password.
+/// The fault, in words that hold no password.
 pub(super) fn find_way(address: &ServerAddress) -> Result<Opening, String> {
     let (url, given) = take_ours(address.url())?;
     // The parser's message does not repeat the address.
@@ -161,7 +161,7 @@ fn home_file(address: &ServerAddress, name: &str) -> Option<PathBuf> {
     Some(Path::new(address.variable("HOME")?).join(name))
 }
 
-/// What the named service's section says.
+/// Reads the settings in the named service's section.
 fn read_service(address: &ServerAddress, given: &Pairs) -> Result<Pairs, String> {
     let named = given.get("service").map(String::as_str);
     let Some(service) = named.or_else(|| address.variable("PGSERVICE")) else {

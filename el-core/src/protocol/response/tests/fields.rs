@@ -87,7 +87,7 @@ fn a_field_of_another_type_is_told_by_its_name() {
     for &phase in Phase::ALL {
         for name in whole(phase).as_object().unwrap().keys() {
             let mut data = whole(phase);
-            // What no field of the protocol is.
+            // No field of the protocol is a boolean.
             data[name] = json!(true);
             let (_, faults) = check_payload(phase, &data);
             assert_eq!(

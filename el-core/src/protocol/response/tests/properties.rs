@@ -1,4 +1,4 @@
-//! What holds for any text.
+//! The properties of any text.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What models are told, and what their words carry.
+//! The prompts for models, and the weight of the models' words.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn the_form_of_each_prompt_is_read_as_what_it_asks_for() {
         .map(|block| filled(block.raw.as_ref().unwrap()).phase())
         .collect();
     assert_eq!(phases, [Phase::Progress, Phase::Completion]);
-    // What the model said of its scope stands fenced, as all that others wrote.
+    // The model's words on its scope stand fenced, as all that others wrote.
     assert!(text.contains("text\n- src/a.rs\n") && text.contains("every 10 seconds"), "{text}");
 }
 

@@ -69,6 +69,12 @@ impl Denials {
         if says(&[READ_ONLY]) || lines[at].contains(READ_ONLY_CODE) {
             let path = path_around(lines, at)?;
             let folder = self.folder_to_open(Path::new(path));
+            if self.is_kept_for_good(folder) {
+                return Some(format!(
+                    "the sandbox keeps {path} read-only, and no setting is advised: whoever writes \
+                     there reaches the project itself, or what git and el run"
+                ));
+            }
             let mut command = open_command(folder);
             if !(self.is_there)(folder) {
                 // Only what is there can be opened.
@@ -97,6 +103,15 @@ impl Denials {
             ));
         }
         None
+    }
+
+    /// Returns true for what no agent needs to write and an attack begins with: git's folder, the
+    /// tracker, a checkout other than the run's own, and whatever has the home below it.
+    fn is_kept_for_good(&self, folder: &Path) -> bool {
+        let ours = [".git", ".eluent"];
+        folder.components().any(|part| ours.iter().any(|name| part.as_os_str() == *name))
+            || ours.iter().any(|name| (self.is_there)(&folder.join(name)))
+            || self.home.as_deref().is_some_and(|home| home.starts_with(folder))
     }
 
     /// The folder of a file, but never the home or one of the system's own.
@@ -153,7 +168,8 @@ mod tests {
         std::fs::write(&file, text).unwrap();
         let hidden = vec!["/home/ann/.ssh".into()];
         let home = Some("/home/ann".into());
-        let is_there = |path: &Path| !path.ends_with("new");
+        let is_there =
+            |path: &Path| ["new", ".git", ".eluent"].iter().all(|missing| !path.ends_with(missing));
         Denials { hidden, home, network, is_there }.find_in(&[file, dir.path().join("none")])
     }
 
@@ -188,6 +204,17 @@ mod tests {
         }
         let without = "touch: cannot touch 'y': Read-only file system";
         assert_eq!(denials(Network::On, without), [""; 0]);
+    }
+
+    #[test]
+    fn nothing_is_advised_that_would_open_the_project() {
+        for path in ["/p/.git/hooks/x", "/p/.git/x", "/p/.eluent/el.db", "/work/shop/x"] {
+            let is_there = |path: &Path| path == Path::new("/work/shop/.git");
+            let home = Some("/home/ann".into());
+            let denials = Denials { hidden: Vec::new(), home, network: Network::On, is_there };
+            let told = denials.find_in_text(&format!("touch: '{path}': Read-only file system"));
+            assert!(told.len() == 1 && !told[0].contains("config set"), "{told:?}");
+        }
     }
 
     #[test]

@@ -32,8 +32,9 @@ Examples:
 Examples:
   pg_dump shop > shop.sql && el db migrate
 
-Whoever owns the tables does this once, with the newest el; an older el refuses them from then on.
-The tables of a file need no such call: they are brought up when el opens it, after a backup.")]
+Whoever owns the tables does this once, with the newest el; an older el refuses them from then
+on. The tables of a file need no such call: el brings them up when it opens the file, after a
+backup.")]
     Migrate,
 }
 

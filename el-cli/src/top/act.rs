@@ -37,8 +37,12 @@ pub(super) fn action_of(key: char, row: Option<&Row>) -> Option<Result<Action, S
             aside(ask, &["work", "--stop"])
         }
         'L' => {
-            let line = match row.and_then(|row| row.atom.as_deref()) {
-                Some(atom) => words(&["land", atom]),
+            let way = row.map(|row| row.ways.iter().find(|way| way.key == "L"));
+            let line: Vec<String> = match way {
+                Some(Some(way)) => {
+                    way.command.split_whitespace().skip(1).map(str::to_owned).collect()
+                }
+                Some(None) => return Some(Err("L is for a branch that can be landed".to_owned())),
                 None => words(&["land", "--all"]),
             };
             let ask = confirm(format!("el {}?", line.join(" ")));
@@ -139,12 +143,18 @@ mod tests {
 
     #[test]
     fn nothing_that_cannot_be_taken_back_happens_without_a_question() {
-        let row = with_ways(&[("a", "approve"), ("r", "reject")]);
+        let row = with_ways(&[("a", "approve"), ("r", "reject"), ("L", "land")]);
         for key in ['a', 'x', 'X', 'S', 'L'] {
             assert!(matches!(of(key, &row).ask, Ask::Confirm(_)), "{key}");
         }
         assert_eq!(of('u', &row).ask, Ask::Undo);
         assert_eq!(of('R', &row).commands, [["retry", "t-1"]]);
+    }
+
+    #[test]
+    fn a_row_without_a_branch_that_can_be_landed_lands_none() {
+        assert!(action_of('L', Some(&row(Some("t-1")))).unwrap().is_err());
+        assert_eq!(action_of('L', None).unwrap().unwrap().commands, [["land", "--all"]]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl ServerFault {
             ServerFault::TooOld => "el needs PostgreSQL 15 or newer",
             ServerFault::Encoding => "make the database anew: CREATE DATABASE … ENCODING 'UTF8'",
             ServerFault::NotMigrated => {
-                "el init makes tables; el db migrate brings older ones up; newer ones need a newer el"
+                "el init makes tables; el db migrate brings older ones up; or take a newer el"
             }
             ServerFault::ReadOnly => "name the primary server instead of its standby",
             ServerFault::NoGrant => "let the database's owner grant this role what it needs",

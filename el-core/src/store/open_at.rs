@@ -32,8 +32,8 @@ impl Store {
         self.database.time(here)
     }
 
-    /// Sets how long an answer of a server is waited for, and how long for a new connection; `None`:
-    /// as long as by default. A file answers at once, or waits for locks.
+    /// Sets how long an answer of a server, or a new connection, is waited for; `None`: as long as
+    /// by default. A file answers at once, or waits for locks.
     pub fn limit_waits(&self, limit: Option<Duration>) {
         self.database.limit_waits(limit);
     }

@@ -328,6 +328,12 @@ fn doctor_works_anywhere_and_says_what_is_there_and_whether_work_could_run() {
     env.configure("[agents.claude]\nclaude_code_path = \"/no/claude\"\n");
     let said = env.el(&["doctor"]).fails_with(6).stdout;
     assert!(said.contains("SQLite") && said.contains("el work cannot run here"), "{said}");
+    // Nobody needs a client that no agent of the settings starts.
+    std::fs::remove_file(env.path("bin/claude")).unwrap();
+    env.configure("agent = \"x\"\n[agents.x]\nexecutor = \"command\"\ncommand = [\"true\"]\n");
+    env.el(&["doctor"]).ok();
+    env.configure("");
+    env.el(&["doctor"]).fails_with(6);
 }
 
 #[test]

@@ -19,6 +19,7 @@ use crate::error::Result;
 use crate::in_git;
 use crate::modes::Exposed;
 use crate::project::Project;
+use crate::settings::keys::Key;
 use crate::settings::{Settings, WorkSettings};
 
 mod backups;
@@ -157,7 +158,10 @@ fn missing_requirements(app: &App, place: &MachineScope) -> Vec<(String, String)
     }
     needs.extend(long_socket(app, &work, &environment));
     let mut asked = BTreeSet::new();
-    for name in settings.known_agents() {
+    // Nobody starts the agent of the default settings where they name others.
+    let is_default = |name: &str| Key::find_key("agent").and_then(|key| key.default) == Some(name);
+    let is_used = |name: &String| work.agents.contains(name) || !is_default(name);
+    for name in settings.known_agents().into_iter().filter(is_used) {
         let alone = WorkSettings { agents: vec![name.clone()], ..work.clone() };
         let missing = match (settings.served_agents(&alone), project_places(app, &work)) {
             (Ok(served), Ok(places)) => {

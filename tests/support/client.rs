@@ -121,10 +121,9 @@ fn client() -> Option<PathBuf> {
     }
     let packages = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../target/claude-client/node_modules/@anthropic-ai");
-    let mut found: Vec<PathBuf> =
-        fs::read_dir(packages).ok()?.filter_map(|e| Some(e.ok()?.path().join("claude"))).collect();
-    found.retain(|file| file.is_file());
-    found.pop()?.canonicalize().ok()
+    let found = fs::read_dir(packages).ok()?.filter_map(|e| Some(e.ok()?.path().join("claude")));
+    // Older npm brings the client for musl too, whose name comes later.
+    found.filter(|file| file.is_file()).min()?.canonicalize().ok()
 }
 
 struct Isolation {

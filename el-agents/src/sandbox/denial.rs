@@ -208,8 +208,8 @@ mod tests {
 
     #[test]
     fn nothing_is_advised_that_would_open_the_project() {
-        for path in ["/p/.git/hooks/x", "/p/.git/x", "/p/.eluent/el.db", "/work/shop/x"] {
-            let is_there = |path: &Path| path == Path::new("/work/shop/.git");
+        for path in ["/p/.git/hooks/x", "/p/.git/x", "/p/.eluent/el.db", "/shop/tea/x"] {
+            let is_there = |path: &Path| path == Path::new("/shop/tea/.git");
             let home = Some("/home/ann".into());
             let denials = Denials { hidden: Vec::new(), home, network: Network::On, is_there };
             let told = denials.find_in_text(&format!("touch: '{path}': Read-only file system"));

@@ -118,11 +118,7 @@ fn nearest_place(start: &Path) -> Project {
 mod tests {
     use super::*;
     use crate::project::linked_worktree;
-
-    fn touch(path: &Path) {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, "").unwrap();
-    }
+    use crate::project::tests::touch;
 
     #[test]
     fn the_nearest_database_above_is_found() {

@@ -65,7 +65,7 @@ impl Project {
 
     /// Returns the words that name the project to another `el`, which has this one's environment
     /// and starts in the project's folder.
-    pub(crate) fn words(&self) -> Vec<OsString> {
+    pub(crate) fn database_flag(&self) -> Vec<OsString> {
         match self.server {
             Some(_) => Vec::new(),
             None => vec!["--db".into(), self.db.clone().into()],
@@ -140,10 +140,10 @@ pub(crate) fn linked_worktree(folder: &Path, root: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn touch(path: &Path) {
+    pub(crate) fn touch(path: &Path) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "").unwrap();
     }

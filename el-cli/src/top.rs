@@ -238,7 +238,7 @@ impl Top<'_> {
     /// An `el` that works on this very tracker, in this person's name.
     fn program(&self) -> impl Fn() -> Command + Send + 'static + use<> {
         let el = std::env::current_exe().unwrap_or_else(|_| "el".into());
-        let project = self.app.project().map(|project| project.words());
+        let project = self.app.project().map(|project| project.database_flag());
         let words = project.unwrap_or_default();
         let actor = self.app.actor().to_owned();
         move || {

@@ -3,7 +3,7 @@
 use super::with_tracker;
 
 /// Runs SQL as the owner of the tables.
-fn sql(env: &crate::support::TestEnv, url: &str, text: &str) {
+fn run_sql(env: &crate::support::TestEnv, url: &str, text: &str) {
     let (server, schema) = url.split_once("&options=-csearch_path%3D").unwrap();
     let text = format!("SET search_path = {schema}; {text}");
     env.run(env.command("psql").args(["-q", "-v", "ON_ERROR_STOP=1", "-c", &text, server])).ok();
@@ -16,7 +16,7 @@ fn older_tables_are_brought_up_once_by_eight_at_a_time_and_newer_ones_are_left()
     let known = env.robot(&["db"])["known"].as_i64().unwrap();
     let older = "DROP TABLE unmerged; ALTER TABLE pull_requests DROP COLUMN owns_branch;
         UPDATE meta SET value = '3' WHERE key = 'schema_version'";
-    sql(&env, &url, older);
+    run_sql(&env, &url, older);
     let refused = env.el(&["list"]).fails_with(6).stderr;
     assert!(refused.contains("el db migrate"), "{refused}");
     let state = env.robot(&["db", "status"]);
@@ -30,7 +30,7 @@ fn older_tables_are_brought_up_once_by_eight_at_a_time_and_newer_ones_are_left()
     assert_eq!(env.robot(&["list"])["items"][0]["id"], atom.as_str());
     assert!(env.el(&["db"]).ok().stdout.contains("as needed"));
 
-    sql(&env, &url, "UPDATE meta SET value = '99' WHERE key = 'schema_version'");
+    run_sql(&env, &url, "UPDATE meta SET value = '99' WHERE key = 'schema_version'");
     for words in [&["list"][..], &["db", "migrate"]] {
         let refused = env.el(words).fails_with(6).stderr;
         assert!(refused.contains("newer el"), "{refused}");

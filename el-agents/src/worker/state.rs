@@ -70,7 +70,7 @@ impl<'a> State<'a> {
         let process = ProcessId::current()
             .map_err(|source| WorkError::System { doing: "tell who this process is", source })?;
         let id = format!("worker-{}", fresh_short(8));
-        let now = store.time(clock::now());
+        let now = store.lease_time(clock::now());
         let (accounts, prints) = accounts_of(&launchers, &options.environment);
         let agents: Vec<String> =
             launchers.iter().map(|launcher| launcher.agent.name.clone()).collect();
@@ -226,7 +226,7 @@ impl<'a> State<'a> {
 
     /// The time that decides about leases.
     pub(super) fn now(&self) -> Timestamp {
-        self.store.time(clock::now())
+        self.store.lease_time(clock::now())
     }
 
     fn read_view(&mut self, now: Timestamp) -> Result<WorkerView, Error> {

@@ -59,7 +59,7 @@ pub fn stop_all(
         // Workers first: a worker that is gone starts no session any more.
         let workers_left = workers_there(store)?;
         let live = ops::live_runs(store)?;
-        let now = store.time(clock::now());
+        let now = store.lease_time(clock::now());
         let orphans = live.iter().filter(|run| is_orphan(run, &workers_left, now));
         for run in orphans {
             // Survivors are tried again until the limit.

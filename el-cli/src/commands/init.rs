@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         backups.set_due(backups::FIRST, "");
         backups.newest()
     });
-    let server = server.map(ServerAddress::shown);
+    let server = server.map(ServerAddress::without_password);
     let data = Made {
         path: &project.state,
         db: &project.db,

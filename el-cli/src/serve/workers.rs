@@ -44,7 +44,7 @@ fn run_el(app: &App, words: [&str; 2]) -> Result<Value> {
     let el = std::env::current_exe().unwrap_or_else(|_| "el".into());
     let ended = Command::new(el)
         .args(["--actor", app.actor()])
-        .args(project.words())
+        .args(project.database_flag())
         .args(words)
         .current_dir(&project.root)
         .stdin(Stdio::null())

@@ -231,7 +231,7 @@ fn start_run(
         workdir: own_folder.unwrap_or_else(|| request.workdir.clone()),
         started_at: ctx.now,
         heartbeat_at: ctx.now,
-        lease_until: tx.time(ctx.now).plus(request.lease),
+        lease_until: tx.lease_time(ctx.now).plus(request.lease),
         ended_at: None,
         outcome: None,
         detail: None,

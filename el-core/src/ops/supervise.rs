@@ -58,7 +58,7 @@ pub fn register_supervisor(
                 format!("{run_id} has a supervisor already, process {}", other.pid),
             ));
         }
-        run::set_supervisor(tx, run_id, stamp, now, tx.time(now).plus(lease))?;
+        run::set_supervisor(tx, run_id, stamp, now, tx.lease_time(now).plus(lease))?;
         run::get(tx, run_id)
     })
 }
@@ -110,7 +110,7 @@ pub fn extend_lease(store: &mut Store, beat: &Beat<'_>) -> Result<RunSignal> {
             tx,
             beat.run_id,
             beat.now,
-            tx.time(beat.now).plus(beat.lease),
+            tx.lease_time(beat.now).plus(beat.lease),
             beat.active_at,
             beat.progress,
         )?;

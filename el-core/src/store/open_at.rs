@@ -28,8 +28,8 @@ pub struct DatabaseState {
 impl Store {
     /// The time for leases: of a server its own, so that no host's clock matters, and otherwise
     /// the one that is given.
-    pub fn time(&self, here: Timestamp) -> Timestamp {
-        self.database.time(here)
+    pub fn lease_time(&self, here: Timestamp) -> Timestamp {
+        self.database.lease_time(here)
     }
 
     /// Sets how long an answer of a server, or a new connection, is waited for; `None`: as long as
@@ -120,5 +120,5 @@ impl Store {
 #[cfg(not(feature = "postgres"))]
 fn not_built(server: &ServerAddress) -> crate::Error {
     let fault = crate::error::ServerFault::NotBuilt;
-    crate::Error::Server { doing: "open the database", fault, why: server.shown() }
+    crate::Error::Server { doing: "open the database", fault, why: server.without_password() }
 }

@@ -53,7 +53,7 @@ impl Store {
             .doing("read the server's version")?;
         Ok(DatabaseState {
             engine: "postgresql",
-            place: address.shown(),
+            place: address.without_password(),
             server_version: Some(version),
             tables: version_in(&tx)?,
             known: SCHEMA_VERSION,

@@ -43,7 +43,7 @@ pub struct ServerAddress {
 
 impl std::fmt::Debug for ServerAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("ServerAddress").field(&self.shown()).finish()
+        f.debug_tuple("ServerAddress").field(&self.without_password()).finish()
     }
 }
 
@@ -79,7 +79,7 @@ impl ServerAddress {
     }
 
     /// The address for people and logs, without a password.
-    pub fn shown(&self) -> String {
+    pub fn without_password(&self) -> String {
         hide_password(&self.url)
     }
 }
@@ -130,7 +130,7 @@ mod tests {
             ("postgres://ann@/shop?host=/run&passfile=/x", "ann@/shop?host=/run&passfile=/x"),
         ] {
             let address = ServerAddress::new(url, []);
-            assert_eq!(address.shown(), format!("postgres://{shown}"));
+            assert_eq!(address.without_password(), format!("postgres://{shown}"));
             assert!(!format!("{address:?}").contains("s3"), "{address:?}");
             assert_eq!(has_password(url), url.contains("s3"), "{url}");
         }

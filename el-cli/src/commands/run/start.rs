@@ -65,7 +65,7 @@ impl BackgroundWorker {
             places,
             state: project.state.clone(),
             root: project.root.clone(),
-            words: project.words(),
+            words: project.database_flag(),
             environment: std::env::vars_os().collect(),
         })
     }

@@ -156,11 +156,11 @@ impl Database {
     }
 
     /// The time: of a server its own, for all that share it.
-    pub(crate) fn time(&self, here: Timestamp) -> Timestamp {
+    pub(crate) fn lease_time(&self, here: Timestamp) -> Timestamp {
         match self {
             Database::Sqlite(_) => here,
             #[cfg(feature = "postgres")]
-            Database::Postgres(server) => server.time().map_or(here, Timestamp::from_micros),
+            Database::Postgres(server) => server.lease_time().map_or(here, Timestamp::from_micros),
         }
     }
 
@@ -254,7 +254,7 @@ impl Tx<'_> {
     }
 
     /// The time at which the transaction began: of a server its own, for all that share it.
-    pub(crate) fn time(&self, here: Timestamp) -> Timestamp {
+    pub(crate) fn lease_time(&self, here: Timestamp) -> Timestamp {
         match self {
             Tx::Sqlite(_) => here,
             #[cfg(feature = "postgres")]

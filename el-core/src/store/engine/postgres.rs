@@ -114,7 +114,7 @@ impl Server {
     }
 
     /// The server's time, in microseconds, by the last transaction; `None` before the first.
-    pub(crate) fn time(&self) -> Option<i64> {
+    pub(crate) fn lease_time(&self) -> Option<i64> {
         let (then, at) = self.clock.get()?;
         let since = i64::try_from(at.elapsed().as_micros()).unwrap_or(i64::MAX);
         Some(then.saturating_add(since))

@@ -175,9 +175,9 @@ fn the_time_of_a_server_is_its_own() {
     let Some(url) = new_schema() else { return };
     let server = Store::of_server(server_of(MIGRATIONS.len(), &url), Path::new("/nowhere/el.db"));
     let long_ago = Timestamp::from_micros(0);
-    let in_transaction = server.read(|tx| Ok(tx.time(long_ago))).unwrap();
+    let in_transaction = server.read(|tx| Ok(tx.lease_time(long_ago))).unwrap();
     let now = Timestamp::from(std::time::SystemTime::now());
     // The server is on this very machine.
     assert!(now.since(in_transaction) < std::time::Duration::from_secs(60), "{in_transaction}");
-    assert!(server.time(long_ago) >= in_transaction);
+    assert!(server.lease_time(long_ago) >= in_transaction);
 }

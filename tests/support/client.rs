@@ -73,7 +73,7 @@ impl RealClaude {
                 .enter
                 .iter()
                 .map(|word| if *word == "PID" { pid.clone() } else { (*word).to_owned() });
-            env.enter = enter.collect();
+            env.enter.extend(enter);
         }
         env.link("claude", client);
         for (name, value) in [

@@ -72,6 +72,9 @@ impl TestEnv {
         } else if !bubblewrap_works() {
             env.set("EL_SANDBOX", "off");
         }
+        if ignores_signals() {
+            env.run_through(&["env", "--default-signal=HUP,INT"]);
+        }
         env.link("el", cargo_bin!("el"));
         env.link("claude", cargo_bin!("fake-agent"));
         env
@@ -133,7 +136,22 @@ impl TestEnv {
         give.arg("-Rh").arg(format!("{id}:{id}")).arg(self.path(""));
         assert!(give.status().unwrap().success());
         self.run_through(&["setpriv", "--reuid", &id, "--regid", &id, "--clear-groups", "--"]);
+        self.keep_programs_in_reach();
         true
+    }
+
+    /// Puts the programs themselves on PATH where links lead into folders that only root may enter.
+    fn keep_programs_in_reach(&self) {
+        for entry in fs::read_dir(self.path("bin")).unwrap() {
+            let at = entry.unwrap().path();
+            let Ok(program) = fs::read_link(&at) else { continue };
+            if self.run(self.command("test").arg("-x").arg(&at)).status != 0 {
+                fs::remove_file(&at).unwrap();
+                if fs::hard_link(&program, &at).is_err() {
+                    fs::copy(&program, &at).unwrap();
+                }
+            }
+        }
     }
 
     /// Has all further commands run by these words.
@@ -293,6 +311,14 @@ fn unique() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos();
     format!("{now:x}-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Returns true if this process ignores SIGHUP or SIGINT, as below nohup. What it starts would, too.
+fn ignores_signals() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 0b11 != 0)
 }
 
 /// Returns true if this machine can make a sandbox.

@@ -11,6 +11,8 @@ mod cut_off;
 mod migrating;
 mod refusals;
 mod secure;
+mod waiting;
+mod way;
 mod working;
 
 /// The server of the tests, as `scripts/with-postgres` names it.

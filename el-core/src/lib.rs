@@ -23,6 +23,6 @@ pub use store::{
     inspect_copy, inspect_database, list_changes, replace_contents, seal_database, sqlite_version,
 };
 pub use store::{
-    DatabaseState, Durability, SCHEMA_VERSION, SERVER_VARIABLES, ServerAddress, Store,
+    DatabaseState, Durability, Listening, SCHEMA_VERSION, SERVER_VARIABLES, ServerAddress, Store,
     has_password, hide_password, keep_out_of_git,
 };

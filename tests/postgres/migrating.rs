@@ -14,13 +14,16 @@ fn older_tables_are_brought_up_once_by_eight_at_a_time_and_newer_ones_are_left()
     let Some((env, url)) = with_tracker() else { return };
     let atom = env.create("Kept", &[]);
     let known = env.robot(&["db"])["known"].as_i64().unwrap();
-    let older = "DROP TABLE unmerged; ALTER TABLE pull_requests DROP COLUMN owns_branch;
-        UPDATE meta SET value = '3' WHERE key = 'schema_version'";
+    let older = "ALTER TABLE workers DROP COLUMN name, DROP COLUMN load_milli;
+        DROP FUNCTION channel_of(TEXT), tell_if_ready(TEXT), tell_dependants(TEXT);
+        DROP FUNCTION tell(), atoms_ready(), bonds_ready(), atoms_over(), runs_over(),
+          merges_over(), atoms_taken() CASCADE;
+        UPDATE meta SET value = '4' WHERE key = 'schema_version'";
     run_sql(&env, &url, older);
     let refused = env.el(&["list"]).fails_with(6).stderr;
     assert!(refused.contains("el db migrate"), "{refused}");
     let state = env.robot(&["db", "status"]);
-    assert_eq!((&state["engine"], &state["tables"]), (&"postgresql".into(), &3.into()));
+    assert_eq!((&state["engine"], &state["tables"]), (&"postgresql".into(), &4.into()));
     let all: Vec<_> =
         (0..8).map(|_| env.start(env.command("el").args(["--robot", "db", "migrate"]))).collect();
     for one in all {

@@ -1,12 +1,14 @@
 //! The memory of a worker between two ticks. Everything that must survive is in the store.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 use std::time::Instant;
 
-use el_core::Durability;
 use el_core::ops;
 use el_core::rules::admit::Held;
 use el_core::rules::orchestrate::Step;
+use el_core::{Durability, Listening, Store};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::account::Account;
@@ -78,11 +80,13 @@ pub(super) struct Watching {
     pub(super) next: Instant,
     /// The last trouble that was told.
     pub(super) told: Option<String>,
+    /// There were open pull requests at the last look.
+    pub(super) has_live: bool,
 }
 
 impl Watching {
     pub(super) fn new(watch: Option<PullWatch>) -> Watching {
-        Watching { watch, task: None, next: Instant::now(), told: None }
+        Watching { watch, task: None, next: Instant::now(), told: None, has_live: false }
     }
 
     /// The next look comes at once: an agent may have answered a review.
@@ -92,6 +96,15 @@ impl Watching {
 
     pub(super) fn is_due(&self) -> bool {
         self.watch.is_some() && self.next <= Instant::now()
+    }
+
+    pub(super) fn is_looking(&self) -> bool {
+        self.task.is_some()
+    }
+
+    /// The time of the next look, if there is something to look at.
+    pub(super) fn next_look(&self) -> Option<Instant> {
+        Some(self.next).filter(|_| self.watch.is_some() && self.has_live)
     }
 
     pub(super) fn begin(&mut self, durability: Durability) {
@@ -106,6 +119,43 @@ impl Watching {
                 (watch, looked)
             }));
         }
+    }
+}
+
+/// What a worker needs to rest.
+#[derive(Debug)]
+pub(super) struct Rest {
+    /// `None`: of a file nothing is told.
+    listening: Option<Listening>,
+    pub(super) told: Arc<Notify>,
+    /// While the worker rests.
+    pub(super) resting: Option<Resting>,
+}
+
+#[derive(Debug)]
+pub(super) struct Resting {
+    pub(super) ask_at: Instant,
+    /// When something becomes ready by itself.
+    pub(super) due_at: Option<Instant>,
+    /// The last event that the worker knows of.
+    pub(super) last_event: i64,
+}
+
+impl Rest {
+    pub(super) fn of_store(store: &Store) -> Rest {
+        let told = Arc::new(Notify::new());
+        let teller = Arc::clone(&told);
+        let listening = store.listen_for_work(move || teller.notify_one());
+        Rest { listening, told, resting: None }
+    }
+
+    /// Returns true as long as the server tells.
+    pub(super) fn is_told(&self) -> bool {
+        self.listening.as_ref().is_some_and(Listening::is_heard)
+    }
+
+    pub(super) fn is_resting(&self) -> bool {
+        self.resting.is_some()
     }
 }
 

@@ -6,12 +6,14 @@ mod actions;
 mod admission;
 mod detached;
 mod drive;
+mod leaving;
 mod memory;
 mod pauses;
 mod place;
 mod presence;
 mod recovery;
 mod report;
+mod rest;
 mod state;
 mod stop;
 mod watching;
@@ -215,13 +217,16 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
         let (mut interrupts, mut failures) = (0, 0);
         let ended = loop {
             tokio::select! {
-                () = tokio::time::sleep(pace.next_wait()) => {
+                is_told = state.wait_for_look(pace.next_wait()) => {
                     let began = Instant::now();
                     if let Some(became) = file.find_loss() {
                         break Err(state.end_all(became));
                     }
+                    if state.rest.is_resting() && !is_told && !state.is_rest_over() {
+                        continue;
+                    }
                     let is_due = full_look.elapsed() >= FULL_LOOK;
-                    if !is_due && (began < step_at || !state.has_changed()) {
+                    if !is_due && (began < step_at || !state.has_changed()) && !is_told {
                         continue;
                     }
                     if !is_due {

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use el_core::model::{Pause, Run, Takes, Timestamp, Worker, fresh_short};
-use el_core::ops::{self, AgentView, WorkerView};
+use el_core::model::{Pause, Run, Timestamp, Worker, fresh_short};
+use el_core::ops::{self, WorkerView};
 use el_core::rules::budget::usd_to_micros;
 use el_core::rules::plan::{self, Action, Phase, Snapshot};
 use el_core::{Error, Store};
 
-use super::memory::{PlanMemory, Recovery, Starts, TrackedRun, Watching, accounts_of};
+use super::memory::{PlanMemory, Recovery, Rest, Starts, TrackedRun, Watching, accounts_of};
 use super::presence::supervisor_liveness;
 use super::report::{Listener, Live, Report, StoppedBy, Summary};
 use super::{WorkError, WorkOptions, is_there};
@@ -32,9 +32,11 @@ pub(super) struct State<'a> {
     pub(super) agents: Vec<(String, Option<String>)>,
     pub(super) listener: &'a mut dyn Listener,
     pub(super) id: String,
+    /// The host's name, in a project that several machines share.
+    pub(super) host: Option<String>,
     pub(super) phase: Phase,
-    began: Instant,
-    beat_at: Instant,
+    pub(super) began: Instant,
+    pub(super) beat_at: Instant,
     pub(super) seen_version: Option<i64>,
     /// The runs that this worker reports, until their end.
     pub(super) tracked: HashMap<String, TrackedRun>,
@@ -49,6 +51,7 @@ pub(super) struct State<'a> {
     pub(super) driven: PlanMemory,
     pub(super) recoveries: Vec<Recovery>,
     pub(super) watching: Watching,
+    pub(super) rest: Rest,
 }
 
 /// Signs off workers whose processes have ended. Until then, a plan that such a worker drove counts
@@ -106,6 +109,7 @@ impl<'a> State<'a> {
                 .map(|launcher| launcher.tmux.socket().to_owned())
                 .unwrap_or_default(),
         });
+        let rest = Rest::of_store(&store);
         Ok(State {
             store,
             options,
@@ -113,6 +117,7 @@ impl<'a> State<'a> {
             agents: agents.into_iter().zip(prints).collect(),
             listener,
             id,
+            host: worker.process.host().map(str::to_owned),
             phase: Phase::Working,
             began: Instant::now(),
             beat_at: Instant::now(),
@@ -128,6 +133,7 @@ impl<'a> State<'a> {
             driven: PlanMemory::default(),
             recoveries: Vec::new(),
             watching: Watching::new(options.pulls.clone()),
+            rest,
         })
     }
 
@@ -144,46 +150,9 @@ impl<'a> State<'a> {
         self.listener.report(&Report::Warning { message });
     }
 
-    /// Stops claiming and waits for running sessions.
-    pub(super) fn begin_drain(&mut self, by: StoppedBy) {
-        if self.phase == Phase::Working {
-            self.phase = Phase::Draining;
-            self.summary.stopped_by = Some(by);
-            // On failure, a task that comes now waits for the next worker.
-            let _ = ops::worker_retires(&mut self.store, &self.id);
-            self.listener.report(&Report::Draining { running: self.tracked.len() });
-        }
-    }
-
-    pub(super) fn is_draining(&self) -> bool {
-        self.phase == Phase::Draining
-    }
-
-    /// Leaves running sessions to their supervisors.
-    pub(super) fn detach_runs(&mut self, by: StoppedBy) {
-        self.summary.stopped_by.get_or_insert(by);
-        let mut running: Vec<String> = self.tracked.keys().cloned().collect();
-        running.sort();
-        self.summary.left_running = running.len();
-        if !running.is_empty() {
-            self.listener.report(&Report::Detached { running });
-        }
-    }
-
-    /// Signs off.
-    pub(super) fn sign_off(mut self) -> Summary {
-        // On failure, the next worker finds this worker dead.
-        let _ = ops::worker_leave(&mut self.store, &self.id);
-        if let Some(launcher) = self.launchers.first() {
-            let _ = launcher.tmux.release_server();
-        }
-        self.summary.seconds = self.began.elapsed().as_secs();
-        self.listener.report(&Report::Finished { summary: self.summary.clone() });
-        self.summary
-    }
-
     /// Takes a step of the reconciler. Returns true if nothing is left to do.
     pub(super) async fn step(&mut self) -> Result<bool, WorkError> {
+        self.end_rest();
         let now = self.now();
         if self.beat_at.elapsed() > BEAT {
             ops::worker_beat(&mut self.store, &self.id, now)?;
@@ -221,7 +190,11 @@ impl<'a> State<'a> {
             view = self.read_view(self.now())?;
         }
         self.show_live(&view)?;
-        self.may_leave(&view)
+        let leaves = self.may_leave(&view)?;
+        if !leaves {
+            self.rest_if_idle(&view);
+        }
+        Ok(leaves)
     }
 
     /// The time that decides about leases.
@@ -346,51 +319,5 @@ impl<'a> State<'a> {
             .collect();
         self.listener.live(clock::now(), &live);
         Ok(())
-    }
-
-    /// Returns true if nothing is left to do. A worker that others rely on signs off in the
-    /// transaction that finds no waiting work.
-    fn may_leave(&mut self, view: &WorkerView) -> Result<bool, WorkError> {
-        if let Some(pause) = self.leaves_for(view) {
-            self.summary.pause = Some(pause);
-            return Ok(true);
-        }
-        if !self.is_done(view) {
-            return Ok(false);
-        }
-        if let Some(drive) = &self.options.drive {
-            return self.is_plan_at_rest(&drive.epic);
-        }
-        if self.phase == Phase::Draining || self.options.takes() == Takes::Some {
-            // Explains why nothing, or not everything, was done.
-            if self.summary.claimed == 0 || self.summary.has_met_pause() {
-                self.summary.pause = view.holding_pauses().next().cloned();
-            }
-            return Ok(true);
-        }
-        let agents: Vec<String> = self.agents.iter().map(|(name, _)| name.clone()).collect();
-        Ok(ops::worker_leave_if_idle(
-            &mut self.store,
-            &self.id,
-            &agents,
-            &self.options.filter,
-            clock::now(),
-        )?)
-    }
-
-    fn is_done(&self, view: &WorkerView) -> bool {
-        if !self.tracked.is_empty() || !self.recoveries.is_empty() {
-            return false;
-        }
-        let claims_are_up = self.options.max_claims.is_some_and(|max| self.summary.claimed >= max);
-        // With a bound on claims, no ready work means nothing to wait for. A drain also waits for
-        // back-offs and pauses.
-        let has_ready = view.agents.iter().any(|agent| agent.has_ready);
-        let nothing_left = !view.agents.iter().any(AgentView::has_work);
-        self.phase == Phase::Draining
-            || self.driven.holds
-            || claims_are_up
-            || (self.options.drain && nothing_left)
-            || (self.options.max_claims == Some(1) && !has_ready)
     }
 }

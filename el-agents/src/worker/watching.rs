@@ -15,7 +15,9 @@ impl State<'_> {
         if self.watching.is_due() {
             self.watching.next = Instant::now() + BETWEEN_LOOKS;
             // Most projects have none, and are spared the thread.
-            if ops::pull_requests(&self.store, true).is_ok_and(|live| !live.is_empty()) {
+            self.watching.has_live =
+                ops::pull_requests(&self.store, true).is_ok_and(|live| !live.is_empty());
+            if self.watching.has_live {
                 self.watching.begin(self.options.durability);
             }
         }

@@ -71,6 +71,7 @@ mod worker;
 
 pub use crate::model::{Counts, MAX_CANDIDATES, RunStats, Stats};
 pub use crate::store::filter::{AssigneeFilter, AtomFilter, Page, Sort};
+pub use crate::store::worker::Pulse;
 pub use adopt::adopt;
 pub use approve::approve;
 pub use artifacts::{HandedBack, artifacts};
@@ -152,7 +153,7 @@ pub use update::{AtomPatch, Updated, update};
 pub use verify::record_verify;
 pub use waiting::{Held, waiting, waits};
 pub use worker::{
-    AgentView, OUTLOOK_MAX, Outlook, WorkerView, list_workers, live_runs, queue_outlook,
-    request_stop, worker_beat, worker_join, worker_leave, worker_leave_if_idle, worker_retires,
-    worker_view,
+    AgentView, OUTLOOK_MAX, Outlook, WorkerView, list_workers, live_runs, next_date, queue_outlook,
+    request_stop, worker_beat, worker_join, worker_leave, worker_leave_if_idle, worker_pulse,
+    worker_retires, worker_view,
 };

@@ -5,7 +5,8 @@ use crate::Result;
 use crate::model::Pause;
 use crate::model::{Run, Status, Takes, Timestamp, Worker};
 use crate::store::filter::Query;
-use crate::store::{self, Store, Tx, run};
+use crate::store::worker::Pulse;
+use crate::store::{self, Store, Tx, event, run};
 
 /// Everything that a worker reads in a tick, at one moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,8 @@ pub struct WorkerView {
     pub stop_requested: bool,
     /// The state of work by agent.
     pub agents: Vec<AgentView>,
+    /// The number of the last event.
+    pub last_event: i64,
 }
 
 /// The state of work of an agent.
@@ -78,6 +81,25 @@ pub fn worker_join(store: &mut Store, worker: &Worker) -> Result<()> {
 /// If the database cannot be written.
 pub fn worker_beat(store: &mut Store, id: &str, now: Timestamp) -> Result<()> {
     store.write(|tx| store::worker::heartbeat(tx, id, now))
+}
+
+/// Records a heartbeat of a worker that waits, and tells what it has to know: one statement, which is
+/// a transaction by itself. `None`: the worker is signed off.
+///
+/// # Errors
+///
+/// If the database cannot be written.
+pub fn worker_pulse(store: &Store, id: &str, now: Timestamp) -> Result<Option<Pulse>> {
+    store::worker::pulse(store, id, now)
+}
+
+/// Returns when the date of the first deferred atom comes.
+///
+/// # Errors
+///
+/// If the database cannot be read.
+pub fn next_date(store: &Store, now: Timestamp) -> Result<Option<Timestamp>> {
+    store.read(|tx| store::worker::next_date(tx, now))
 }
 
 /// Signs a worker off, by the worker itself or by another after the worker died. Returns the number
@@ -148,6 +170,7 @@ pub fn worker_view(
             stop_requested: workers.iter().any(|w| w.id == id && w.stop_requested),
             workers,
             agents: agents.collect::<Result<_>>()?,
+            last_event: event::last(tx)?,
         })
     })
 }

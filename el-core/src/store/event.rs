@@ -45,6 +45,13 @@ pub(crate) fn list(tx: &Tx<'_>, atom: Option<&str>, after: i64, limit: i64) -> R
     Ok(events)
 }
 
+/// The number of the last event; 0 if there is none.
+pub(crate) fn last(tx: &Tx<'_>) -> Result<i64> {
+    tx.prepare_cached("SELECT coalesce(max(seq), 0) FROM events")
+        .and_then(|mut s| s.query_row([], |row| row.get(0)))
+        .doing("find the last event")
+}
+
 /// Counts the events of an atom, or of all atoms.
 pub(crate) fn count(tx: &Tx<'_>, atom: Option<&str>) -> Result<i64> {
     let of_atom = if atom.is_some() { "atom_id = ?1" } else { "?1 IS NULL" };

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0002_pull_requests.sql"),
     include_str!("../../../migrations/sqlite/0003_series.sql"),
     include_str!("../../../migrations/sqlite/0004_unmerged.sql"),
+    include_str!("../../../migrations/sqlite/0005_fleet.sql"),
 ];
 
 /// The newest schema that `el` knows.
@@ -125,6 +126,7 @@ mod tests {
         include_str!("../../../migrations/sqlite/samples/0002_pull_requests.sql"),
         include_str!("../../../migrations/sqlite/samples/0003_series.sql"),
         include_str!("../../../migrations/sqlite/samples/0004_unmerged.sql"),
+        include_str!("../../../migrations/sqlite/samples/0005_fleet.sql"),
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {

@@ -23,6 +23,7 @@ pub(crate) mod filter;
 pub(crate) mod forecast;
 mod git_ignore;
 pub(crate) mod label;
+mod listening;
 pub(crate) mod mailbox;
 pub(crate) mod message;
 pub(crate) mod meta;
@@ -50,6 +51,7 @@ pub use backup::{
 /// Functions that read take a transaction too, so that a verb reads and writes at one moment.
 pub(crate) use engine::Tx;
 pub use git_ignore::{exclude_from_git, keep_out_of_git};
+pub use listening::Listening;
 pub use migrate::{SCHEMA_VERSION, before_migration};
 pub(crate) use open::ensure_unchanged;
 pub use open::{Durability, Store};

@@ -1,5 +1,5 @@
-use super::Tx;
-use super::engine::{self, Row, params};
+use super::engine::{self, OptionalExtension as _, Row, params};
+use super::{Store, Tx};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{Stamp, Takes, Timestamp, Worker};
@@ -30,6 +30,49 @@ pub(crate) fn heartbeat(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
     tx.execute("UPDATE workers SET heartbeat_at = ?2 WHERE id = ?1", params![id, now.as_micros()])
         .doing("keep a worker alive")?;
     Ok(())
+}
+
+/// What a worker that waits has to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pulse {
+    /// Someone said `el work --stop`.
+    pub stop_requested: bool,
+    /// The number of the last event.
+    pub last_event: i64,
+    /// When the first lease of a live run is over.
+    pub lease_end: Option<Timestamp>,
+}
+
+/// Keeps a worker alive and tells what it has to know, by one statement. `None`: it is signed off.
+pub(crate) fn pulse(store: &Store, id: &str, now: Timestamp) -> Result<Option<Pulse>> {
+    let read = |row: &Row<'_>| {
+        Ok(Pulse {
+            stop_requested: row.get(0)?,
+            last_event: row.get(1)?,
+            lease_end: row.get::<_, Option<i64>>(2)?.map(Timestamp::from_micros),
+        })
+    };
+    store
+        .database
+        .query_alone(
+            "UPDATE workers SET heartbeat_at = ?2 WHERE id = ?1 RETURNING stop_requested,
+               (SELECT coalesce(max(seq), 0) FROM events),
+               (SELECT min(lease_until) FROM runs WHERE outcome IS NULL)",
+            params![id, now.as_micros()],
+            read,
+        )
+        .optional()
+        .doing("keep a worker alive")
+}
+
+/// Returns when the date of the first deferred atom comes.
+pub(crate) fn next_date(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>> {
+    let sql = "SELECT min(defer_until) FROM atoms
+        WHERE status = 'deferred' AND blocked_by = 0 AND defer_until > ?1";
+    let date: Option<i64> = tx
+        .query_row(sql, [now.as_micros()], |row| row.get(0))
+        .doing("find the next date of an atom")?;
+    Ok(date.map(Timestamp::from_micros))
 }
 
 /// Records the atoms that the worker can be relied on to take.

@@ -23,3 +23,4 @@ mod series;
 mod support;
 mod tracker;
 mod undo;
+mod waking;

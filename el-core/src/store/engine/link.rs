@@ -27,7 +27,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    fn connect(self) -> std::result::Result<postgres::Client, postgres::Error> {
+    pub(super) fn connect(self) -> std::result::Result<postgres::Client, postgres::Error> {
         match self.tls {
             Some(tls) => self.config.connect(tls),
             None => self.config.connect(postgres::NoTls),

@@ -7,8 +7,6 @@
 //! A statement is one text for both engines: SQLite's, in the subset that `postgres/dialect.rs`
 //! turns into PostgreSQL's. Where no text can serve both, [`Tx::pick_text`] picks one of two.
 
-use std::time::Duration;
-
 use rusqlite::TransactionBehavior;
 use rusqlite::types::{FromSql, FromSqlError, ValueRef};
 
@@ -21,10 +19,13 @@ mod fault;
 #[cfg(feature = "postgres")]
 mod link;
 #[cfg(feature = "postgres")]
+mod listen;
+#[cfg(feature = "postgres")]
 mod numeric;
 mod params;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod waiting;
 
 #[cfg(feature = "postgres")]
 pub(crate) use link::Opening;
@@ -33,6 +34,7 @@ pub(crate) use params::{ColumnAt, Params};
 pub(crate) use postgres::Server;
 pub(crate) use rusqlite::types::Value;
 pub(crate) use rusqlite::{ToSql, named_params, params};
+pub(crate) use waiting::Ear;
 
 /// The fault of an engine.
 #[derive(Debug)]
@@ -141,17 +143,6 @@ impl Database {
             }
             #[cfg(feature = "postgres")]
             Database::Postgres(server) => server.data_version(),
-        }
-    }
-
-    /// Sets how long an answer of a server is waited for.
-    pub(crate) fn limit_waits(&self, limit: Option<Duration>) {
-        match self {
-            Database::Sqlite(_) => {
-                let _ = limit;
-            }
-            #[cfg(feature = "postgres")]
-            Database::Postgres(server) => server.limit_waits(limit),
         }
     }
 

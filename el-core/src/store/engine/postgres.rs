@@ -82,12 +82,8 @@ impl Server {
 
     fn begin(&self, begin: &str, lock: &str) -> Result<Transaction<'_>> {
         // The transaction is there before the first failure, so that its end is certain.
-        let mut transaction = Transaction {
-            server: self,
-            is_open: Cell::new(true),
-            cursors: Cell::new(0),
-            began_at: 0,
-        };
+        let mut transaction = self.without_transaction();
+        transaction.is_open.set(true);
         let begin = format!("{begin}; {LIMITS}; {lock}; {CLOCK}");
         let begun = self.read_clock(&begin);
         transaction.began_at = match begun {
@@ -100,6 +96,16 @@ impl Server {
         };
         self.clock.set(Some((transaction.began_at, Instant::now())));
         Ok(transaction)
+    }
+
+    /// What stands for a transaction where a statement is one by itself.
+    pub(super) fn without_transaction(&self) -> Transaction<'_> {
+        let (is_open, cursors) = (Cell::new(false), Cell::new(0));
+        Transaction { server: self, is_open, cursors, began_at: 0 }
+    }
+
+    pub(super) fn opening(&self) -> &Opening {
+        &self.opening
     }
 
     /// Executes statements of which the last gives a time.

@@ -8,6 +8,7 @@ const SAMPLES: &[&str] = &[
     include_str!("../../../../migrations/postgres/samples/0002_pull_requests.sql"),
     include_str!("../../../../migrations/postgres/samples/0003_series.sql"),
     include_str!("../../../../migrations/postgres/samples/0004_unmerged.sql"),
+    include_str!("../../../../migrations/postgres/samples/0005_fleet.sql"),
 ];
 
 fn at(url: &str) -> ServerAddress {

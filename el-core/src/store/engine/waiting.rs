@@ -1,0 +1,103 @@
+//! What a worker that waits asks of an engine.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::{Database, Params, Result, Row, Rows};
+
+/// What a thread that listens shares with whoever is told.
+pub(crate) struct Ear {
+    is_heard: AtomicBool,
+    is_over: AtomicBool,
+    tell: Box<dyn Fn() + Send + Sync>,
+}
+
+impl fmt::Debug for Ear {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Ear")
+    }
+}
+
+impl Ear {
+    pub(crate) fn new(tell: impl Fn() + Send + Sync + 'static) -> Ear {
+        let no = || AtomicBool::new(false);
+        Ear { is_heard: no(), is_over: no(), tell: Box::new(tell) }
+    }
+
+    /// Returns true as long as messages come.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.is_heard.load(Ordering::Acquire)
+    }
+
+    /// Ends the listening, within a second or so.
+    pub(crate) fn close(&self) {
+        self.is_over.store(true, Ordering::Release);
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(super) fn tell(&self) {
+        (self.tell)();
+    }
+
+    /// Returns the value before.
+    #[cfg(feature = "postgres")]
+    pub(super) fn set_heard(&self, is_heard: bool) -> bool {
+        self.is_heard.swap(is_heard, Ordering::AcqRel)
+    }
+}
+
+impl Database {
+    /// Sets how long an answer of a server is waited for.
+    pub(crate) fn limit_waits(&self, limit: Option<Duration>) {
+        match self {
+            Database::Sqlite(_) => {
+                let _ = limit;
+            }
+            #[cfg(feature = "postgres")]
+            Database::Postgres(server) => server.limit_waits(limit),
+        }
+    }
+
+    /// Has messages on the channel told. Returns false if the engine sends none.
+    pub(crate) fn listen(&self, channel: &'static str, ear: Arc<Ear>) -> bool {
+        match self {
+            Database::Sqlite(_) => {
+                let _ = (channel, ear);
+                false
+            }
+            #[cfg(feature = "postgres")]
+            Database::Postgres(server) => {
+                server.listen(channel, ear);
+                true
+            }
+        }
+    }
+
+    /// Makes one statement, which is a transaction by itself, and reads its one row.
+    pub(crate) fn query_alone<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        match self {
+            Database::Sqlite(conn) => {
+                let mut statement = conn.prepare_cached(sql)?;
+                read(&Rows::Sqlite(statement.query(params)?).expect_one()?)
+            }
+            #[cfg(feature = "postgres")]
+            Database::Postgres(server) => {
+                let alone = server.without_transaction();
+                let mut rows = Rows::Postgres(alone.query(sql, &params)?);
+                read(&rows.expect_one()?)
+            }
+        }
+    }
+}

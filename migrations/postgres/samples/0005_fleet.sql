@@ -1,0 +1,1 @@
+UPDATE workers SET name = 'forge', load_milli = 250;

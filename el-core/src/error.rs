@@ -90,6 +90,12 @@ pub enum Error {
         /// The reason of the pause.
         reason: String,
     },
+    /// The tracker is closed to changes: it was moved elsewhere, or a move to here is not finished.
+    #[error("{sentence}")]
+    Moved {
+        /// Which of the two, and where the other side is.
+        sentence: String,
+    },
     /// No database at that path.
     #[error("there is no el database at {}", path.display())]
     NoDatabase {
@@ -206,6 +212,7 @@ impl Error {
             Error::Unverified { .. } => "verify_failed",
             Error::Refused(_) => "refused",
             Error::Paused { .. } => "paused",
+            Error::Moved { .. } => "moved",
             Error::NoDatabase { .. } => "no_database",
             Error::NotADatabase { .. } => "not_a_database",
             Error::NewerDatabase { .. } => "newer_database",
@@ -242,6 +249,11 @@ impl Error {
 
     pub(crate) fn sqlite(doing: &'static str, source: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Code;
+        if let rusqlite::Error::SqliteFailure(error, Some(sentence)) = &source
+            && error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_TRIGGER
+        {
+            return Error::Moved { sentence: sentence.clone() };
+        }
         match source.sqlite_error_code() {
             // The last: others held the lock for too long in the middle of a step.
             Some(Code::DatabaseBusy | Code::DatabaseLocked | Code::FileLockingProtocolFailed) => {

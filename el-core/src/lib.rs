@@ -23,6 +23,7 @@ pub use store::{
     inspect_copy, inspect_database, list_changes, replace_contents, seal_database, sqlite_version,
 };
 pub use store::{
-    DatabaseState, Durability, Listening, SCHEMA_VERSION, SERVER_VARIABLES, ServerAddress, Store,
-    has_password, hide_password, keep_out_of_git,
+    DatabaseState, Durability, Listening, MoveReport, MoveState, MoveTarget, Places,
+    SCHEMA_VERSION, SERVER_VARIABLES, ServerAddress, Step, Store, TableCopy, has_password,
+    hide_password, keep_out_of_git,
 };

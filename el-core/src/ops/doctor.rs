@@ -32,6 +32,12 @@ const STALE_CLAIM: Duration = Duration::from_secs(24 * 3600);
 /// If the database cannot be read.
 pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
+    findings.extend(store.closed().map(|sentence| Finding {
+        code: "moved",
+        serious: false,
+        message: format!("{sentence}, and nothing can be changed here"),
+        hint: "EL_DATABASE_URL or database_url names a server, --db or EL_DB a file".to_owned(),
+    }));
     for line in store.check_integrity()? {
         findings.push(Finding {
             code: "integrity",

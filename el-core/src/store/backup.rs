@@ -6,12 +6,12 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::backup::{Backup, StepResult};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::migrate;
 use super::open::{Durability, connect, not_ours};
+use super::{Tx, closed, migrate};
 use crate::error::Doing;
 use crate::model::Timestamp;
 use crate::{Error, Result};
@@ -81,12 +81,19 @@ pub fn inspect_copy(path: &Path) -> Result<CopyFacts> {
     inspect(&open_ours(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
 }
 
-/// The version of a database's tables.
+/// The version of a database's tables, and why it is closed to changes.
 ///
 /// # Errors
 /// If the file is no database of el.
-pub(super) fn version_of_tables(path: &Path) -> Result<i64> {
-    migrate::read_version(&open_ours(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
+pub(super) fn state_of_tables(path: &Path) -> Result<(i64, Option<String>)> {
+    let conn = open_ours(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let version = migrate::read_version(&conn)?;
+    if version <= closed::MARK {
+        return Ok((version, None));
+    }
+    let tx = Transaction::new_unchecked(&conn, TransactionBehavior::Deferred).doing("read it")?;
+    let closed = closed::read(&Tx::Sqlite(tx))?;
+    Ok((version - closed::MARK, closed.as_ref().map(closed::Closed::sentence)))
 }
 
 /// Reads a database's own contents in short.

@@ -78,6 +78,7 @@ pub(crate) fn visit_each(
     limit: i64,
     mut visit: impl FnMut(Event) -> Result<()>,
 ) -> Result<()> {
+    let limit = if limit < 0 { i64::MAX } else { limit };
     // Two texts: a condition that may be absent would keep the index of atoms from being used.
     let of_atom = if atom.is_some() { "atom_id = ?1 AND" } else { "?1 IS NULL AND" };
     let sql = format!(

@@ -24,6 +24,11 @@ pub(crate) const EMPTY_RUNS: &str = "empty_runs";
 /// Why a worker holds back ready atoms: the time in microseconds, a blank, and the reason.
 pub(crate) const HELD_BACK: &str = "held_back";
 
+/// Why the tracker is closed to changes, as JSON. Absent: it is open.
+pub(crate) const CLOSED: &str = "closed";
+/// The move by which the tracker came to where it is.
+pub(crate) const ARRIVED: &str = "arrived";
+
 /// The prefix of the key of a sync: up to when changes arrived, in microseconds.
 pub(crate) const SYNC: &str = "sync:";
 

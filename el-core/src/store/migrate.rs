@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::Tx;
+use super::{Tx, closed};
 use crate::error::Doing;
 use crate::{Error, Result};
 
@@ -51,6 +51,23 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, found: i64) -> Result<
     }
     apply_missing(&tx, found)?;
     tx.commit().doing("commit a migration")
+}
+
+/// Brings closed tables to the version of this `el`.
+pub(super) fn bring_up_closed(conn: &mut Connection, path: &Path) -> Result<()> {
+    const DOING: &str = "migrate the database";
+    let tx =
+        Tx::Sqlite(conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(DOING)?);
+    let Some(closed) = closed::read(&tx)? else { return Ok(()) };
+    closed::lift(&tx)?;
+    let Tx::Sqlite(raw) = &tx else { return Ok(()) };
+    let (found, known) = (read_version(raw)?, SCHEMA_VERSION);
+    if found > known {
+        return Err(Error::NewerDatabase { path: path.to_owned(), found, known });
+    }
+    apply_missing(raw, found)?;
+    closed::close(&tx, &closed)?;
+    tx.commit().doing(DOING)
 }
 
 /// Creates the schema in an empty database and calls `fill` in the same transaction. Returns false
@@ -113,7 +130,7 @@ pub(super) fn own_schema(version: i64) -> Result<Schema> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::model::Timestamp;
     use crate::ops::{self, AtomFilter, Sort};
@@ -137,7 +154,7 @@ mod tests {
     }
 
     /// A database as an `el` of that version left it, with its sample in it.
-    fn database_of(version: usize, path: &Path) {
+    pub(in crate::store) fn database_of(version: usize, path: &Path) {
         let conn = Connection::open(path).unwrap();
         for (step, sample) in MIGRATIONS.iter().zip(SAMPLES).take(version) {
             conn.execute_batch(step).unwrap();

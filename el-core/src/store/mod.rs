@@ -13,6 +13,7 @@ pub(crate) mod board;
 pub(crate) mod bond;
 pub(crate) mod budget;
 mod busy;
+mod closed;
 pub(crate) mod comment;
 #[cfg(test)]
 mod cost_tests;
@@ -22,6 +23,7 @@ pub(crate) mod event;
 pub(crate) mod filter;
 pub(crate) mod forecast;
 mod git_ignore;
+mod integrity;
 pub(crate) mod label;
 mod listening;
 pub(crate) mod mailbox;
@@ -41,6 +43,8 @@ pub(crate) mod series;
 mod server;
 mod server_address;
 pub(crate) mod stats;
+mod tables;
+mod transfer;
 pub(crate) mod unmerged;
 pub(crate) mod worker;
 
@@ -57,6 +61,7 @@ pub(crate) use open::ensure_unchanged;
 pub use open::{Durability, Store};
 pub use open_at::DatabaseState;
 pub use server_address::{SERVER_VARIABLES, ServerAddress, has_password, hide_password};
+pub use transfer::{MoveReport, MoveState, MoveTarget, Places, Step, TableCopy};
 
 /// The version of the SQLite that is built in.
 pub fn sqlite_version() -> &'static str {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::closed::{self, Closed};
 use super::engine::Database;
 use super::{Tx, atom, busy, keep_out_of_git, meta, migrate};
 use crate::error::Doing;
@@ -32,6 +33,8 @@ pub struct Store {
     /// The atom that the next change relies on, as its caller saw it.
     pub(super) expected: Option<(String, Timestamp)>,
     pub(super) has_written: bool,
+    /// Why the tracker is closed to changes, as it was when it was opened.
+    pub(super) closed: Option<Closed>,
 }
 
 /// The largest write-ahead log, in bytes, that stays at the end of a process that wrote, and of one
@@ -79,10 +82,20 @@ impl Store {
             };
             return Err(Error::NotADatabase { path: path.to_owned(), why: why.to_owned() });
         }
-        if found != migrate::SCHEMA_VERSION {
-            migrate::migrate(&mut conn, path, found)?;
+        if found == migrate::SCHEMA_VERSION {
+            return Ok(Store::of_file(conn, path, file));
         }
-        Ok(Store::of_file(conn, path, file))
+        if found <= closed::MARK {
+            migrate::migrate(&mut conn, path, found)?;
+            return Ok(Store::of_file(conn, path, file));
+        }
+        let mut store = Store::of_file(conn, path, file);
+        store.closed = store.read(closed::read)?;
+        match &store.closed {
+            // The tables of that time cannot be read.
+            Some(closed) if found != closed::MARK + migrate::SCHEMA_VERSION => Err(closed.error()),
+            _ => Ok(store),
+        }
     }
 
     /// Creates the database of a project in one transaction; ids of atoms begin with `<prefix>-`.
@@ -92,6 +105,16 @@ impl Store {
     ///
     /// If there is a database already, by `el` or by another program.
     pub fn create(path: &Path, prefix: &str, now: Timestamp) -> Result<Store> {
+        Store::create_filled(path, |tx| {
+            meta::set(tx, meta::PREFIX, prefix)?;
+            meta::set(tx, meta::CREATED_AT, &now.as_micros().to_string())
+        })
+    }
+
+    pub(super) fn create_filled(
+        path: &Path,
+        fill: impl FnOnce(&Tx<'_>) -> Result<()>,
+    ) -> Result<Store> {
         // The database holds the tokens of runs. SQLite gives the same permissions to the files
         // beside the database. An existing file keeps the permissions; SQLite reports all other
         // problems.
@@ -106,10 +129,7 @@ impl Store {
             return Err(exists());
         }
         conn.pragma_update(None, "journal_mode", "WAL").doing("switch to write-ahead logging")?;
-        let is_new = migrate::create_schema(&mut conn, path, |tx| {
-            meta::set(tx, meta::PREFIX, prefix)?;
-            meta::set(tx, meta::CREATED_AT, &now.as_micros().to_string())
-        })?;
+        let is_new = migrate::create_schema(&mut conn, path, fill)?;
         // The log holds the whole schema, which each later process would read from there.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
             .doing("move the schema out of the log")?;
@@ -120,7 +140,7 @@ impl Store {
         Ok(Store::of_file(conn, path, file))
     }
 
-    fn of_file(conn: Connection, path: &Path, file: (u64, u64)) -> Store {
+    pub(super) fn of_file(conn: Connection, path: &Path, file: (u64, u64)) -> Store {
         let database = Database::Sqlite(conn);
         Store {
             database,
@@ -128,7 +148,13 @@ impl Store {
             file: Some(file),
             expected: None,
             has_written: false,
+            closed: None,
         }
+    }
+
+    /// Why the tracker is closed to changes, in a sentence; `None` if it is open.
+    pub fn closed(&self) -> Option<String> {
+        self.closed.as_ref().map(Closed::sentence)
     }
 
     /// Where the database is. Of a server's project: where its database would be.
@@ -156,54 +182,6 @@ impl Store {
         let Some(conn) = self.database.sqlite() else { return Ok(()) };
         conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
             .doing("checkpoint the database")
-    }
-
-    /// Runs SQLite's check of the file and of the references. Returns no lines if the file is
-    /// sound.
-    ///
-    /// # Errors
-    ///
-    /// If SQLite fails.
-    pub fn check_integrity(&self) -> Result<Vec<String>> {
-        let mut found = self.pragma_lines("PRAGMA integrity_check")?;
-        found.extend(
-            self.pragma_lines("PRAGMA foreign_key_check")?
-                .into_iter()
-                .map(|row| format!("dangling reference: {row}")),
-        );
-        Ok(found)
-    }
-
-    /// Checks that all pages can be read, in a third of the time: indices are not compared.
-    ///
-    /// # Errors
-    ///
-    /// If the check cannot be made at all.
-    pub fn check_pages(&self) -> Result<Vec<String>> {
-        self.pragma_lines("PRAGMA quick_check")
-    }
-
-    /// The rows of a check, without that all is well.
-    fn pragma_lines(&self, sql: &str) -> Result<Vec<String>> {
-        // A server checks its own files.
-        let Some(conn) = self.database.sqlite() else { return Ok(Vec::new()) };
-        let collect = || -> rusqlite::Result<Vec<String>> {
-            let mut statement = conn.prepare(sql)?;
-            let columns = statement.column_count();
-            let rows = statement.query_map([], |row| {
-                let cells: Vec<String> = (0..columns)
-                    .map(|i| {
-                        row.get_ref(i)
-                            .map(|v| v.as_str().map_or_else(|_| format!("{v:?}"), str::to_owned))
-                    })
-                    .collect::<Result<_, _>>()?;
-                Ok(cells.join(" "))
-            })?;
-            rows.collect()
-        };
-        let mut found = collect().doing("check the database file")?;
-        found.retain(|line| line != "ok");
-        Ok(found)
     }
 
     /// Returns the number of steps of SQLite's machine for the work: a cost that does not depend on
@@ -341,6 +319,12 @@ pub(super) fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> 
     })?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(conn)
+}
+
+/// Brings the closed tables of a file to the version of this `el`.
+pub(super) fn bring_up_closed(path: &Path) -> Result<()> {
+    let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, Durability::Full)?;
+    migrate::bring_up_closed(&mut conn, path)
 }
 
 pub(super) fn not_ours(path: &Path, error: Error) -> Error {

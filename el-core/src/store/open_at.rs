@@ -23,6 +23,8 @@ pub struct DatabaseState {
     pub tables: Option<i64>,
     /// The version of the tables that this `el` knows.
     pub known: i64,
+    /// Why the tracker is closed to changes, and where it was moved; `null` if it is open.
+    pub closed: Option<String>,
 }
 
 impl Store {
@@ -69,13 +71,17 @@ impl Store {
     /// If the file is no database of `el`, or the server cannot be used.
     pub fn database_state(path: &Path, server: Option<&ServerAddress>) -> Result<DatabaseState> {
         match server {
-            None => Ok(DatabaseState {
-                engine: "sqlite",
-                place: path.display().to_string(),
-                server_version: None,
-                tables: Some(backup::version_of_tables(path)?),
-                known: SCHEMA_VERSION,
-            }),
+            None => {
+                let (tables, closed) = backup::state_of_tables(path)?;
+                Ok(DatabaseState {
+                    engine: "sqlite",
+                    place: path.display().to_string(),
+                    server_version: None,
+                    tables: Some(tables),
+                    known: SCHEMA_VERSION,
+                    closed,
+                })
+            }
             #[cfg(feature = "postgres")]
             Some(server) => Store::server_state(server),
             #[cfg(not(feature = "postgres"))]

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use super::closed::{self, Closed};
 use super::engine::{Database, OptionalExtension as _, Server, Tx};
 use super::migrate::SCHEMA_VERSION;
 use super::server_address::ServerAddress;
@@ -39,8 +40,14 @@ impl Store {
     pub(super) fn open_server(address: &ServerAddress, local: &Path) -> Result<Store> {
         let server = connect(address)?;
         match known_version(&server)? {
-            SCHEMA_VERSION => Ok(Store::of_server(server, local)),
-            found => Err(not_migrated(format!(
+            (SCHEMA_VERSION, closed) => {
+                let mut store = Store::of_server(server, local);
+                store.closed = closed;
+                Ok(store)
+            }
+            // The tables of that time cannot be read.
+            (_, Some(closed)) => Err(closed.error()),
+            (found, None) => Err(not_migrated(format!(
                 "its tables are of version {found}, and this el needs {SCHEMA_VERSION}"
             ))),
         }
@@ -52,12 +59,14 @@ impl Store {
         let version: String = tx
             .query_row("SELECT current_setting('server_version')", [], |row| row.get(0))
             .doing("read the server's version")?;
+        let (tables, closed) = version_in(&tx)?;
         Ok(DatabaseState {
             engine: "postgresql",
             place: address.without_password(),
             server_version: Some(version),
-            tables: version_in(&tx)?,
+            tables,
             known: SCHEMA_VERSION,
+            closed: closed.as_ref().map(Closed::sentence),
         })
     }
 
@@ -65,6 +74,28 @@ impl Store {
         let server = connect(address)?;
         known_version(&server)?;
         migrate(&server)
+    }
+
+    /// Opens the tables that a tracker is to be moved to, of whichever project they are. `make`: if
+    /// there are none, makes them.
+    pub(super) fn target_on_server(
+        address: &ServerAddress,
+        local: &Path,
+        make: bool,
+    ) -> Result<Option<Store>> {
+        let server = connect(address)?;
+        if read_version(&server)?.is_none() {
+            if !make {
+                return Ok(None);
+            }
+            make_schema(&server)?;
+        } else {
+            known_version(&server)?;
+        }
+        if make {
+            migrate(&server)?;
+        }
+        Ok(Some(Store::of_server(server, local)))
     }
 
     /// Makes a project in the role's schema on a server; ids of atoms begin with `<prefix>-`.
@@ -97,17 +128,26 @@ impl Store {
 
     fn of_server(server: Server, local: &Path) -> Store {
         let database = Database::Postgres(server);
-        Store { database, path: local.to_owned(), file: None, expected: None, has_written: false }
+        Store {
+            database,
+            path: local.to_owned(),
+            file: None,
+            expected: None,
+            has_written: false,
+            closed: None,
+        }
     }
 }
 
-/// The version of the tables, which this `el` knows, or knows how to bring up.
-fn known_version(server: &Server) -> Result<i64> {
-    match read_version(server)? {
+/// The version of the tables, which this `el` knows, or knows how to bring up; and why they are
+/// closed to changes.
+fn known_version(server: &Server) -> Result<(i64, Option<Closed>)> {
+    let (version, closed) = version_in(&begin_read(server)?)?;
+    match version {
         Some(found) if found > SCHEMA_VERSION => Err(not_migrated(format!(
             "its tables are of version {found}, and this el knows those up to {SCHEMA_VERSION}"
         ))),
-        Some(found) => Ok(found),
+        Some(found) => Ok((found, closed)),
         None => Err(not_migrated("it has no tables of el".to_owned())),
     }
 }
@@ -150,21 +190,25 @@ fn begin_read(server: &Server) -> Result<Tx<'_>> {
 }
 
 fn read_version(server: &Server) -> Result<Option<i64>> {
-    version_in(&begin_read(server)?)
+    Ok(version_in(&begin_read(server)?)?.0)
 }
 
-fn version_in(tx: &Tx<'_>) -> Result<Option<i64>> {
+fn version_in(tx: &Tx<'_>) -> Result<(Option<i64>, Option<Closed>)> {
     let has_tables: bool = tx
         .query_row("SELECT to_regclass('meta') IS NOT NULL", [], |row| row.get(0))
         .doing("find the tables")?;
     if !has_tables {
-        return ensure_schema_is_open(tx).map(|()| None);
+        return ensure_schema_is_open(tx).map(|()| (None, None));
     }
-    let text: Option<String> = tx
-        .query_row("SELECT value FROM meta WHERE key = ?1", [VERSION], |row| row.get(0))
-        .optional()
+    let (version, closed): (Option<String>, Option<String>) = tx
+        .query_row(
+            "SELECT (SELECT value FROM meta WHERE key = ?1),
+               (SELECT value FROM meta WHERE key = ?2)",
+            [VERSION, meta::CLOSED],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
         .doing("read the version of the tables")?;
-    Ok(text.and_then(|text| text.parse().ok()))
+    Ok((version.and_then(|text| text.parse().ok()), closed.as_deref().map(closed::parse)))
 }
 
 /// Refuses a schema whose tables the role cannot even see.
@@ -211,7 +255,7 @@ fn migrate(server: &Server) -> Result<()> {
     loop {
         let tx = server.begin_write().doing(DOING)?;
         let tx = Tx::Postgres(tx);
-        let found = version_in(&tx)?.unwrap_or(0);
+        let found = version_in(&tx)?.0.unwrap_or(0);
         let Some(step) = usize::try_from(found).ok().and_then(|at| MIGRATIONS.get(at)) else {
             return Ok(());
         };

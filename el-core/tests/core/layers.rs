@@ -80,7 +80,7 @@ fn sql_is_in_the_store_alone() {
             let path = module.path.display();
             if name == "el-core" && module.at.first().is_some_and(|at| at == "store") {
                 // Statements run on any engine; these are about SQLite's files.
-                let of_sqlite = ["engine", "open", "migrate", "backup"];
+                let of_sqlite = ["engine", "open", "migrate", "backup", "integrity"];
                 let is_of_sqlite = module.at.get(1).is_none_or(|at| of_sqlite.contains(&&**at));
                 assert!(is_of_sqlite || !module.has_word("rusqlite"), "{path}: rusqlite");
                 continue;

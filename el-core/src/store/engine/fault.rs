@@ -25,6 +25,9 @@ pub(super) fn server_fault(step: &'static str, error: &postgres::Error) -> Error
     };
     let code = told.code();
     let is_of = |codes: &[&SqlState]| codes.contains(&code);
+    if code.code() == "EL001" {
+        return Error::Moved { sentence: told.message().to_owned() };
+    }
     let fault = match code.code().get(..2) {
         _ if is_of(&[
             &SqlState::LOCK_NOT_AVAILABLE,

@@ -220,10 +220,10 @@ impl Tx<'_> {
     }
 
     /// Executes statements that take no values.
-    #[cfg(feature = "postgres")]
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<()> {
         match self {
             Tx::Sqlite(tx) => Ok(tx.execute_batch(sql)?),
+            #[cfg(feature = "postgres")]
             Tx::Postgres(tx) => tx.execute_batch(sql),
         }
     }

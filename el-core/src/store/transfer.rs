@@ -1,0 +1,267 @@
+//! A tracker goes from one database to another, and may come back by the same way.
+//!
+//! Two databases have no common commit, so there are three, and each leaves a state from which the
+//! same call goes on. (1) The target gets all rows, and is closed to changes: the source holds its
+//! lock of writers meanwhile. (2) The source is closed, with a note of where the tracker is. (3)
+//! The target is opened, if the source's note names this very move. Before (2) the source is the
+//! tracker, and a later call begins anew; after it, a later call does (3). Both are never open.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::closed::{self, Closed};
+use super::{ServerAddress, Store, Tx, meta, run};
+use crate::error::Doing;
+use crate::{Error, Result, model};
+
+mod rows;
+mod target;
+
+/// Where a tracker is to go.
+#[derive(Debug, Clone, Copy)]
+pub enum MoveTarget<'a> {
+    File(&'a Path),
+    Server(&'a ServerAddress),
+}
+
+/// Both sides, in words for people that hold no password.
+#[derive(Debug, Clone, Copy)]
+pub struct Places<'a> {
+    pub from: &'a str,
+    pub to: &'a str,
+}
+
+/// Told of the rows that were copied, and of how many there are. An error ends the move where it
+/// is.
+pub type Step<'a> = dyn FnMut(u64, u64) -> Result<()> + 'a;
+
+/// A table that was copied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TableCopy {
+    pub name: &'static str,
+    pub rows: u64,
+    /// Of its rows, in whatever order; the same on both sides. Empty: none was made.
+    pub digest: String,
+}
+
+/// How far a move is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MoveState {
+    /// It was a rehearsal: nothing was changed.
+    Planned,
+    Moved,
+    /// An earlier call copied everything, and was ended before it was done.
+    Finished,
+    /// An earlier call did it all.
+    MovedBefore,
+}
+
+/// The result of a move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MoveReport {
+    pub state: MoveState,
+    /// Empty where an earlier call copied them.
+    pub tables: Vec<TableCopy>,
+}
+
+const MOVING: &str = "move the tracker";
+
+/// By what a tracker is told from others, wherever it is.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity {
+    prefix: Option<String>,
+    created_at: Option<String>,
+}
+
+impl Identity {
+    fn read(tx: &Tx<'_>) -> Result<Identity> {
+        let (prefix, created_at) = (meta::get(tx, meta::PREFIX)?, meta::get(tx, meta::CREATED_AT)?);
+        Ok(Identity { prefix, created_at })
+    }
+
+    fn write(&self, tx: &Tx<'_>) -> Result<()> {
+        for (key, value) in [(meta::PREFIX, &self.prefix), (meta::CREATED_AT, &self.created_at)] {
+            if let Some(value) = value {
+                meta::set(tx, key, value)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Says what a move would do, or why it would be refused. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::move_to`].
+    pub fn plan_move(&self, target: &MoveTarget<'_>, places: Places<'_>) -> Result<MoveReport> {
+        if let Some(closed) = &self.closed {
+            return Err(closed.error());
+        }
+        let identity = self.read(Identity::read)?;
+        if let Some(there) = target.open(&self.path, None)? {
+            there.read(|tx| ensure_free(tx, &identity, places))?;
+        }
+        self.read(|tx| {
+            ensure_nothing_runs(tx)?;
+            let counts = rows::count_rows(tx)?;
+            let table = |(name, rows)| TableCopy { name, rows, digest: String::new() };
+            let tables = super::tables::TABLES.into_iter().zip(counts).map(table).collect();
+            Ok(MoveReport { state: MoveState::Planned, tables })
+        })
+    }
+
+    /// Moves the tracker. If the process ends in the middle, nothing is lost, one side at most can
+    /// be changed, and the same call goes on.
+    ///
+    /// # Errors
+    ///
+    /// If a run is live, the target holds another tracker, either side cannot be used, or the copy
+    /// differs. The tracker is then where it was.
+    pub fn move_to(
+        &mut self,
+        target: &MoveTarget<'_>,
+        places: Places<'_>,
+        step: &mut Step<'_>,
+    ) -> Result<MoveReport> {
+        if let Some(closed) = &self.closed {
+            return finish(&self.path, closed, target);
+        }
+        let identity = self.read(Identity::read)?;
+        self.read(ensure_nothing_runs)?;
+        let id = model::fresh_uuid();
+        let arriving = Closed { is_moved: false, id: id.clone(), place: places.from.to_owned() };
+        let mut there = match target.open(&self.path, None)? {
+            Some(there) => {
+                // Before any lock: it may be this very tracker.
+                there.read(|tx| ensure_free(tx, &identity, places))?;
+                drop(there);
+                target.open(&self.path, Some((&arriving, &identity)))?
+            }
+            None => target.open(&self.path, Some((&arriving, &identity)))?,
+        }
+        .ok_or_else(|| Error::conflict("target_in_use", format!("{} went away", places.to)))?;
+        step(0, 0)?;
+        self.make_durable()?;
+        there.make_durable()?;
+        there.prepare_bulk()?;
+
+        let from = self.database.begin_write().doing(MOVING)?;
+        if let Some(closed) = closed::read(&from)? {
+            drop(from);
+            drop(there);
+            return finish(&self.path, &closed, target);
+        }
+        ensure_nothing_runs(&from)?;
+        // Locks the tables against all who write, also by other ways. Undone if this ends here.
+        closed::close(&from, &Closed { is_moved: true, id: id.clone(), place: places.to.into() })?;
+        step(0, 0)?;
+        let into = there.database.begin_write().doing(MOVING)?;
+        ensure_free(&into, &identity, places)?;
+        if closed::read(&into)?.is_some() {
+            closed::lift(&into)?;
+        }
+        rows::remove_all(&into)?;
+        let tables = rows::copy(&from, &into, step)?;
+        closed::close(&into, &arriving)?;
+        step(1, 1)?;
+        into.commit().doing(MOVING)?;
+        step(1, 1)?;
+        from.commit().doing(MOVING)?;
+        step(1, 1)?;
+        match open_up(&mut there, &id)? {
+            Some(_) => Ok(MoveReport { state: MoveState::Moved, tables }),
+            None => {
+                Err(Error::conflict("moved", format!("the tracker at {} is not open", places.to)))
+            }
+        }
+    }
+
+    /// Copies all tables into a new file, as they are at one moment.
+    ///
+    /// # Errors
+    ///
+    /// If there is such a file, or either side cannot be used. The file then cannot be changed, and
+    /// says so.
+    pub fn dump_to(&self, path: &Path, from: &str, step: &mut Step<'_>) -> Result<Vec<TableCopy>> {
+        let identity = self.read(Identity::read)?;
+        let arriving = Closed { is_moved: false, id: model::fresh_uuid(), place: from.to_owned() };
+        let mut there = target::create_file(path, &arriving, &identity)?;
+        there.prepare_bulk()?;
+        self.read(|tx| {
+            let into = there.database.begin_write().doing("make the copy")?;
+            closed::lift(&into)?;
+            rows::remove_all(&into)?;
+            let tables = rows::copy(tx, &into, step)?;
+            into.commit().doing("make the copy")?;
+            Ok(tables)
+        })
+    }
+
+    /// Has commits wait for the disk.
+    fn make_durable(&self) -> Result<()> {
+        match self.database.sqlite() {
+            Some(conn) => conn.pragma_update(None, "synchronous", "FULL").doing(MOVING),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Does what an earlier call left to be done.
+fn finish(local: &Path, closed: &Closed, target: &MoveTarget<'_>) -> Result<MoveReport> {
+    if !closed.is_moved {
+        return Err(closed.error());
+    }
+    let Some(mut there) = target.open(local, None)? else { return Err(closed.error()) };
+    let state = open_up(&mut there, &closed.id)?.ok_or_else(|| closed.error())?;
+    Ok(MoveReport { state, tables: Vec::new() })
+}
+
+/// Opens the target to changes, if it holds what this very move copied. The source is closed.
+fn open_up(there: &mut Store, id: &str) -> Result<Option<MoveState>> {
+    let tx = there.database.begin_write().doing(MOVING)?;
+    let is_ours = |closed: Closed| !closed.is_moved && closed.id == id;
+    if !closed::read(&tx)?.is_some_and(is_ours) {
+        let has_arrived = meta::get(&tx, meta::ARRIVED)?.as_deref() == Some(id);
+        return Ok(has_arrived.then_some(MoveState::MovedBefore));
+    }
+    closed::lift(&tx)?;
+    meta::set(&tx, meta::ARRIVED, id)?;
+    tx.commit().doing(MOVING)?;
+    Ok(Some(MoveState::Finished))
+}
+
+/// Refuses while a run may write.
+fn ensure_nothing_runs(tx: &Tx<'_>) -> Result<()> {
+    let live = run::list_live(tx)?;
+    if live.is_empty() {
+        return Ok(());
+    }
+    let named: Vec<String> =
+        live.iter().map(|run| format!("{} of {}", run.id, run.atom_id)).collect();
+    let message = format!("nothing was moved, since runs are live: {}", named.join(", "));
+    Err(Error::conflict("runs_live", message))
+}
+
+/// Refuses a target that holds what nobody moved away from it.
+fn ensure_free(tx: &Tx<'_>, identity: &Identity, places: Places<'_>) -> Result<()> {
+    let is_same = Identity::read(tx)? == *identity;
+    let is_free = match closed::read(tx)? {
+        Some(_) => is_same,
+        None => !is_same && !rows::has_contents(tx)?,
+    };
+    let to = places.to;
+    let message = match is_same {
+        _ if is_free => return Ok(()),
+        true => format!("{to} is this very tracker, or a copy of it that is in use"),
+        false => format!("{to} holds another tracker"),
+    };
+    Err(Error::conflict("target_in_use", message))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+use std::path::Path;
+
+use super::super::{Durability, Store, closed, open};
+use super::closed::Closed;
+use super::{Identity, MoveTarget};
+use crate::{Error, Result};
+
+impl MoveTarget<'_> {
+    /// Opens the target, of whichever project it is; `None` if there is none. With `make`, a
+    /// missing one is made, and an older one brought up. A file is closed from its first moment.
+    pub(super) fn open(
+        &self,
+        local: &Path,
+        make: Option<(&Closed, &Identity)>,
+    ) -> Result<Option<Store>> {
+        match self {
+            MoveTarget::File(path) => open_file(path, make),
+            #[cfg(feature = "postgres")]
+            MoveTarget::Server(address) => Store::target_on_server(address, local, make.is_some()),
+            #[cfg(not(feature = "postgres"))]
+            MoveTarget::Server(address) => {
+                Store::open_at(local, Some(address), Durability::Full).map(Some)
+            }
+        }
+    }
+}
+
+fn open_file(path: &Path, make: Option<(&Closed, &Identity)>) -> Result<Option<Store>> {
+    let is_empty = std::fs::metadata(path).map_or(true, |meta| meta.len() == 0);
+    match (Store::open(path, Durability::Full), make) {
+        (_, Some((closed, identity))) if is_empty => create_file(path, closed, identity).map(Some),
+        (_, None) if is_empty => Ok(None),
+        // Closed, and of an older version.
+        (Err(Error::Moved { .. }), None) => Ok(None),
+        (Err(Error::Moved { .. }), Some(_)) => {
+            open::bring_up_closed(path)?;
+            Store::open(path, Durability::Full).map(Some)
+        }
+        (opened, _) => opened.map(Some),
+    }
+}
+
+/// Makes a file that nobody can change before it is opened up.
+pub(super) fn create_file(path: &Path, closed: &Closed, identity: &Identity) -> Result<Store> {
+    Store::create_filled(path, |tx| {
+        identity.write(tx)?;
+        closed::close(tx, closed)
+    })
+}

@@ -9,6 +9,7 @@ use crate::support::TestEnv;
 
 mod cut_off;
 mod migrating;
+mod moving;
 mod refusals;
 mod secure;
 mod waiting;

@@ -138,7 +138,11 @@ impl App {
 
     /// The store, for reading.
     pub(crate) fn open_for_reading(&self) -> Result<Store> {
-        self.project()?.open_store(Durability::Normal)
+        let store = self.project()?.open_store(Durability::Normal)?;
+        if let Some(sentence) = store.closed() {
+            self.printer.warn(&format!("{sentence}; what you see here is what was left behind"));
+        }
+        Ok(store)
     }
 
     /// The store, for a change.

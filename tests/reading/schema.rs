@@ -226,6 +226,8 @@ fn every_document_fits_its_schema() {
     c.run("doctor", &[]);
     ["backup now", "backup", "backup list"].iter().for_each(|words| drop(c.run(words, &[])));
     ["db", "db status", "db migrate"].iter().for_each(|words| drop(c.run(words, &[])));
+    c.run("db move", &["--to", "elsewhere.db", "--dry-run"]);
+    c.run("db dump", &["copy.db"]);
     c.run("undo", &["--list"]);
     c.run("restore", &["--dry-run"]);
     c.run("config show", &[]);

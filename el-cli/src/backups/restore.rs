@@ -37,7 +37,15 @@ impl Backups {
     /// Looks at the present database.
     pub(crate) fn present(&self) -> Result<Present> {
         let store = match Store::open(&self.database, Durability::Full) {
-            Ok(store) => store,
+            Ok(store) => match store.closed() {
+                None => store,
+                Some(sentence) => {
+                    let error = CommandError::from(Error::Moved { sentence });
+                    return Err(error.with_hint(
+                        "if the tracker is lost there, move this file away first, then el restore",
+                    ));
+                }
+            },
             Err(Error::NoDatabase { .. }) => return Ok(Present::Missing),
             Err(error @ (Error::NewerDatabase { .. } | Error::Busy { .. })) => {
                 return Err(error.into());

@@ -8,12 +8,17 @@ use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
 
-/// Show where the tracker's database is, or bring its tables up
+pub(super) mod dump;
+pub(super) mod move_to;
+
+/// Show where the tracker's database is, bring its tables up, or move it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   el db                      Which file or server it is, and the version of its tables
-  el db migrate              Bring the tables on a server to the version of this el")]
+  el db migrate              Bring the tables on a server to the version of this el
+  el db move --to URL        Move the tracker to a server; --to FILE moves it back
+  el db dump copy.db         Copy all of it into a file")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
@@ -36,9 +41,16 @@ Whoever owns the tables does this once, with the newest el; an older el refuses 
 on. The tables of a file need no such call: el brings them up when it opens the file, after a
 backup.")]
     Migrate,
+    Move(move_to::Args),
+    Dump(dump::Args),
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    match &args.command {
+        Some(Command::Move(args)) => return move_to::run(args, app),
+        Some(Command::Dump(args)) => return dump::run(args, app),
+        _ => {}
+    }
     let project = app.project()?;
     let server = project.server_address()?;
     if let Some(Command::Migrate) = args.command {
@@ -71,4 +83,8 @@ fn print_state(page: &mut Page, state: &DatabaseState) {
     };
     let text = page.paint(style::DIM, &tables);
     page.push_line(text);
+    if let Some(sentence) = &state.closed {
+        let mark = page.paint(style::WARNING, "!");
+        page.push_line(format!("{mark} {}", sanitize::one_line(sentence)));
+    }
 }

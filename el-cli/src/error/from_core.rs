@@ -39,6 +39,18 @@ impl From<Error> for CommandError {
             Error::Conflict { code: "no_run", .. } => {
                 built.with_hint("el why ATOM says what it waits for; el work takes what is ready")
             }
+            Error::Conflict { code: "target_in_use", .. } => built
+                .with_hint("name a file that is not there yet, or a database or schema of its own"),
+            Error::Conflict { code: "runs_live", .. } => built.with_hint(
+                "el work --stop ends workers and runs cleanly; el work settles those of a worker \
+                 that is gone",
+            ),
+            Error::Conflict { code: "copy_differs", .. } => {
+                built.with_hint("el doctor says what is wrong with the tracker; --fix counts anew")
+            }
+            Error::Moved { .. } => built
+                .with_hint("EL_DATABASE_URL or database_url names a server, --db or EL_DB a file")
+                .with_hint("a move that is not finished goes on by the same el db move"),
             Error::StaleRun { run, why } => {
                 built.with_detail("run", run.as_str()).with_detail("why", why.as_str()).with_hint(
                     "another attempt may already be working on this atom: stop working on it, and \
@@ -125,7 +137,9 @@ fn exit_of(error: &Error) -> Exit {
         Error::Ambiguous { .. } | Error::Conflict { .. } => Exit::Conflict,
         Error::StaleRun { .. } => Exit::StaleRun,
         Error::Server { fault: el_core::ServerFault::TimedOut, .. } => Exit::TimedOut,
-        Error::NewerDatabase { .. } | Error::Server { .. } => Exit::Configuration,
+        Error::NewerDatabase { .. } | Error::Server { .. } | Error::Moved { .. } => {
+            Exit::Configuration
+        }
         Error::Busy { .. } => Exit::TimedOut,
         Error::Refused(_) | Error::Unverified { .. } => Exit::Refused,
         Error::Paused { .. } => Exit::Paused,

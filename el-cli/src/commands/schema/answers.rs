@@ -9,9 +9,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
 use crate::commands::{
-    artifacts, backup, chat, check_text, comment, completions, config, dep, diff, discard, doctor,
-    export, help, history, import, inbox, init, land, list, mailbox, man, merge_driver, next,
-    orchestrate, phase, pr, queue, ready, restore, review, run, runs, service, setup, stats,
+    artifacts, backup, chat, check_text, comment, completions, config, db, dep, diff, discard,
+    doctor, export, help, history, import, inbox, init, land, list, mailbox, man, merge_driver,
+    next, orchestrate, phase, pr, queue, ready, restore, review, run, runs, service, setup, stats,
     submit, sync, tasks, trust, undo, why, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
@@ -62,7 +62,9 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("runs list", answer_schema::<List<'_, Run>>()),
     ("runs show", answer_schema::<OneOrMany<'_, runs::show::Shown>>()),
     ("db", answer_schema::<DatabaseState>()),
+    ("db dump", answer_schema::<db::dump::Answer>()),
     ("db migrate", answer_schema::<DatabaseState>()),
+    ("db move", answer_schema::<db::move_to::Answer>()),
     ("db status", answer_schema::<DatabaseState>()),
     ("backup", answer_schema::<List<'_, backup::Row>>()),
     ("backup list", answer_schema::<List<'_, backup::Row>>()),

@@ -3,5 +3,6 @@
 mod export;
 pub(crate) mod import;
 mod large;
+mod memory;
 mod merge_driver;
 mod real;

@@ -1,8 +1,11 @@
 //! Text that comes from a file or from stdin.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal as _, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+
+use el_core::exchange::Stored;
 
 use crate::app::App;
 use crate::error::{CommandError, Result};
@@ -58,6 +61,25 @@ pub(crate) fn read_file(app: &App, field: &str, path: &Path) -> Result<String> {
         ));
     }
     decode_utf8(field, &path.display().to_string(), bytes)
+}
+
+/// Makes a file without a name, for this process alone.
+pub(crate) fn spare_file() -> io::Result<Box<dyn Stored>> {
+    let mut attempt = 0;
+    loop {
+        let name = format!("el-{}-{attempt}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        match File::options().read(true).write(true).create_new(true).mode(0o600).open(&path) {
+            Ok(file) => {
+                fs::remove_file(&path)?;
+                return Ok(Box::new(file));
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 100 => {
+                attempt += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Refuses stdin (`-`) as the value of more than a single argument.

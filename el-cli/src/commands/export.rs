@@ -1,9 +1,10 @@
+use std::collections::HashSet;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufReader, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use el_core::Store;
-use el_core::exchange::{self, Edge, Exported, Piece, Snapshot, Vertex};
+use el_core::exchange::{self, Edge, Exported, Piece, Vertex};
 use el_core::model::{BondKind, Status};
 use el_core::ops::{self, AtomFilter};
 use schemars::JsonSchema;
@@ -13,6 +14,7 @@ use super::list::FilterArgs;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::input;
 use crate::output::{count, sanitize, style};
 use crate::values::word_parser;
 
@@ -88,34 +90,35 @@ const CHUNK: usize = 1 << 16;
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.open_for_reading()?;
     let filter = export_filter(args, app)?;
-    let mut content = None;
-    let counts = if let Some(path) = &args.output {
-        replace_file(app, path, |out| {
-            write_export(&store, &filter, args.format, &mut |bytes| {
-                out.write_all(bytes)
-                    .map_err(|source| CommandError::file_error("write", path, source))
-            })
-        })?
-    } else if app.printer.is_robot() {
-        let mut text = String::new();
-        let counts = write_export(&store, &filter, args.format, &mut |bytes| {
-            text.push_str(&String::from_utf8_lossy(bytes));
-            Ok(())
-        })?;
-        content = Some(text);
-        counts
-    } else {
-        write_export(&store, &filter, args.format, &mut |bytes| write_raw(app, bytes))?;
-        return Ok(Exit::Done);
-    };
-    let report = Report {
+    let report = |counts: Counts| Report {
         format: args.format,
         path: args.output.as_deref(),
         atoms: counts.atoms,
         bonds: counts.bonds,
         comments: counts.comments,
-        content: content.as_deref(),
+        content: args.output.is_none().then_some(""),
     };
+    let Some(path) = &args.output else {
+        if !app.printer.is_robot() {
+            write_export(&store, &filter, args.format, &mut |bytes| write_raw(app, bytes))?;
+            return Ok(Exit::Done);
+        }
+        // The counts come before the text.
+        let failed = |source| CommandError::file_error("write", &std::env::temp_dir(), source);
+        let mut text = input::spare_file().map_err(failed)?;
+        let counts = write_export(&store, &filter, args.format, &mut |bytes| {
+            text.write_all(bytes).map_err(failed)
+        })?;
+        text.rewind().map_err(failed)?;
+        app.printer.emit_with_text(&report(counts), &mut BufReader::new(text))?;
+        return Ok(Exit::Done);
+    };
+    let counts = replace_file(app, path, |out| {
+        write_export(&store, &filter, args.format, &mut |bytes| {
+            out.write_all(bytes).map_err(|source| CommandError::file_error("write", path, source))
+        })
+    })?;
+    let report = report(counts);
     app.printer.emit(&report, |page| {
         if !page.is_quiet() {
             let done = page.paint(style::GOOD, "Exported");
@@ -130,7 +133,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Hands an export to `write`, in pieces of whole lines. JSON Lines and CSV are never held whole.
+/// Hands an export to `write`, in pieces of whole lines. Of graphs, ids, titles and bonds are held;
+/// other texts are never held whole.
 fn write_export(
     store: &Store,
     filter: &AtomFilter,
@@ -138,9 +142,9 @@ fn write_export(
     write: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<Counts> {
     let mut counts = Counts::default();
-    let mut snapshot = Snapshot::default();
+    let mut graph = Graph::default();
     let mut buffer: Vec<u8> = Vec::new();
-    ops::export::<CommandError>(store, filter, &mut |piece| {
+    let mut push = |piece: Piece, depth: usize| {
         if let Piece::Atom(exported) = &piece {
             counts.atoms += 1;
             counts.bonds += exported.bonds.len();
@@ -149,8 +153,9 @@ fn write_export(
         let written = match format {
             Format::Jsonl => exchange::write_jsonl(&mut buffer, &piece),
             Format::Csv => exchange::write_csv(&mut buffer, &piece),
-            Format::Markdown | Format::Dot | Format::Mermaid => {
-                snapshot.push(piece);
+            Format::Markdown => exchange::write_markdown(&mut buffer, &piece, depth),
+            Format::Dot | Format::Mermaid => {
+                graph.push(piece);
                 Ok(())
             }
         };
@@ -159,23 +164,61 @@ fn write_export(
             write(&buffer)?;
             buffer.clear();
         }
-        Ok(())
-    })?;
+        Ok::<(), CommandError>(())
+    };
+    if format == Format::Markdown {
+        ops::export_tree(store, filter, &mut push)?;
+    } else {
+        ops::export(store, filter, &mut |piece| push(piece, 0))?;
+    }
     match format {
-        Format::Jsonl | Format::Csv => {}
-        Format::Markdown => buffer = exchange::render_markdown(&snapshot).into_bytes(),
+        Format::Jsonl | Format::Csv | Format::Markdown => write(&buffer)?,
         Format::Dot | Format::Mermaid => {
-            let (vertices, edges) = snapshot_graph(&snapshot);
-            let text = if format == Format::Dot {
-                exchange::render_dot(&vertices, &edges)
-            } else {
-                exchange::render_mermaid(&vertices, &edges)
-            };
-            buffer = text.into_bytes();
+            let Graph { vertices, edges } = graph.without_loose_edges();
+            let render =
+                if format == Format::Dot { exchange::render_dot } else { exchange::render_mermaid };
+            write(render(&vertices, &edges).as_bytes())?;
         }
     }
-    write(&buffer)?;
     Ok(counts)
+}
+
+/// The part of an export that a picture shows.
+#[derive(Default)]
+struct Graph {
+    vertices: Vec<Vertex>,
+    edges: Vec<Edge>,
+}
+
+impl Graph {
+    fn push(&mut self, piece: Piece) {
+        let Piece::Atom(exported) = piece else { return };
+        let Exported { atom, bonds, .. } = *exported;
+        self.edges.extend(atom.parent_id.map(|parent| Edge {
+            source: parent,
+            target: atom.id.clone(),
+            kind: BondKind::ParentChild,
+        }));
+        self.edges.extend(bonds.into_iter().map(|bond| Edge {
+            source: bond.source_id,
+            target: bond.target_id,
+            kind: bond.dependency_type,
+        }));
+        self.vertices.push(Vertex {
+            id: atom.id,
+            title: atom.title,
+            status: atom.status,
+            issue_type: atom.issue_type,
+        });
+    }
+
+    /// Leaves out the edges from atoms that are not shown. Families come first.
+    fn without_loose_edges(mut self) -> Graph {
+        let here: HashSet<&str> = self.vertices.iter().map(|vertex| vertex.id.as_str()).collect();
+        self.edges.retain(|edge| here.contains(edge.source.as_str()));
+        self.edges.sort_by_key(|edge| edge.kind != BondKind::ParentChild);
+        self
+    }
 }
 
 /// Writes a text unchanged, but without terminal control codes if stdout is a terminal.
@@ -200,35 +243,6 @@ fn export_filter(args: &Args, app: &App) -> Result<AtomFilter> {
         }
     }
     Ok(filter)
-}
-
-fn snapshot_graph(snapshot: &Snapshot) -> (Vec<Vertex>, Vec<Edge>) {
-    let vertices: Vec<Vertex> = snapshot
-        .atoms
-        .iter()
-        .map(|Exported { atom, .. }| Vertex {
-            id: atom.id.clone(),
-            title: atom.title.clone(),
-            status: atom.status,
-            issue_type: atom.issue_type,
-        })
-        .collect();
-    let here: std::collections::HashSet<&str> =
-        vertices.iter().map(|vertex| vertex.id.as_str()).collect();
-    let families = snapshot.atoms.iter().filter_map(|Exported { atom, .. }| {
-        Some(Edge {
-            source: atom.parent_id.clone()?,
-            target: atom.id.clone(),
-            kind: BondKind::ParentChild,
-        })
-    });
-    let bonds = snapshot.atoms.iter().flat_map(|exported| &exported.bonds).map(|bond| Edge {
-        source: bond.source_id.clone(),
-        target: bond.target_id.clone(),
-        kind: bond.dependency_type,
-    });
-    let edges = families.chain(bonds).filter(|edge| here.contains(edge.source.as_str())).collect();
-    (vertices, edges)
 }
 
 /// Writes a file atomically: readers see the old or the new file.

@@ -1,8 +1,8 @@
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
-use el_core::exchange::{self, BadLine, Batch, Tracker};
+use el_core::exchange::{self, BadLine, Input, RecordFile, Stored, Tracker};
 use el_core::ops::{self, ImportOptions, Imported};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -72,43 +72,41 @@ const CHUNK: u64 = 1 << 20;
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     // Asked for first: without a tracker there is no use in reading.
     app.project()?;
-    let bytes = read_file(app, &args.file)?;
     let file = if args.file == Path::new("-") {
         "stdin".to_owned()
     } else {
         args.file.display().to_string()
     };
-    if bytes.trim_ascii().is_empty() {
+    let mut input = open_input(app, &args.file)?;
+    if input.is_blank() {
         return Err(empty_file_error(&file));
     }
-    let tracker = source_tracker(args, &bytes, &file)?;
-    let name = args
-        .file
-        .file_name()
-        .filter(|name| *name != "-")
-        .map_or_else(|| "stdin".into(), |name| name.to_string_lossy());
-    let mut batch = {
+    let failed = |source| CommandError::file_error("read", &args.file, source);
+    let tracker = source_tracker(args, &mut input, &file)?;
+    let mut text = String::new();
+    let mut records = if tracker == Tracker::Markdown {
+        let bytes = input.read_text().map_err(failed)?;
+        text = String::from_utf8_lossy(&bytes).into_owned();
+        let name = args.file.file_name().filter(|name| *name != "-");
+        let name = name.map_or_else(|| "stdin".into(), |name| name.to_string_lossy());
+        RecordFile::from(exchange::read_records(&bytes, tracker, &name, &mut |_, _| {}))
+    } else {
         let progress = Progress::new(&app.printer, "reading");
-        exchange::read_records(&bytes, tracker, &name, &mut |done, total| {
-            progress.show_counts(done, total)
-        })
+        let mut show = |done, total| progress.show_counts(done, total);
+        RecordFile::index_records(input, tracker, &mut show).map_err(failed)?
     };
-    let is_markdown = tracker == Tracker::Markdown;
-    let markdown = is_markdown.then(|| String::from_utf8_lossy(&bytes).into_owned());
-    let markdown = markdown.unwrap_or_default();
-    drop(bytes);
     if let Some(name) = &args.name {
-        batch.source = format!("{}:{name}", tracker.as_str());
+        records.source = format!("{}:{name}", tracker.as_str());
     }
-    let bad = std::mem::take(&mut batch.bad);
+    let bad = std::mem::take(&mut records.bad);
     // Of a merge that is not settled, both sides would be taken.
     let is_in_conflict = bad.iter().any(|line| line.message == exchange::OPEN_CONFLICT);
     if is_in_conflict || (!bad.is_empty() && !args.skip_bad) {
         return Err(bad_lines(&file, &bad));
     }
-    if is_empty(&batch) {
+    if records.is_empty() {
         return Err(match tracker {
-            Tracker::Markdown => no_tasks(&file, &markdown),
+            Tracker::Markdown => no_tasks(&file, &text),
             _ => empty_file_error(&file),
         });
     }
@@ -120,7 +118,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ops::import(
             &mut app.open_for_writing()?,
             &app.ctx(),
-            batch,
+            records,
             &ImportOptions::with_dry_run(args.dry_run),
             &mut |done, total| progress.show_counts(done, total),
         )?
@@ -142,43 +140,46 @@ fn empty_file_error(file: &str) -> CommandError {
     CommandError::invalid_value("file", format!("{file} has nothing to import in it"))
 }
 
-fn is_empty(batch: &Batch) -> bool {
-    batch.records.is_empty() && batch.bonds.is_empty() && batch.comments.is_empty()
-}
-
-/// The whole file: an export may be larger than any text that the tracker takes.
-fn read_file(app: &App, path: &Path) -> Result<Vec<u8>> {
-    let progress = Progress::new(&app.printer, "loading");
-    if path != Path::new("-") {
-        if path.is_dir() {
-            return Err(CommandError::invalid_value(
-                "file",
-                format!("{} is a folder", path.display()),
-            )
-            .with_hint("name the file in it, such as .beads/issues.jsonl or .eluent/data.jsonl"));
+/// Opens the file. A stream is copied first: records are read twice.
+fn open_input(app: &App, path: &Path) -> Result<Input> {
+    let failed = |source| CommandError::file_error("read", path, source);
+    let file: Box<dyn Stored> = if path == Path::new("-") {
+        if io::stdin().is_terminal() {
+            app.printer.note("reading from the terminal; Ctrl-D ends it");
         }
-        let failed = |source| CommandError::file_error("read", path, source);
+        copy_stream(app, io::stdin().lock()).map_err(|source| {
+            CommandError::internal_error("cannot read stdin").with_source(source)
+        })?
+    } else if path.is_dir() {
+        return Err(CommandError::invalid_value("file", format!("{} is a folder", path.display()))
+            .with_hint("name the file in it, such as .beads/issues.jsonl or .eluent/data.jsonl"));
+    } else {
         let file = input::open(app, path)?;
-        let size = usize::try_from(file.metadata().map_err(failed)?.len()).unwrap_or(0);
-        return read_all(file, size, &progress).map_err(failed);
-    }
-    if io::stdin().is_terminal() {
-        app.printer.note("reading from the terminal; Ctrl-D ends it");
-    }
-    read_all(io::stdin().lock(), 0, &progress)
-        .map_err(|source| CommandError::internal_error("cannot read stdin").with_source(source))
+        match file.metadata().map_err(failed)?.is_file() {
+            true => Box::new(file),
+            false => copy_stream(app, file).map_err(failed)?,
+        }
+    };
+    Input::open(file, &mut input::spare_file).map_err(failed)
 }
 
-/// Reads the whole stream. `size` is the expected length, or 0 if unknown.
-fn read_all(mut from: impl io::Read, size: usize, progress: &Progress<'_>) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(size);
-    while from.by_ref().take(CHUNK).read_to_end(&mut bytes)? > 0 {
-        progress.show_counts(bytes.len(), size);
+/// Copies a stream to a file without a name.
+fn copy_stream(app: &App, mut from: impl io::Read) -> io::Result<Box<dyn Stored>> {
+    let progress = Progress::new(&app.printer, "loading");
+    let mut file = input::spare_file()?;
+    let mut buffer = Vec::new();
+    let mut done = 0;
+    while from.by_ref().take(CHUNK).read_to_end(&mut buffer)? > 0 {
+        file.write_all(&buffer)?;
+        done += buffer.len();
+        buffer.clear();
+        progress.show_counts(done, 0);
     }
-    Ok(bytes)
+    Ok(file)
 }
 
-fn source_tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
+fn source_tracker(args: &Args, input: &mut Input, file: &str) -> Result<Tracker> {
+    let failed = |source| CommandError::file_error("read", &args.file, source);
     let is_markdown =
         args.file.extension().is_some_and(|extension| extension == "md" || extension == "markdown");
     match args.from.as_deref() {
@@ -189,14 +190,15 @@ fn source_tracker(args: &Args, bytes: &[u8], file: &str) -> Result<Tracker> {
             .find(|tracker| tracker.as_str() == word)
             .unwrap_or(Tracker::El)),
         None if is_markdown => {
-            let text = String::from_utf8_lossy(bytes);
+            let bytes = input.read_text().map_err(failed)?;
+            let text = String::from_utf8_lossy(&bytes);
             if exchange::is_plan(&text) {
                 Ok(Tracker::Markdown)
             } else {
                 Err(no_tasks(file, &text))
             }
         }
-        None => exchange::detect_tracker(bytes).ok_or_else(|| {
+        None => exchange::detect_tracker(input).map_err(failed)?.ok_or_else(|| {
             CommandError::invalid_value(
                 "from",
                 format!("whose format {file} has cannot be told from its text"),

@@ -3,7 +3,7 @@
 //! A command gathers its whole answer and writes the answer once, under a single lock. A reader
 //! that went away (`el list | head`) is no failure: see [`CommandError::is_broken_pipe`].
 
-use std::io::{self, Write as _};
+use std::io::{self, BufRead, Write as _};
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
@@ -108,6 +108,40 @@ impl Printer {
     /// keys before the list's own, as JSON, each with its comma.
     pub(crate) fn list_writer(&self, head: &str) -> ListWriter<'_> {
         ListWriter { printer: self, out: head.as_bytes().to_vec(), has_items: false }
+    }
+
+    /// Prints an answer for robots whose last field is a text that `text` holds, line by line, so
+    /// that memory stays bounded. In `data` the field is empty.
+    pub(crate) fn emit_with_text<T: Serialize>(
+        &self,
+        data: &T,
+        text: &mut dyn BufRead,
+    ) -> Result<()> {
+        let no_json = |source| {
+            CommandError::internal_error("cannot write the answer as JSON").with_source(source)
+        };
+        let mut out = robot::success_document(data).map_err(no_json)?;
+        let end = out.split_off(out.len() - TEXT_END.len());
+        debug_assert_eq!(end, TEXT_END, "the last field is an empty text");
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = text.read_until(b'\n', &mut line).map_err(|source| {
+                CommandError::internal_error("cannot read the answer again").with_source(source)
+            })?;
+            if read == 0 {
+                break;
+            }
+            let mut quoted = Vec::with_capacity(line.len() + 2);
+            robot::append_json(&mut quoted, &*String::from_utf8_lossy(&line)).map_err(no_json)?;
+            out.extend_from_slice(&quoted[1..quoted.len() - 1]);
+            if out.len() > HELD {
+                self.write_bytes(&out)?;
+                out.clear();
+            }
+        }
+        out.extend_from_slice(&end);
+        self.write_bytes(&out)
     }
 
     /// Prints the answer of a command whose exit code tells how the work went. A closed pipe does
@@ -222,6 +256,9 @@ pub(crate) struct ListWriter<'a> {
     out: Vec<u8>,
     has_items: bool,
 }
+
+/// The end of an answer with an empty text as its last field.
+const TEXT_END: &[u8] = b"\"}}\n";
 
 /// The bytes of a list that are held before the first write.
 const HELD: usize = 8 << 20;

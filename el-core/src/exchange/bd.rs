@@ -4,49 +4,32 @@
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, take_id};
-use super::lines::{Progress, each_object};
-use super::record::{Batch, Record, RecordBond};
-use super::record_index::{RecordIndex, RecordParts};
-use super::{NoteKind, Tracker};
+use super::record::{Part, Record, RecordBond};
+use super::{NoteKind, Notes, Tracker};
 use crate::model::{BondKind, IssueType, Name, Status};
 
-pub(super) fn read_issues(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
-    let mut batch = Batch::new(Tracker::Bd);
-    let mut seen = RecordIndex::default();
-    each_object(bytes, &mut batch, progress, |batch, line, object| {
-        match object.get("_type").and_then(Value::as_str) {
-            None | Some("issue") => {}
-            Some(other) => {
-                batch.notes.add(
-                    NoteKind::LeftOut,
-                    format!("a record of the kind '{other}' is no issue"),
-                    &format!("line {line}"),
-                );
-                return Ok(());
-            }
-        }
-        read_issue(batch, &mut seen, line, object)
-    });
-    seen.drop_replaced(&mut batch);
-    batch
-}
-
-fn read_issue(
-    batch: &mut Batch,
-    seen: &mut RecordIndex,
+pub(super) fn read_part(
     line: usize,
     mut object: Map<String, Value>,
-) -> Result<(), String> {
-    object.remove("_type");
+    notes: &mut Notes,
+) -> Result<Part, String> {
+    match object.remove("_type").as_ref().and_then(Value::as_str) {
+        None | Some("issue") => {}
+        Some(other) => {
+            let what = format!("a record of the kind '{other}' is no issue");
+            notes.add(NoteKind::LeftOut, what, &format!("line {line}"));
+            return Ok(Part::Nothing);
+        }
+    }
     // Counted from the dependencies by whoever wrote the file.
     for derived in ["dependency_count", "dependent_count", "original_size"] {
         object.remove(derived);
     }
     let id = take_id(&mut object)?;
-    seen.read_item(batch, |notes| read_parts(&mut Draft::new(line, id, object, notes)))
+    read_issue(&mut Draft::new(line, id, object, notes))
 }
 
-fn read_parts(draft: &mut Draft<'_>) -> Result<RecordParts, String> {
+fn read_issue(draft: &mut Draft<'_>) -> Result<Part, String> {
     let title = draft.take_title("title")?;
     let description = read_description(draft)?;
     let acceptance = draft.long_text("acceptance_criteria")?;
@@ -118,7 +101,7 @@ fn read_parts(draft: &mut Draft<'_>) -> Result<RecordParts, String> {
         closed_at,
         metadata: draft.finish_metadata(Tracker::Bd.as_str(), Map::new()),
     };
-    Ok((record, bonds, comments))
+    Ok(Part::Item(Box::new(record), bonds, comments))
 }
 
 /// Returns the description, followed by the texts that bd keeps in separate fields, each under a

@@ -1,39 +1,48 @@
-use serde_json::Value;
+use std::io;
 
-use super::{Tracker, lines};
+use serde_json::{Map, Value};
+
+use super::{Input, Tracker};
 use crate::model::Timestamp;
 
 /// Detects the format from the first record that can be read, or from marks of Markdown. Returns
 /// `None` if the text has no sign of a format.
-pub fn detect_tracker(bytes: &[u8]) -> Option<Tracker> {
-    let mut seen = 0;
-    for (_, value) in lines::parse_lines(bytes).items {
-        let Ok(Value::Object(object)) = value else { continue };
-        let has = |key: &str| object.contains_key(key);
-        let kind = object.get("_type").and_then(Value::as_str).unwrap_or_default();
-        match kind {
-            "header" if object.get("format").and_then(Value::as_str) == Some("el") => {
-                return Some(Tracker::El);
-            }
-            "header" => return Some(Tracker::Eluent),
-            "issue" => return Some(Tracker::Bd),
-            "atom" => return Some(if has("created_by") { Tracker::El } else { Tracker::Eluent }),
-            // Other records of bd (`memory`, `event`) and of our export are no sign; later records
-            // are.
-            "" if has("issue_type") || (has("id") && has("title") && has("status")) => {
-                return Some(Tracker::Bd);
-            }
-            "" if has("number") && has("title") => return Some(Tracker::Github),
-            _ => {}
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn detect_tracker(input: &mut Input) -> io::Result<Option<Tracker>> {
+    let (mut seen, mut found) = (0, None);
+    input.each_value(|_, _, value| {
+        if let Ok(Value::Object(object)) = value {
+            found = tracker_of(&object);
+            seen += 1;
         }
-        seen += 1;
-        if seen == 100 {
-            break;
-        }
+        found.is_none() && seen < 100
+    })?;
+    if found.is_some() || seen > 0 {
+        return Ok(found);
     }
-    let text = String::from_utf8_lossy(bytes);
-    let looks_like_json = matches!(text.trim_start().chars().next(), Some('{')) || seen > 0;
-    (!looks_like_json && super::plan_field::is_plan(&text)).then_some(Tracker::Markdown)
+    let bytes = input.read_text()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let looks_like_json = text.trim_start().starts_with('{');
+    Ok((!looks_like_json && super::plan_field::is_plan(&text)).then_some(Tracker::Markdown))
+}
+
+/// Returns the tracker that writes such records; `None` for a record that is no sign.
+fn tracker_of(object: &Map<String, Value>) -> Option<Tracker> {
+    let has = |key: &str| object.contains_key(key);
+    Some(match object.get("_type").and_then(Value::as_str).unwrap_or_default() {
+        "header" if object.get("format").and_then(Value::as_str) == Some("el") => Tracker::El,
+        "header" => Tracker::Eluent,
+        "issue" => Tracker::Bd,
+        "atom" if has("created_by") => Tracker::El,
+        "atom" => Tracker::Eluent,
+        "" if has("issue_type") || (has("id") && has("title") && has("status")) => Tracker::Bd,
+        "" if has("number") && has("title") => Tracker::Github,
+        // Other records of bd (`memory`, `event`) and of our export; later records are a sign.
+        _ => return None,
+    })
 }
 
 /// Reads a time as other trackers write times: RFC 3339, or a date alone.
@@ -76,7 +85,8 @@ mod tests {
             ("{\"a\":1}", None),
             ("{broken", None),
         ] {
-            assert_eq!(detect_tracker(text.as_bytes()), want, "{text}");
+            let found = detect_tracker(&mut Input::from_bytes(text.as_bytes())).unwrap();
+            assert_eq!(found, want, "{text}");
         }
     }
 

@@ -5,49 +5,46 @@ use serde_json::{Map, Value};
 
 use super::draft::{Draft, take_id};
 use super::jsonl::FORMAT_VERSION;
-use super::lines::{Progress, each_object};
-use super::record::{Batch, Record, RecordBond, RecordComment};
-use super::record_index::RecordIndex;
-use super::{NoteKind, Tracker};
+use super::record::{Part, Record, RecordBond, RecordComment};
+use super::{NoteKind, Notes};
 use crate::model::{BondKind, Name, RunOptions, RunOptionsPatch};
 
-pub(super) fn read_export(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
-    let mut batch = Batch::new(Tracker::El);
-    let mut seen = RecordIndex::default();
-    each_object(bytes, &mut batch, progress, |batch, line, mut object| {
-        match object.remove("_type").as_ref().and_then(Value::as_str) {
-            Some("header") => read_header(batch, line, &object),
-            Some("atom") => seen.read_item(batch, |notes| {
-                Ok((read_atom(line, object, notes)?, Vec::new(), Vec::new()))
-            }),
-            Some("bond") => read_bond(batch, line, &object),
-            Some("comment") => read_comment(batch, line, &object),
-            Some(other) => {
-                let what = format!("a record of the kind '{other}' is not known to this el");
-                batch.notes.add(NoteKind::LeftOut, what, &format!("line {line}"));
-                Ok(())
-            }
-            None => Err("it has no '_type'".to_owned()),
+pub(super) fn read_part(
+    line: usize,
+    mut object: Map<String, Value>,
+    notes: &mut Notes,
+) -> Result<Part, String> {
+    match object.remove("_type").as_ref().and_then(Value::as_str) {
+        Some("header") => read_header(notes, line, &object),
+        Some("atom") => {
+            Ok(Part::Item(Box::new(read_atom(line, object, notes)?), Vec::new(), Vec::new()))
         }
-    });
-    seen.drop_replaced(&mut batch);
-    batch
+        Some("bond") => read_bond(line, &object),
+        Some("comment") => read_comment(line, &object).map(Part::Comment),
+        Some(other) => {
+            let what = format!("a record of the kind '{other}' is not known to this el");
+            notes.add(NoteKind::LeftOut, what, &format!("line {line}"));
+            Ok(Part::Nothing)
+        }
+        None => Err("it has no '_type'".to_owned()),
+    }
 }
 
-fn read_header(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
+fn read_header(
+    notes: &mut Notes,
+    line: usize,
+    object: &Map<String, Value>,
+) -> Result<Part, String> {
     match object.get("version").and_then(Value::as_i64) {
         Some(version) if version > FORMAT_VERSION => Err(format!(
             "the file is of version {version} of the export format; this el reads up to \
              {FORMAT_VERSION}; use a newer el"
         )),
-        Some(_) => Ok(()),
+        Some(_) => Ok(Part::Nothing),
         None => {
-            batch.notes.add(
-                NoteKind::Remark,
-                "the header has no version; taken for the first",
-                &format!("line {line}"),
-            );
-            Ok(())
+            let what = "the header has no version; taken for the first";
+            notes.add(NoteKind::Remark, what, &format!("line {line}"));
+            Ok(Part::Nothing)
         }
     }
 }
@@ -55,7 +52,7 @@ fn read_header(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> R
 fn read_atom(
     line: usize,
     mut object: Map<String, Value>,
-    notes: &mut super::Notes,
+    notes: &mut Notes,
 ) -> Result<Record, String> {
     let id = take_id(&mut object)?.to_ascii_lowercase();
     // Runs and back-offs have a meaning only in the project that wrote the file.
@@ -145,25 +142,18 @@ fn time_field(object: &Map<String, Value>, key: &str) -> Option<crate::model::Ti
 }
 
 /// An edge between two atoms; `parent_child` is known to the atom, and is taken from there.
-fn read_bond(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
+fn read_bond(line: usize, object: &Map<String, Value>) -> Result<Part, String> {
     let (source, target) = (id_of(object, "source_id")?, id_of(object, "target_id")?);
     let word = object.get("dependency_type").and_then(Value::as_str).unwrap_or("blocks");
     let kind: BondKind = word.parse().map_err(|error: crate::Error| error.to_string())?;
-    if kind != BondKind::ParentChild {
-        let created_at = time_field(object, "created_at");
-        batch.bonds.push(RecordBond {
-            line,
-            owner: target.clone(),
-            source,
-            target,
-            kind,
-            created_at,
-        });
+    if kind == BondKind::ParentChild {
+        return Ok(Part::Nothing);
     }
-    Ok(())
+    let (owner, created_at) = (target.clone(), time_field(object, "created_at"));
+    Ok(Part::Bond(RecordBond { line, owner, source, target, kind, created_at }))
 }
 
-fn read_comment(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> Result<(), String> {
+fn read_comment(line: usize, object: &Map<String, Value>) -> Result<RecordComment, String> {
     let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
     if text("content").trim().is_empty() {
         return Err("the comment is blank".to_owned());
@@ -171,7 +161,7 @@ fn read_comment(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> 
     let content = super::clean::clean_text(text("content"), crate::model::limits::TEXT)?.value;
     let author =
         super::clean::name(text("author")).map_or_else(|| "unknown".to_owned(), |name| name.value);
-    batch.comments.push(RecordComment {
+    Ok(RecordComment {
         line,
         id: Some(text("id").to_owned()).filter(|id| !id.is_empty()),
         key: None,
@@ -180,6 +170,5 @@ fn read_comment(batch: &mut Batch, line: usize, object: &Map<String, Value>) -> 
         content,
         run_id: Some(text("run_id").to_owned()).filter(|id| !id.is_empty()),
         created_at: time_field(object, "created_at"),
-    });
-    Ok(())
+    })
 }

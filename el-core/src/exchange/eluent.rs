@@ -1,79 +1,37 @@
 //! Eluent, the Ruby tracker that `el` follows: `.eluent/data.jsonl` (and `ephemeral.jsonl`) with a
 //! header, then atoms, bonds and comments in the order of writing.
 
-use std::collections::HashSet;
-
 use serde_json::{Map, Value};
 
 use super::draft::{Draft, take_id};
-use super::lines::{Progress, each_object};
-use super::record::{Batch, Record, RecordBond, RecordComment};
-use super::record_index::RecordIndex;
-use super::{NoteKind, Tracker};
+use super::record::{Part, Record, RecordBond, RecordComment};
+use super::{NoteKind, Notes, Tracker};
 use crate::model::{BondKind, Timestamp};
 
-pub(super) fn read_export(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
-    let mut batch = Batch::new(Tracker::Eluent);
-    let mut seen = RecordIndex::default();
-    let mut parents = Vec::new();
-    let mut said = HashSet::new();
-    each_object(bytes, &mut batch, progress, |batch, line, mut object| {
-        match object.remove("_type").as_ref().and_then(Value::as_str) {
-            Some("header") => Ok(()),
-            Some("atom") => seen.read_item(batch, |notes| {
-                Ok((read_atom(line, object, notes)?, Vec::new(), Vec::new()))
-            }),
-            Some("bond") => read_bond(batch, &mut parents, line, &object),
-            Some("comment") => {
-                let made = read_comment(line, &object)?;
-                // Two clones may give different comments the same id, so the content tells comments
-                // apart.
-                if said.insert((
-                    made.atom.clone(),
-                    made.author.clone(),
-                    made.created_at,
-                    made.content.clone(),
-                )) {
-                    batch.comments.push(made);
-                }
-                Ok(())
-            }
-            other => {
-                let what =
-                    format!("a record of the kind '{}' is not known", other.unwrap_or("none"));
-                batch.notes.add(NoteKind::LeftOut, what, &format!("line {line}"));
-                Ok(())
-            }
+pub(super) fn read_part(
+    line: usize,
+    mut object: Map<String, Value>,
+    notes: &mut Notes,
+) -> Result<Part, String> {
+    match object.remove("_type").as_ref().and_then(Value::as_str) {
+        Some("header") => Ok(Part::Nothing),
+        Some("atom") => {
+            Ok(Part::Item(Box::new(read_atom(line, object, notes)?), Vec::new(), Vec::new()))
         }
-    });
-    for (line, parent, child) in parents {
-        set_parent(&mut batch, &seen, line, parent, &child);
-    }
-    seen.drop_replaced(&mut batch);
-    batch
-}
-
-/// Applies a `parent_child` bond: sets the target's parent unless the target has a parent.
-fn set_parent(batch: &mut Batch, seen: &RecordIndex, line: usize, parent: String, child: &str) {
-    let place = format!("line {line}");
-    match seen.get(batch, child) {
-        Some(record) if record.parent.as_ref() == Some(&parent) => {}
-        Some(record) if record.parent.is_none() => record.parent = Some(parent),
-        Some(_) => {
-            batch.notes.add(NoteKind::LeftOut, "a second parent; the first one holds", &place)
+        Some("bond") => read_bond(notes, line, &object),
+        Some("comment") => read_comment(line, &object).map(Part::Comment),
+        other => {
+            let what = format!("a record of the kind '{}' is not known", other.unwrap_or("none"));
+            notes.add(NoteKind::LeftOut, what, &format!("line {line}"));
+            Ok(Part::Nothing)
         }
-        None => batch.notes.add(
-            NoteKind::LeftOut,
-            "a parent_child bond of an atom that is not in the file",
-            &place,
-        ),
     }
 }
 
 fn read_atom(
     line: usize,
     mut object: Map<String, Value>,
-    notes: &mut super::Notes,
+    notes: &mut Notes,
 ) -> Result<Record, String> {
     let id = take_id(&mut object)?;
     let mut draft = Draft::new(line, id, object, notes);
@@ -120,37 +78,20 @@ fn time_field(object: &Map<String, Value>) -> Option<Timestamp> {
     text_field(object, "created_at").and_then(super::detect::parse_time)
 }
 
-fn read_bond(
-    batch: &mut Batch,
-    parents: &mut Vec<(usize, String, String)>,
-    line: usize,
-    object: &Map<String, Value>,
-) -> Result<(), String> {
+fn read_bond(notes: &mut Notes, line: usize, object: &Map<String, Value>) -> Result<Part, String> {
     let end = |key: &str| {
         text_field(object, key).map(str::to_owned).ok_or_else(|| format!("it has no '{key}'"))
     };
     let (source, target) = (end("source_id")?, end("target_id")?);
     let word = text_field(object, "dependency_type").unwrap_or("blocks");
     let kind: BondKind = word.parse().map_err(|error: crate::Error| error.to_string())?;
-    match kind {
-        BondKind::ParentChild => parents.push((line, source, target)),
-        kind => {
-            if kind == BondKind::ConditionalBlocks {
-                let what = "conditional_blocks holds its target unless the source fails (Eluent's \
-                            code did the opposite of its documents)";
-                batch.notes.add(NoteKind::Remark, what, &format!("line {line}"));
-            }
-            batch.bonds.push(RecordBond {
-                line,
-                owner: target.clone(),
-                source,
-                target,
-                kind,
-                created_at: time_field(object),
-            });
-        }
+    if kind == BondKind::ConditionalBlocks {
+        let what = "conditional_blocks holds its target unless the source fails (Eluent's code did \
+                    the opposite of its documents)";
+        notes.add(NoteKind::Remark, what, &format!("line {line}"));
     }
-    Ok(())
+    let (owner, created_at) = (target.clone(), time_field(object));
+    Ok(Part::Bond(RecordBond { line, owner, source, target, kind, created_at }))
 }
 
 fn read_comment(line: usize, object: &Map<String, Value>) -> Result<RecordComment, String> {

@@ -3,61 +3,33 @@
 use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
-use super::lines::{Progress, each_object};
-use super::record::{Batch, Record, RecordBond, RecordComment};
-use super::record_index::{RecordIndex, RecordParts};
-use super::{NoteKind, Tracker};
+use super::record::{Part, Record, RecordBond, RecordComment};
+use super::{NoteKind, Notes, Tracker};
 use crate::model::{BondKind, IssueType, Name, Priority, Status};
 
 /// The fields of an issue that name other issues. Older versions of `gh` know none of them.
 const RELATIONS: [&str; 4] = ["parent", "subIssues", "blockedBy", "blocking"];
 
-pub(super) fn read_issues(bytes: &[u8], progress: &mut Progress<'_>) -> Batch {
-    let mut batch = Batch::new(Tracker::Github);
-    let mut seen = RecordIndex::default();
-    let mut has_relations = false;
-    each_object(bytes, &mut batch, progress, |batch, line, object| {
-        has_relations |= RELATIONS.iter().any(|key| object.contains_key(*key));
-        let number = object.get("number").and_then(Value::as_i64).ok_or("it has no number")?;
-        if object.contains_key("pull_request") {
-            let what = "a pull request is no issue";
-            batch.notes.add(NoteKind::LeftOut, what, &format!("line {line} (#{number})"));
-            return Ok(());
-        }
-        seen.read_item(batch, |notes| {
-            read_issue(&mut Draft::new(line, format!("#{number}"), object, notes), number)
-        })
-    });
-    set_parents(&mut batch, &seen);
-    seen.drop_replaced(&mut batch);
-    batch.lacks_relations = !has_relations;
-    batch
+/// Returns true if the file was asked for relations.
+pub(super) fn has_relations(object: &Map<String, Value>) -> bool {
+    RELATIONS.iter().any(|key| object.contains_key(*key))
 }
 
-/// Turns each list of sub-issues into the parents of those sub-issues.
-fn set_parents(batch: &mut Batch, seen: &RecordIndex) {
-    let (inside, bonds): (Vec<_>, Vec<_>) = std::mem::take(&mut batch.bonds)
-        .into_iter()
-        .partition(|bond| bond.kind == BondKind::ParentChild);
-    batch.bonds = bonds;
-    for bond in inside {
-        let place = format!("line {} ({})", bond.line, bond.source);
-        match seen.get(batch, &bond.target) {
-            Some(record) if record.parent.as_ref() == Some(&bond.source) => {}
-            Some(record) if record.parent.is_none() => record.parent = Some(bond.source),
-            Some(_) => {
-                batch.notes.add(NoteKind::LeftOut, "a second parent; the first one holds", &place)
-            }
-            None => batch.notes.add(
-                NoteKind::LeftOut,
-                format!("sub-issue {} is not in the file", bond.target),
-                &place,
-            ),
-        }
+pub(super) fn read_part(
+    line: usize,
+    object: Map<String, Value>,
+    notes: &mut Notes,
+) -> Result<Part, String> {
+    let number = object.get("number").and_then(Value::as_i64).ok_or("it has no number")?;
+    if object.contains_key("pull_request") {
+        let what = "a pull request is no issue";
+        notes.add(NoteKind::LeftOut, what, &format!("line {line} (#{number})"));
+        return Ok(Part::Nothing);
     }
+    read_issue(&mut Draft::new(line, format!("#{number}"), object, notes), number)
 }
 
-fn read_issue(draft: &mut Draft<'_>, number: i64) -> Result<RecordParts, String> {
+fn read_issue(draft: &mut Draft<'_>, number: i64) -> Result<Part, String> {
     let url = draft.first_text(&["html_url", "url"]);
     let repository = url.as_deref().and_then(repository_of);
     draft.id = repository
@@ -143,7 +115,7 @@ fn read_issue(draft: &mut Draft<'_>, number: i64) -> Result<RecordParts, String>
         closed_at,
         metadata: draft.finish_metadata(Tracker::Github.as_str(), Map::new()),
     };
-    Ok((record, bonds, comments))
+    Ok(Part::Item(Box::new(record), bonds, comments))
 }
 
 /// `owner/repo` of an address such as `https://github.com/owner/repo/issues/12`.

@@ -1,9 +1,15 @@
 //! A file as a sequence of JSON values with line numbers: JSON Lines, an array, or an object over
-//! several lines.
+//! several lines. One value is in memory at a time.
 
+use std::fmt;
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize as _, Deserializer as _};
 use serde_json::{Map, Value};
 
-use super::Batch;
+use super::BadLine;
+use super::line_file::{LineFile, Span};
 
 /// Is told how much of how much is done.
 pub type Progress<'a> = dyn FnMut(usize, usize) + 'a;
@@ -11,75 +17,255 @@ pub type Progress<'a> = dyn FnMut(usize, usize) + 'a;
 /// Records between two reports of progress.
 const STEP: usize = 512;
 
-/// A file's values.
-pub(super) struct Values<'a> {
-    /// Every value with a line number (in an array: a position), in order. An unreadable value is
-    /// an error with a line. Blank lines are skipped.
-    pub(super) items: Box<dyn Iterator<Item = (usize, Result<Value, String>)> + 'a>,
-    /// How many lines there are (in an array: values).
-    pub(super) lines: usize,
+/// A file that is read more than once.
+pub trait Stored: Read + Write + Seek + fmt::Debug {}
+
+impl<T: Read + Write + Seek + fmt::Debug> Stored for T {}
+
+/// Makes a file without a name, for what cannot be read twice where it is.
+pub type Spare<'a> = dyn FnMut() -> io::Result<Box<dyn Stored>> + 'a;
+
+/// A file to import.
+#[derive(Debug)]
+pub struct Input {
+    lines: LineFile<Box<dyn Stored>>,
+    start: u64,
+    /// In bytes.
+    size: u64,
+    /// The first byte that is no space.
+    first: Option<u8>,
+    /// The fault of an array that cannot be read.
+    fault: Option<BadLine>,
 }
 
-/// Hands every object of a JSON file to `each`. Other values, and objects that `each` refuses, are
-/// recorded as bad lines.
-pub(super) fn each_object(
-    bytes: &[u8],
-    batch: &mut Batch,
-    progress: &mut Progress<'_>,
-    mut each: impl FnMut(&mut Batch, usize, Map<String, Value>) -> Result<(), String>,
-) {
-    let values = parse_lines(bytes);
-    for (at, (line, value)) in values.items.enumerate() {
-        if at % STEP == 0 {
-            progress(line, values.lines);
+impl Input {
+    /// Opens a file. An array, or an object over several lines, is written down as lines first.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or a spare file cannot be written.
+    pub fn open(mut file: Box<dyn Stored>, spare: &mut Spare<'_>) -> io::Result<Input> {
+        let mut mark = [0; 3];
+        let has_mark = read_full(&mut file, &mut mark)? == 3 && mark == *b"\xef\xbb\xbf";
+        let start = if has_mark { 3 } else { 0 };
+        let (skipped, first) = find_first_byte(&mut file, start)?;
+        let mut fault = None;
+        if matches!(first, Some(b'[' | b'{')) {
+            file.seek(SeekFrom::Start(skipped))?;
+            let mut lines = LineFile::new(&mut file, skipped);
+            let is_whole = |line: &[u8]| serde_json::from_slice::<Value>(line).is_ok();
+            let is_document =
+                first == Some(b'[') || !lines.next_line()?.is_some_and(|(_, line)| is_whole(line));
+            if is_document {
+                file.seek(SeekFrom::Start(skipped))?;
+                let mut lines = spare()?;
+                let mut out = io::BufWriter::new(&mut lines);
+                let read = write_lines(&mut file, first, &mut out)?;
+                drop(out);
+                match read {
+                    Ok(()) => return Input::from_lines(lines, 0, first, None),
+                    Err(error) if first == Some(b'[') => {
+                        // Lines count from the beginning of the text, blank ones included.
+                        let line = line_number(&mut file, start, skipped)? + error.line().max(1);
+                        fault = Some(BadLine { line: line - 1, message: plain_message(&error) });
+                    }
+                    Err(_) => {}
+                }
+            }
         }
-        let done = match value {
-            Ok(Value::Object(object)) => each(batch, line, object),
-            Ok(_) => Err("it is no JSON object".to_owned()),
-            Err(why) => Err(why),
-        };
-        if let Err(why) = done {
-            batch.add_error(line, why);
+        Input::from_lines(file, start, first, fault)
+    }
+
+    fn from_lines(
+        mut file: Box<dyn Stored>,
+        start: u64,
+        first: Option<u8>,
+        fault: Option<BadLine>,
+    ) -> io::Result<Input> {
+        let size = file.seek(SeekFrom::End(0))?;
+        file.seek(SeekFrom::Start(start))?;
+        Ok(Input { lines: LineFile::new(file, start), start, size, first, fault })
+    }
+
+    /// Takes a text in memory.
+    pub fn from_bytes(bytes: &[u8]) -> Input {
+        Input::open(Box::new(Cursor::new(bytes.to_vec())), &mut || {
+            Ok(Box::new(Cursor::new(Vec::new())))
+        })
+        .expect("memory can be read and written")
+    }
+
+    /// Returns true if there is nothing but spaces.
+    pub fn is_blank(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Reads all of a text, such as one in Markdown.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read.
+    pub fn read_text(&mut self) -> io::Result<Vec<u8>> {
+        let whole = Span::between(self.start, self.size);
+        self.lines.read_at(whole).map(<[u8]>::to_vec)
+    }
+
+    /// Hands every line that is not blank to `each`, as a value or as the fault of the line, until
+    /// `each` returns false.
+    pub(super) fn each_value(
+        &mut self,
+        mut each: impl FnMut(usize, Span, Result<Value, String>) -> bool,
+    ) -> io::Result<()> {
+        if let Some(fault) = &self.fault {
+            each(fault.line, Span::default(), Err(fault.message.clone()));
+            return Ok(());
+        }
+        self.lines.rewind(self.start)?;
+        let mut number = 0;
+        while let Some((span, line)) = self.lines.next_line()? {
+            number += 1;
+            if !line.trim_ascii().is_empty() && !each(number, span, parse_line(line)) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands every object of a JSON file to `each`. Returns the lines with other values, and those
+    /// that `each` refuses.
+    pub(super) fn each_object(
+        &mut self,
+        progress: &mut Progress<'_>,
+        mut each: impl FnMut(usize, Span, Map<String, Value>) -> Result<(), String>,
+    ) -> io::Result<Vec<BadLine>> {
+        let mut bad = Vec::new();
+        let size = usize::try_from(self.size).unwrap_or(usize::MAX);
+        let (mut at, mut bytes) = (0_usize, 0);
+        self.each_value(|line, span, value| {
+            if at.is_multiple_of(STEP) {
+                progress(bytes, size);
+            }
+            at += 1;
+            bytes += span.length();
+            let done = match value {
+                Ok(Value::Object(object)) => each(line, span, object),
+                Ok(_) => Err("it is no JSON object".to_owned()),
+                Err(why) => Err(why),
+            };
+            if let Err(message) = done {
+                bad.push(BadLine { line, message });
+            }
+            true
+        })?;
+        Ok(bad)
+    }
+
+    /// Reads an object again; `None` if the line has no object any more.
+    pub(super) fn read_object(&mut self, span: Span) -> io::Result<Option<Map<String, Value>>> {
+        Ok(match parse_line(self.lines.read_at(span)?) {
+            Ok(Value::Object(object)) => Some(object),
+            _ => None,
+        })
+    }
+}
+
+/// Fills the buffer as far as the file goes.
+fn read_full(file: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut done = 0;
+    while done < buffer.len() {
+        match file.read(&mut buffer[done..])? {
+            0 => break,
+            read => done += read,
+        }
+    }
+    Ok(done)
+}
+
+/// Returns the first byte from `start` on that is no space, and the position of that byte.
+fn find_first_byte(file: &mut dyn Stored, start: u64) -> io::Result<(u64, Option<u8>)> {
+    let mut at = file.seek(SeekFrom::Start(start))?;
+    let mut buffer = [0; 4096];
+    loop {
+        let read = read_full(file, &mut buffer)?;
+        match buffer[..read].iter().position(|byte| !byte.is_ascii_whitespace()) {
+            Some(found) => return Ok((at + found as u64, Some(buffer[found]))),
+            None if read < buffer.len() => return Ok((at, None)),
+            None => at += read as u64,
         }
     }
 }
 
-pub(super) fn parse_lines(bytes: &[u8]) -> Values<'_> {
-    let one = |line, value| Values { items: Box::new(std::iter::once((line, value))), lines: line };
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(bytes.len());
-    // One document over several lines: an array, or an object that someone formatted.
-    if matches!(bytes.get(start), Some(b'[' | b'{')) && first_line_is_partial(&bytes[start..]) {
-        match serde_json::from_slice::<Value>(bytes) {
-            Ok(Value::Array(items)) => {
-                let lines = items.len();
-                return Values { items: Box::new((1..).zip(items.into_iter().map(Ok))), lines };
-            }
-            Ok(value) => return one(1, Ok(value)),
-            Err(error) if bytes[start] == b'[' => {
-                return one(error.line().max(1), Err(plain_message(&error)));
-            }
-            Err(_) => {}
-        }
-    }
-    let lines = bytes.split(|b| *b == b'\n');
-    let items = (1..).zip(lines.clone()).filter(|(_, line)| !line.trim_ascii().is_empty()).map(
-        |(at, line)| {
-            let value = std::str::from_utf8(line)
-                .map_err(|error| format!("it is no UTF-8 text (byte {})", error.valid_up_to() + 1));
-            (at, value.and_then(parse_value))
-        },
-    );
-    Values { items: Box::new(items), lines: lines.count() }
+/// Returns the number of the line at `end`, counted from `start`.
+fn line_number(file: &mut dyn Stored, start: u64, end: u64) -> io::Result<usize> {
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = io::BufReader::new(file.take(end - start)).bytes();
+    bytes.try_fold(1, |lines, byte| Ok(lines + usize::from(byte? == b'\n')))
 }
 
-fn first_line_is_partial(bytes: &[u8]) -> bool {
-    let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
-    bytes.starts_with(b"[") || serde_json::from_slice::<Value>(line).is_err()
+/// Writes each element of an array as a line, or an object as one line. Returns the fault of a text
+/// that is no JSON.
+fn write_lines(
+    file: &mut dyn Stored,
+    first: Option<u8>,
+    out: &mut dyn Write,
+) -> io::Result<serde_json::Result<()>> {
+    let mut reader = serde_json::Deserializer::from_reader(io::BufReader::new(file));
+    let mut failed = None;
+    let mut elements = Elements { out: &mut *out, failed: &mut failed };
+    let read = if first == Some(b'[') {
+        reader.deserialize_seq(elements)
+    } else {
+        Value::deserialize(&mut reader).map(|value| elements.push(&value))
+    };
+    let read = read.and_then(|()| reader.end());
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    out.flush()?;
+    match read {
+        Err(error) if error.is_io() => Err(error.into()),
+        read => Ok(read),
+    }
+}
+
+/// Writes values as lines, up to the first that cannot be written.
+struct Elements<'a> {
+    out: &'a mut dyn Write,
+    failed: &'a mut Option<io::Error>,
+}
+
+impl Elements<'_> {
+    fn push(&mut self, value: &Value) {
+        if self.failed.is_none() {
+            let written = serde_json::to_writer(&mut *self.out, value).map_err(io::Error::from);
+            *self.failed = written.and_then(|()| self.out.write_all(b"\n")).err();
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Elements<'_> {
+    type Value = ();
+
+    fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(value) = list.next_element::<Value>()? {
+            self.push(&value);
+        }
+        Ok(())
+    }
 }
 
 /// The message for a conflict mark of `git merge`.
 pub const OPEN_CONFLICT: &str = "a merge conflict is not settled here";
+
+fn parse_line(line: &[u8]) -> Result<Value, String> {
+    std::str::from_utf8(line)
+        .map_err(|error| format!("it is no UTF-8 text (byte {})", error.valid_up_to() + 1))
+        .and_then(parse_value)
+}
 
 fn parse_value(line: &str) -> Result<Value, String> {
     serde_json::from_str(line).map_err(|error| {
@@ -102,8 +288,18 @@ mod tests {
 
     use super::*;
 
+    fn values(text: &[u8]) -> Vec<(usize, Result<Value, String>)> {
+        let mut found = Vec::new();
+        let keep = |line, _, value| {
+            found.push((line, value));
+            true
+        };
+        Input::from_bytes(text).each_value(keep).unwrap();
+        found
+    }
+
     fn outline(text: &str) -> Vec<(usize, bool)> {
-        parse_lines(text.as_bytes()).items.map(|(line, value)| (line, value.is_ok())).collect()
+        values(text.as_bytes()).iter().map(|(line, value)| (*line, value.is_ok())).collect()
     }
 
     #[test]
@@ -113,7 +309,7 @@ mod tests {
             [(1, true), (3, false), (4, true)]
         );
         assert_eq!(
-            parse_lines(b"\xff\n{}").items.map(|(line, v)| (line, v.is_ok())).collect::<Vec<_>>(),
+            values(b"\xff\n{}").iter().map(|(line, v)| (*line, v.is_ok())).collect::<Vec<_>>(),
             [(1, false), (2, true)]
         );
     }
@@ -123,12 +319,13 @@ mod tests {
         assert_eq!(outline("[{\"a\":1},\n {\"b\":2}]"), [(1, true), (2, true)]);
         assert_eq!(outline("{\n  \"a\": 1\n}\n"), [(1, true)]);
         assert_eq!(outline("[{\"a\":1},\n rubbish]"), [(2, false)]);
+        assert_eq!(outline("\u{feff}\n[{\"a\":1},\n rubbish]"), [(3, false)]);
     }
 
     #[test]
     fn an_open_merge_conflict_is_named_as_such() {
-        let told: Vec<_> = parse_lines(b"<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n")
-            .items
+        let told: Vec<_> = values(b"<<<<<<< ours\n{}\n=======\n{}\n>>>>>>> theirs\n")
+            .into_iter()
             .filter_map(|(_, v)| v.err())
             .collect();
         assert_eq!(told.len(), 3);
@@ -138,7 +335,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = parse_lines(&bytes).items.count();
+            let _ = values(&bytes);
         }
     }
 }

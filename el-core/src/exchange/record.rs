@@ -99,6 +99,15 @@ pub struct RecordComment {
     pub created_at: Option<Timestamp>,
 }
 
+/// A line of a file.
+pub(super) enum Part {
+    Nothing,
+    /// A record, with the bonds and comments that the line names.
+    Item(Box<Record>, Vec<RecordBond>, Vec<RecordComment>),
+    Bond(RecordBond),
+    Comment(RecordComment),
+}
+
 /// A line that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BadLine {
@@ -161,23 +170,4 @@ pub enum Piece {
     Start { prefix: String },
     /// The atoms come by time of creation, then id.
     Atom(Box<Exported>),
-}
-
-/// A project at one moment, or the part that filters chose.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Snapshot {
-    /// The first part of the project's ids.
-    pub prefix: String,
-    /// By time of creation, then id.
-    pub atoms: Vec<Exported>,
-}
-
-impl Snapshot {
-    /// Adds a piece.
-    pub fn push(&mut self, piece: Piece) {
-        match piece {
-            Piece::Start { prefix } => self.prefix = prefix,
-            Piece::Atom(exported) => self.atoms.push(*exported),
-        }
-    }
 }

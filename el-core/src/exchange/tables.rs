@@ -1,9 +1,8 @@
 //! Atoms for a spreadsheet, and for reading.
 
-use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use super::{Exported, Piece, Snapshot};
+use super::{Exported, Piece};
 use crate::model::{Bond, BondKind, Priority, Status, Timestamp};
 
 const CSV_NAMES: &str = "id,title,status,issue_type,priority,labels,assignee,parent_id,blocked_by,\
@@ -67,39 +66,23 @@ fn blocker_ids(exported: &Exported) -> Vec<&str> {
     exported.bonds.iter().filter(holds).map(|bond| bond.source_id.as_str()).collect()
 }
 
-/// Renders a Markdown task list: children below parents, finished atoms ticked, descriptions below
-/// items.
-pub fn render_markdown(snapshot: &Snapshot) -> String {
-    let here: HashSet<&str> =
-        snapshot.atoms.iter().map(|exported| exported.atom.id.as_str()).collect();
-    let mut children: HashMap<Option<&str>, Vec<&Exported>> = HashMap::new();
-    for exported in &snapshot.atoms {
-        let parent = exported.atom.parent_id.as_deref().filter(|id| here.contains(id));
-        children.entry(parent).or_default().push(exported);
+/// Writes a piece as Markdown: a heading, then an item of a task list for each atom, `depth` below
+/// the top, ticked if it is over, with the description below.
+///
+/// # Errors
+///
+/// If `out` cannot be written.
+pub fn write_markdown(out: &mut dyn Write, piece: &Piece, depth: usize) -> io::Result<()> {
+    match piece {
+        Piece::Start { prefix } => write!(out, "# {prefix}\n\n"),
+        Piece::Atom(exported) => write_item(out, exported, depth),
     }
-    let mut out = format!("# {}\n\n", snapshot.prefix);
-    // No write allows a loop of parents. Atoms in such a loop are shown at the end, like atoms
-    // without a parent.
-    let mut shown = HashSet::new();
-    for root in children.get(&None).into_iter().flatten().copied().chain(&snapshot.atoms) {
-        let mut todo = vec![(root, 0_usize)];
-        while let Some((exported, depth)) = todo.pop() {
-            let id = exported.atom.id.as_str();
-            if !shown.insert(id) {
-                continue;
-            }
-            render_item(&mut out, exported, depth);
-            let below = children.get(&Some(id)).into_iter().flatten().rev();
-            todo.extend(below.map(|child| (*child, depth + 1)));
-        }
-    }
-    out
 }
 
 /// Deeper lists are no list any more to a reader of Markdown.
 const DEEPEST: usize = 20;
 
-fn render_item(out: &mut String, exported: &Exported, depth: usize) {
+fn write_item(out: &mut dyn Write, exported: &Exported, depth: usize) -> io::Result<()> {
     let atom = &exported.atom;
     let indent = "  ".repeat(depth.min(DEEPEST));
     let mark = if atom.status.is_over() { "x" } else { " " };
@@ -117,19 +100,15 @@ fn render_item(out: &mut String, exported: &Exported, depth: usize) {
     if !blockers.is_empty() {
         facts.push(format!("after {}", blockers.join(", ")));
     }
-    out.push_str(&format!(
-        "{indent}- [{mark}] {} ({})\n",
-        plain_text(&atom.title),
-        facts.join(", ")
-    ));
+    writeln!(out, "{indent}- [{mark}] {} ({})", plain_text(&atom.title), facts.join(", "))?;
     for line in atom.description.trim_end().lines() {
         let line: String = line
             .chars()
             .map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c })
             .collect();
-        out.push_str(format!("{indent}  {line}").trim_end());
-        out.push('\n');
+        writeln!(out, "{}", format!("{indent}  {line}").trim_end())?;
     }
+    Ok(())
 }
 
 /// A text in a line of Markdown: no control characters, no tags.

@@ -5,12 +5,15 @@
 //! field, the store's value stands, and a note says so.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::exchange::{Batch, Note, NoteKind, Notes, Progress, Record, RecordBond, RecordComment};
+use crate::exchange::{
+    Batch, Note, NoteKind, Notes, Progress, Record, RecordBond, RecordComment, RecordFile, Tracker,
+};
 use crate::model::{self, Atom, BondKind, Comment, EventKind, Name, Run, Timestamp};
 use crate::store::{Store, Tx, alias, atom, comment, event, meta, run, search};
 use crate::{Ctx, Error, Result};
@@ -23,11 +26,13 @@ mod ids;
 mod options;
 mod push;
 mod steps;
+mod target;
 
-use identify::{Found, Lookup, identify_records};
+use identify::{Lookup, find_targets};
 pub use options::{ImportOptions, Theirs};
 pub use push::{PushField, plan_push};
 use steps::Steps;
+use target::{Planned, Target};
 
 /// The result of an import, or of a dry run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -46,37 +51,22 @@ pub struct Imported {
     pub notes: Vec<Note>,
 }
 
-/// A record with the matching state of the store.
-struct Planned {
-    record: Record,
-    atom_id: String,
-    /// The existing atom; `None` for a new atom.
-    before: Option<Atom>,
-    /// The state of the last import.
-    last: Option<alias::Imported>,
-    /// The resolved parent.
-    parent: Option<String>,
-    /// The bonds of the record that are possible.
-    bonds: Vec<edges::Ends>,
-    /// The file has all of the metadata: keys absent from the file are removed.
-    owns_metadata: bool,
-    /// The parent is as earlier imports told it, and as it is here.
-    keeps_parent: bool,
-}
-
-/// Imports a batch. `progress` receives the number of steps done and the total.
+/// Imports a batch, or a file whose records are read one at a time. `progress` receives the number
+/// of steps done and the total.
 ///
 /// # Errors
 ///
-/// If a session calls, a value is not legal, or the database cannot be written.
+/// If a session calls, a value is not legal, the file cannot be read again, or the database cannot
+/// be written.
 pub fn import(
     store: &mut Store,
     ctx: &Ctx<'_>,
-    batch: Batch,
+    records: impl Into<RecordFile>,
     options: &ImportOptions,
     progress: &mut Progress<'_>,
 ) -> Result<Imported> {
-    let work = |tx: &Tx<'_>| search::in_bulk(tx, || run_in(tx, ctx, batch, options, progress));
+    let file = records.into();
+    let work = |tx: &Tx<'_>| search::in_bulk(tx, || run_in(tx, ctx, file, options, progress));
     store.prepare_bulk()?;
     if options.dry_run { store.rehearse(work) } else { store.write(work) }
 }
@@ -84,25 +74,23 @@ pub fn import(
 fn run_in(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
-    batch: Batch,
+    file: RecordFile,
     options: &ImportOptions,
     progress: &mut Progress<'_>,
 ) -> Result<Imported> {
     let session = run::fence(tx, ctx)?;
+    let session = session.as_ref();
     let prefix = meta::get(tx, meta::PREFIX)?
         .ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
-    let Batch { tracker, source, records, bonds, comments, mut notes, lacks_relations, .. } = batch;
-    let mut steps = Steps::new(3 * records.len() + bonds.len() + comments.len(), progress);
-    let mut planned =
-        identify_records(tx, &prefix, tracker, &source, records, &mut notes, &mut steps)?;
-    let known: HashMap<String, usize> =
-        planned.iter().enumerate().map(|(at, p)| (p.record.id.clone(), at)).collect();
-    let lookup = Lookup { tx, source: &source, known: &known };
-    let changes = if lacks_relations {
-        edges::keep_edges(&mut planned);
+    let RecordFile { tracker, source, heads, index, bonds, mut notes, mut texts, .. } = file;
+    let mut steps = Steps::new(3 * heads.len() + bonds.len() + file.comments, progress);
+    let mut targets = find_targets(tx, &prefix, tracker, &source, &heads, &mut notes, &mut steps)?;
+    let lookup = Lookup { tx, source: &source, heads: &heads, index: &index };
+    let changes = if file.lacks_relations {
+        edges::keep_edges(tx, &mut targets)?;
         edges::Changes::default()
     } else {
-        edges::plan_edges(&lookup, &mut planned, bonds, &mut notes)?
+        edges::plan_edges(&lookup, &mut targets, bonds, &mut notes)?
     };
     let mut done = Imported {
         source: source.clone(),
@@ -115,58 +103,53 @@ fn run_in(
         comments_edited: 0,
         notes: Vec::new(),
     };
-    let mut touched = vec![false; planned.len()];
-    for (at, plan) in planned.iter().enumerate() {
+    let mut touched = vec![false; targets.len()];
+    for (at, target) in targets.iter_mut().enumerate() {
         steps.begin_step();
+        let record = texts.read_record(at, &heads[at]).map_err(cannot_read_again)?;
+        let plan = target.with_record(tx, &source, tracker, record)?;
         touched[at] = match &plan.before {
             None => {
-                create_atom(tx, ctx, session.as_ref(), &source, plan)?;
+                create_atom(tx, ctx, session, &source, &plan)?;
                 false
             }
-            Some(before) => {
-                update_atom(tx, ctx, session.as_ref(), before, plan, options, &mut notes)?
-            }
+            Some(before) => update_atom(tx, ctx, session, before, &plan, options, &mut notes)?,
         };
+        steps.begin_step();
+        remember_import(tx, &source, &plan, options)?;
     }
     // A parent may stand after its children.
-    for plan in planned.iter().filter(|plan| plan.before.is_none()) {
-        if let Some(parent) = &plan.parent {
-            atom::set_parent(tx, &plan.atom_id, parent)?;
-            bond_event(
-                tx,
-                ctx,
-                EventKind::BondAdded,
-                (parent, &plan.atom_id, BondKind::ParentChild),
-            )?;
+    for target in targets.iter().filter(|target| target.is_new) {
+        if let Some(parent) = &target.parent {
+            atom::set_parent(tx, &target.atom_id, parent)?;
+            let ends = (&**parent, &*target.atom_id, BondKind::ParentChild);
+            bond_event(tx, ctx, EventKind::BondAdded, ends)?;
         }
     }
-    for plan in &planned {
-        steps.begin_step();
-        remember_import(tx, &source, plan, options)?;
-    }
     edges::write_edges(tx, ctx, &changes, &mut done, &mut steps)?;
-    for (at, owner) in changes.changed_records() {
-        touched[at] |= owner;
+    for at in changes.changed_records() {
+        touched[at] = true;
     }
-    let mut writer = comments::Writer::new(&lookup, &planned, session.as_ref());
-    for said in comments {
+    let mut writer = comments::Writer::new(&lookup, &targets, session);
+    texts.each_comment(cannot_read_again, |said| {
         steps.begin_step();
-        let at = known.get(&said.atom).copied();
+        let at = index.get(said.atom.as_str()).copied();
         match writer.write_comment(ctx, said, &mut notes)? {
             comments::Written::Added => done.comments_added += 1,
             comments::Written::Edited => done.comments_edited += 1,
-            comments::Written::Nothing => continue,
+            comments::Written::Nothing => return Ok(()),
         }
         at.into_iter().for_each(|at| touched[at] = true);
-    }
+        Ok(())
+    })?;
     if !options.is_partial {
-        note_missing(tx, &source, &known, options, &mut notes)?;
+        note_missing(tx, &source, &index, options, &mut notes)?;
     }
-    for (plan, touched) in planned.iter().zip(touched) {
-        match (&plan.before, touched) {
-            (None, _) => done.created += 1,
-            (Some(_), true) => done.updated += 1,
-            (Some(_), false) => done.unchanged += 1,
+    for (target, touched) in targets.iter().zip(touched) {
+        match (target.is_new, touched) {
+            (true, _) => done.created += 1,
+            (false, true) => done.updated += 1,
+            (false, false) => done.unchanged += 1,
         }
     }
     steps.finish_steps();
@@ -182,23 +165,26 @@ fn run_in(
     Ok(done)
 }
 
+fn cannot_read_again(source: std::io::Error) -> Error {
+    Error::Io { doing: "read again", path: "the file of the import".into(), source }
+}
+
 /// Notes atoms of an earlier import that are missing in the file.
 fn note_missing(
     tx: &Tx<'_>,
     source: &str,
-    known: &HashMap<String, usize>,
+    known: &HashMap<Arc<str>, usize>,
     options: &ImportOptions,
     notes: &mut Notes,
 ) -> Result<()> {
     let is_expected =
         |alias: &str| options.scope.as_deref().is_none_or(|scope| alias.starts_with(scope));
-    for (alias, atom_id) in alias::imported_names(tx, source)? {
-        if !known.contains_key(&alias) && is_expected(&alias) {
+    alias::each_imported_name(tx, source, |alias, atom_id| {
+        if !known.contains_key(alias) && is_expected(alias) {
             let what = "an issue of an earlier import is not in this file; its atom stays";
             notes.add(NoteKind::Remark, what, &format!("{alias} ({atom_id})"));
         }
-    }
-    Ok(())
+    })
 }
 
 fn create_atom(

@@ -98,7 +98,7 @@ pub use doctor::{Finding, doctor, rebuild_derived};
 pub use empty_runs::count_empty_run;
 pub use expect::expect_unchanged;
 pub use explain::{Explanation, explain};
-pub use export::export;
+pub use export::{export, export_tree};
 pub use finished_epics::{finished_among, finished_epics, set_epic_autoclose};
 pub use history::{history, history_each, history_id, list_events};
 pub use import::{ImportOptions, Imported, PushField, Theirs, import, plan_push};

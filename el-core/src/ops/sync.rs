@@ -24,10 +24,11 @@ pub struct SyncState {
 pub fn sync_state(store: &Store, source: &str, name: &str) -> Result<SyncState> {
     store.read(|tx| {
         let until = meta::get(tx, &key(name))?.and_then(|text| text.parse().ok());
-        Ok(SyncState {
-            known: alias::imported_names(tx, source)?.into_iter().collect(),
-            until: until.map(Timestamp::from_micros),
-        })
+        let mut known = BTreeMap::new();
+        alias::each_imported_name(tx, source, |alias, atom_id| {
+            known.insert(alias.to_owned(), atom_id.to_owned());
+        })?;
+        Ok(SyncState { known, until: until.map(Timestamp::from_micros) })
     })
 }
 

@@ -48,14 +48,23 @@ pub(crate) fn put_import(
     Ok(())
 }
 
-/// Returns all names that were imported from the source, with atoms.
-pub(crate) fn imported_names(tx: &Tx<'_>, source: &str) -> Result<Vec<(String, String)>> {
+/// Passes every name that was imported from the source to `each`, with the atom.
+pub(crate) fn each_imported_name(
+    tx: &Tx<'_>,
+    source: &str,
+    mut each: impl FnMut(&str, &str),
+) -> Result<()> {
     let sql = "SELECT alias, atom_id FROM aliases
                WHERE source = ?1 AND imported IS NOT NULL ORDER BY alias";
     let mut statement = tx.prepare_cached(sql).doing("read names")?;
-    let rows =
-        statement.query_map([source], |row| Ok((row.get(0)?, row.get(1)?))).doing("read names")?;
-    rows.collect::<engine::Result<_>>().doing("read names")
+    let rows = statement
+        .query_map([source], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))
+        .doing("read names")?;
+    for row in rows {
+        let (alias, atom_id) = row.doing("read names")?;
+        each(&alias, &atom_id);
+    }
+    Ok(())
 }
 
 /// Adds a name, unless another atom has the name.

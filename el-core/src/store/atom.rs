@@ -326,6 +326,13 @@ pub(crate) fn parent_of(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
         .map(Option::flatten)
 }
 
+/// When an atom was made.
+pub(crate) fn created_at(tx: &Tx<'_>, id: &str) -> Result<Option<Timestamp>> {
+    let sql = "SELECT created_at FROM atoms WHERE id = ?1";
+    let row = tx.prepare_cached(sql).and_then(|mut s| s.query_row([id], |r| r.get(0)).optional());
+    Ok(row.doing("read when an atom was made")?.map(Timestamp::from_micros))
+}
+
 /// Returns the ids of all abstract atoms. An abstract atom is over only when all descendants are.
 pub(crate) fn abstract_ids(tx: &Tx<'_>) -> Result<HashSet<String>> {
     let mut statement = tx
@@ -376,11 +383,10 @@ pub(crate) fn delete(tx: &Tx<'_>, id: &str) -> Result<()> {
 
 /// Since when failed attempts count.
 pub(crate) fn fresh_since(tx: &Tx<'_>, id: &str) -> Result<Timestamp> {
-    let micros: Option<i64> = tx
-        .prepare_cached("SELECT fresh_since FROM atoms WHERE id = ?1")
+    tx.prepare_cached("SELECT fresh_since FROM atoms WHERE id = ?1")
         .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
-        .doing("read the first attempt that counts")?;
-    Ok(Timestamp::from_micros(micros.unwrap_or(0)))
+        .doing("read the first attempt that counts")
+        .map(|micros: Option<i64>| Timestamp::from_micros(micros.unwrap_or(0)))
 }
 
 /// The ids of the direct children.

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Slot;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek};
 
 use super::key::Key;
+use crate::exchange::line_file::{LineFile, Span as Place};
 
-/// The position of a line in the file.
+/// The last line with a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
-    offset: u64,
-    length: usize,
+    place: Place,
     /// When the record was created, in microseconds.
     pub(super) created: Option<i64>,
 }
@@ -45,9 +45,7 @@ impl Entry {
 /// A file with an index of lines by key.
 #[derive(Debug)]
 pub(super) struct Index<R> {
-    file: BufReader<R>,
-    position: u64,
-    line: Vec<u8>,
+    file: LineFile<R>,
     /// By [`Key::stable_hash`]. The last of several lines with the same key counts.
     pub(super) spans: HashMap<u128, Span>,
     /// In the order of the file; the first of several lines with the same key counts.
@@ -56,59 +54,34 @@ pub(super) struct Index<R> {
 
 impl<R: Read + Seek> Index<R> {
     pub(super) fn index_lines(file: R) -> io::Result<Index<R>> {
-        let mut index = Index {
-            file: BufReader::with_capacity(1 << 16, file),
-            position: 0,
-            line: Vec::new(),
-            spans: HashMap::new(),
-            entries: Vec::new(),
-        };
-        loop {
-            let offset = index.position;
-            index.line.clear();
-            let read = index.file.read_until(b'\n', &mut index.line)?;
-            if read == 0 {
-                return Ok(index);
+        let mut file = LineFile::new(file, 0);
+        let (mut spans, mut entries) = (HashMap::new(), Vec::new());
+        while let Some((place, line)) = file.next_line()? {
+            let line = as_utf8(line)?.trim_end();
+            if line.is_empty() {
+                continue;
             }
-            index.position += read as u64;
-            index.add_line(offset)?;
-        }
-    }
-
-    /// Adds the line that was just read.
-    fn add_line(&mut self, offset: u64) -> io::Result<()> {
-        let line = as_utf8(&self.line)?.trim_end();
-        if line.is_empty() {
-            return Ok(());
-        }
-        let (key, created) = Key::from_line(line);
-        let hash = key.stable_hash();
-        let span = Span { offset, length: line.len(), created };
-        match self.spans.entry(hash) {
-            Slot::Occupied(mut slot) => {
-                slot.insert(span);
-            }
-            Slot::Vacant(slot) => {
-                slot.insert(span);
-                let created = created.unwrap_or_default();
-                self.entries.push(Entry { key, hash, at: 0, atom_created: 0, created });
+            let (key, created) = Key::from_line(line);
+            let hash = key.stable_hash();
+            let span = Span { place: place.cut_to(line.len()), created };
+            match spans.entry(hash) {
+                Slot::Occupied(mut slot) => {
+                    slot.insert(span);
+                }
+                Slot::Vacant(slot) => {
+                    slot.insert(span);
+                    let created = created.unwrap_or_default();
+                    entries.push(Entry { key, hash, at: 0, atom_created: 0, created });
+                }
             }
         }
-        Ok(())
+        Ok(Index { file, spans, entries })
     }
 
     /// Reads the line with the key again.
     pub(super) fn read_line(&mut self, hash: u128) -> io::Result<Option<&str>> {
-        let Some(&Span { offset, length, .. }) = self.spans.get(&hash) else { return Ok(None) };
-        // Lines come mostly in the file's own order: a short way forward stays in the buffer.
-        match i64::try_from(offset).ok().zip(i64::try_from(self.position).ok()) {
-            Some((to, from)) => self.file.seek_relative(to - from)?,
-            None => drop(self.file.seek(SeekFrom::Start(offset))?),
-        }
-        self.line.resize(length, 0);
-        self.file.read_exact(&mut self.line)?;
-        self.position = offset + length as u64;
-        as_utf8(&self.line).map(Some)
+        let Some(span) = self.spans.get(&hash) else { return Ok(None) };
+        as_utf8(self.file.read_at(span.place)?).map(Some)
     }
 }
 

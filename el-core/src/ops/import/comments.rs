@@ -15,7 +15,7 @@ pub(super) enum Written {
 /// Adds new comments, and edits comments with a changed text.
 pub(super) struct Writer<'a> {
     lookup: &'a Lookup<'a>,
-    planned: &'a [Planned],
+    targets: &'a [Target],
     /// A file neither changes a comment on behalf of a session, nor lets it speak for others.
     session: Option<&'a Run>,
     written: HashSet<String>,
@@ -24,10 +24,10 @@ pub(super) struct Writer<'a> {
 impl<'a> Writer<'a> {
     pub(super) fn new(
         lookup: &'a Lookup<'a>,
-        planned: &'a [Planned],
+        targets: &'a [Target],
         session: Option<&'a Run>,
     ) -> Self {
-        Writer { lookup, planned, session, written: HashSet::new() }
+        Writer { lookup, targets, session, written: HashSet::new() }
     }
 
     pub(super) fn write_comment(
@@ -37,23 +37,15 @@ impl<'a> Writer<'a> {
         notes: &mut Notes,
     ) -> Result<Written> {
         let tx = self.lookup.tx;
-        let parent_id = match self.lookup.find_atom(&said.atom)? {
-            Found::Record(at) => self.planned[at].atom_id.clone(),
-            Found::Atom(id) => id,
-            Found::Nothing => {
-                let place = format!("line {} ({})", said.line, said.atom);
-                notes.add(
-                    NoteKind::LeftOut,
-                    "a comment on an atom that is not in the file",
-                    &place,
-                );
-                return Ok(Written::Nothing);
-            }
+        let Some(parent_id) = self.lookup.find_id(self.targets, &said.atom)? else {
+            let place = format!("line {} ({})", said.line, said.atom);
+            notes.add(NoteKind::LeftOut, "a comment on an atom that is not in the file", &place);
+            return Ok(Written::Nothing);
         };
         let made = Comment {
             record_type: Comment::RECORD_TYPE,
             id: self.comment_id(&said),
-            parent_id,
+            parent_id: parent_id.to_string(),
             author: self.session.map_or(said.author, |_| ctx.actor.to_owned()),
             content: said.content,
             run_id: self.session.map_or(said.run_id, |run| Some(run.id.clone())),

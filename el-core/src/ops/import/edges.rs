@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
-
 use super::*;
 use crate::store::bond;
 
@@ -14,8 +12,8 @@ use cycles::leave_cycles_out;
 /// A bond between two atoms here.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Ends {
-    pub(super) source: String,
-    pub(super) target: String,
+    pub(super) source: Arc<str>,
+    pub(super) target: Arc<str>,
     pub(super) kind: BondKind,
 }
 
@@ -34,42 +32,51 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Returns the records with changed bonds.
-    pub(super) fn changed_records(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
-        self.add
-            .iter()
-            .filter_map(|(owner, ..)| *owner)
-            .chain(self.remove.iter().map(|(owner, _)| *owner))
-            .map(|at| (at, true))
+    pub(super) fn changed_records(&self) -> impl Iterator<Item = usize> + '_ {
+        let added = self.add.iter().filter_map(|(owner, ..)| *owner);
+        added.chain(self.remove.iter().map(|(owner, _)| *owner))
     }
 }
 
 /// Leaves parents and bonds as they are, and as earlier imports told them.
-pub(super) fn keep_edges(planned: &mut [Planned]) {
-    for plan in planned {
-        plan.bonds = last_told(plan);
-        plan.keeps_parent = true;
-        plan.parent = plan.before.as_ref().and_then(|before| before.parent_id.clone());
+pub(super) fn keep_edges(tx: &Tx<'_>, targets: &mut [Target]) -> Result<()> {
+    for target in targets {
+        target.bonds = last_told(target);
+        target.keeps_parent = true;
+        target.parent = parent_here(tx, target)?;
     }
+    Ok(())
+}
+
+/// Returns the parent that an atom has before the import.
+fn parent_here(tx: &Tx<'_>, target: &Target) -> Result<Option<Arc<str>>> {
+    if target.is_new {
+        return Ok(None);
+    }
+    Ok(atom::parent_of(tx, &target.atom_id)?.map(Into::into))
 }
 
 /// Resolves the ends of every bond and parent, and leaves out impossible edges.
 pub(super) fn plan_edges(
     lookup: &Lookup<'_>,
-    planned: &mut [Planned],
+    targets: &mut [Target],
     bonds: Vec<RecordBond>,
     notes: &mut Notes,
 ) -> Result<Changes> {
-    find_parents(lookup, planned, notes)?;
-    let mut new = find_bonds(lookup, planned, bonds, notes)?;
+    find_parents(lookup, targets, notes)?;
+    let mut new = find_bonds(lookup, targets, bonds, notes)?;
     let present: HashSet<Ends> = bond::list_all(lookup.tx)?
         .into_iter()
-        .map(|b| Ends { source: b.source_id, target: b.target_id, kind: b.dependency_type })
+        .map(|b| Ends {
+            source: b.source_id.into(),
+            target: b.target_id.into(),
+            kind: b.dependency_type,
+        })
         .collect();
-    let remove = removed_bonds(planned, &new, &present);
-    new.retain(|bond| !present.contains(&bond.ends) && !was_removed_here(planned, bond));
-    let parents = parents_to_be(lookup.tx, planned)?;
-    let epics = atom::abstract_ids(lookup.tx)?;
-    leave_cycles_out(planned, &mut new, &present, &remove, &parents, epics, notes);
+    let remove = removed_bonds(targets, &new, &present);
+    new.retain(|bond| !present.contains(&bond.ends) && !was_removed_here(targets, bond));
+    let parents = parents_to_be(lookup.tx, targets)?;
+    leave_cycles_out(lookup, targets, &mut new, &present, &remove, &parents, notes)?;
     let add = new.into_iter().map(|bond| (bond.owner, bond.ends, bond.created_at)).collect();
     Ok(Changes { add, remove })
 }
@@ -83,51 +90,36 @@ pub(super) struct NewBond {
     pub(super) told: RecordBond,
 }
 
-fn find_parents(lookup: &Lookup<'_>, planned: &mut [Planned], notes: &mut Notes) -> Result<()> {
-    for at in 0..planned.len() {
-        let Some(parent) = planned[at].record.parent.clone() else { continue };
-        planned[at].parent = match lookup.find_atom(&parent)? {
-            Found::Record(other) => Some(planned[other].atom_id.clone()),
-            Found::Atom(id) => Some(id),
-            Found::Nothing => {
-                let own = planned[at].record.id.clone();
-                leave_out(
-                    &mut planned[at],
-                    (&parent, &own, BondKind::ParentChild),
-                    "whose other end is nowhere",
-                    notes,
-                );
-                None
-            }
-        };
+fn find_parents(lookup: &Lookup<'_>, targets: &mut [Target], notes: &mut Notes) -> Result<()> {
+    for (at, head) in lookup.heads.iter().enumerate() {
+        let Some(parent) = head.parent.as_deref() else { continue };
+        targets[at].parent = lookup.find_id(targets, parent)?;
+        if targets[at].parent.is_none() {
+            let ends = (parent, &*head.id, BondKind::ParentChild);
+            leave_out(&mut targets[at], head.line, ends, "whose other end is nowhere", notes);
+        }
     }
     Ok(())
 }
 
 fn find_bonds(
     lookup: &Lookup<'_>,
-    planned: &mut [Planned],
+    targets: &mut [Target],
     bonds: Vec<RecordBond>,
     notes: &mut Notes,
 ) -> Result<Vec<NewBond>> {
     let mut new = Vec::with_capacity(bonds.len());
     let mut seen = HashSet::new();
     for told in bonds {
-        let owner = lookup.known.get(&told.owner).copied();
-        let end = |id: &str| -> Result<Option<String>> {
-            Ok(match lookup.find_atom(id)? {
-                Found::Record(at) => Some(planned[at].atom_id.clone()),
-                Found::Atom(id) => Some(id),
-                Found::Nothing => None,
-            })
-        };
-        let why = match (end(&told.source)?, end(&told.target)?) {
+        let owner = lookup.index.get(told.owner.as_str()).copied();
+        let source = lookup.find_id(targets, &told.source)?;
+        let why = match (source, lookup.find_id(targets, &told.target)?) {
             (Some(source), Some(target)) if source == target => "of an atom with itself",
             (Some(source), Some(target)) => {
                 let ends = Ends { source, target, kind: told.kind };
                 if seen.insert(ends.clone()) {
                     if let Some(owner) = owner {
-                        planned[owner].bonds.push(ends.clone());
+                        targets[owner].bonds.push(ends.clone());
                     }
                     new.push(NewBond { owner, ends, created_at: told.created_at, told });
                 }
@@ -135,89 +127,92 @@ fn find_bonds(
             }
             _ => "whose other end is nowhere",
         };
-        match owner {
-            Some(owner) => {
-                leave_out(&mut planned[owner], (&told.source, &told.target, told.kind), why, notes)
-            }
-            None => notes.add(
-                NoteKind::LeftOut,
-                format!("a bond '{}' {why}", told.kind),
-                &format!("line {}", told.line),
-            ),
-        }
+        leave_bond_out(lookup, targets, owner, &told, why, notes);
     }
     Ok(new)
 }
 
-/// Notes an impossible bond, and keeps the bond in the metadata of the record.
+/// Notes an impossible bond, and keeps the bond for the metadata of the record that named it.
+pub(super) fn leave_bond_out(
+    lookup: &Lookup<'_>,
+    targets: &mut [Target],
+    owner: Option<usize>,
+    told: &RecordBond,
+    why: &str,
+    notes: &mut Notes,
+) {
+    let Some(owner) = owner else {
+        let what = format!("a bond '{}' {why}", told.kind);
+        return notes.add(NoteKind::LeftOut, what, &format!("line {}", told.line));
+    };
+    let ends = (&*told.source, &*told.target, told.kind);
+    leave_out(&mut targets[owner], lookup.heads[owner].line, ends, why, notes);
+}
+
+/// Notes an impossible edge, and keeps the edge for the metadata of the record.
 pub(super) fn leave_out(
-    plan: &mut Planned,
+    owner: &mut Target,
+    line: usize,
     (source, target, kind): (&str, &str, BondKind),
     why: &str,
     notes: &mut Notes,
 ) {
-    let place = format!("line {} ({source} → {target})", plan.record.line);
+    let place = format!("line {line} ({source} → {target})");
     notes.add(NoteKind::LeftOut, format!("a bond '{kind}' {why}"), &place);
-    let kept = plan.record.metadata.entry("source").or_insert_with(|| Value::Object(Map::new()));
-    if let Some(kept) = kept.as_object_mut() {
-        let list = kept.entry("left_out").or_insert_with(|| Value::Array(Vec::new()));
-        if let Some(list) = list.as_array_mut() {
-            list.push(json!({ "source_id": source, "target_id": target, "dependency_type": kind }));
-        }
-    }
+    owner
+        .left_out
+        .push(json!({ "source_id": source, "target_id": target, "dependency_type": kind }));
 }
 
 /// Returns the bonds of the last import.
-fn last_told(plan: &Planned) -> Vec<Ends> {
-    let text = plan.last.as_ref().and_then(|last| last.bonds.as_deref());
+fn last_told(target: &Target) -> Vec<Ends> {
+    let text = target.last_bonds.as_deref();
     let words: Vec<[String; 3]> =
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     words
         .into_iter()
         .filter_map(|[source, target, kind]| {
-            Some(Ends { source, target, kind: kind.parse().ok()? })
+            Some(Ends { source: source.into(), target: target.into(), kind: kind.parse().ok()? })
         })
         .collect()
 }
 
 /// Bonds that the last import brought and the file has no more.
 fn removed_bonds(
-    planned: &[Planned],
+    targets: &[Target],
     new: &[NewBond],
     present: &HashSet<Ends>,
 ) -> Vec<(usize, Ends)> {
     let told: HashSet<&Ends> = new.iter().map(|bond| &bond.ends).collect();
-    let gone = |(at, plan): (usize, &Planned)| {
-        let gone = last_told(plan)
+    let mut gone = Vec::new();
+    for (at, target) in targets.iter().enumerate().filter(|(_, target)| target.has_last) {
+        let missing = last_told(target)
             .into_iter()
             .filter(|ends| !told.contains(ends) && present.contains(ends));
-        gone.map(move |ends| (at, ends)).collect::<Vec<_>>()
-    };
-    planned.iter().enumerate().filter(|(_, plan)| plan.last.is_some()).flat_map(gone).collect()
+        gone.extend(missing.map(|ends| (at, ends)));
+    }
+    gone
 }
 
 /// Returns true if the last import brought the bond and a person removed the bond since. The
 /// removal stands.
-fn was_removed_here(planned: &[Planned], bond: &NewBond) -> bool {
-    bond.owner.is_some_and(|at| {
-        planned[at].last.is_some() && last_told(&planned[at]).contains(&bond.ends)
-    })
+fn was_removed_here(targets: &[Target], bond: &NewBond) -> bool {
+    bond.owner.is_some_and(|at| last_told(&targets[at]).contains(&bond.ends))
 }
 
-/// Returns the parent of every atom after the import, with the record that changes the parent.
-fn parents_to_be(
-    tx: &Tx<'_>,
-    planned: &[Planned],
-) -> Result<HashMap<String, (String, Option<usize>)>> {
-    let mut parents: HashMap<String, (String, Option<usize>)> = atom::all_parents(tx)?
+/// The parent of every atom after the import, with the record that changes the parent.
+pub(super) type Parents = HashMap<Arc<str>, (Arc<str>, Option<usize>)>;
+
+fn parents_to_be(tx: &Tx<'_>, targets: &[Target]) -> Result<Parents> {
+    let mut parents: Parents = atom::all_parents(tx)?
         .into_iter()
-        .filter_map(|(id, parent)| Some((id, (parent?, None))))
+        .filter_map(|(id, parent)| Some((id.into(), (parent?.into(), None))))
         .collect();
-    for (at, plan) in planned.iter().enumerate() {
-        let Some(parent) = &plan.parent else { continue };
-        let is_there = parents.get(&plan.atom_id).is_some_and(|(there, _)| there == parent);
+    for (at, target) in targets.iter().enumerate() {
+        let Some(parent) = &target.parent else { continue };
+        let is_there = parents.get(&target.atom_id).is_some_and(|(there, _)| there == parent);
         if !is_there {
-            parents.insert(plan.atom_id.clone(), (parent.clone(), Some(at)));
+            parents.insert(target.atom_id.clone(), (parent.clone(), Some(at)));
         }
     }
     Ok(parents)

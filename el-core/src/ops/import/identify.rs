@@ -1,10 +1,12 @@
 //! Which atom each record of a file is.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::steps::Steps;
-use super::{Planned, ids};
-use crate::exchange::{NoteKind, Notes, Record, Tracker};
+use super::{Target, ids};
+use crate::exchange::{NoteKind, Notes, RecordHead, Tracker};
+use crate::model::Timestamp;
 use crate::store::{Tx, alias, atom};
 use crate::{Error, Result};
 
@@ -12,7 +14,8 @@ use crate::{Error, Result};
 pub(super) struct Lookup<'a> {
     pub(super) tx: &'a Tx<'a>,
     pub(super) source: &'a str,
-    pub(super) known: &'a HashMap<String, usize>,
+    pub(super) heads: &'a [RecordHead],
+    pub(super) index: &'a HashMap<Arc<str>, usize>,
 }
 
 /// Where an id of the file leads.
@@ -25,9 +28,18 @@ pub(super) enum Found {
 }
 
 impl Lookup<'_> {
+    /// Returns the id here of an atom that the file names.
+    pub(super) fn find_id(&self, targets: &[Target], id: &str) -> Result<Option<Arc<str>>> {
+        Ok(match self.find_atom(id)? {
+            Found::Record(at) => Some(targets[at].atom_id.clone()),
+            Found::Atom(id) => Some(id.into()),
+            Found::Nothing => None,
+        })
+    }
+
     /// Whole ids and whole names only: a beginning that happens to fit is another atom.
     pub(super) fn find_atom(&self, id: &str) -> Result<Found> {
-        if let Some(at) = self.known.get(id) {
+        if let Some(at) = self.index.get(id) {
             return Ok(Found::Record(*at));
         }
         if let Some(imported) = alias::find(self.tx, self.source, id)? {
@@ -42,66 +54,71 @@ impl Lookup<'_> {
 }
 
 /// Finds or makes the id of each record.
-pub(super) fn identify_records(
+pub(super) fn find_targets(
     tx: &Tx<'_>,
     prefix: &str,
     tracker: Tracker,
     source: &str,
-    records: Vec<Record>,
+    heads: &[RecordHead],
     notes: &mut Notes,
     steps: &mut Steps<'_, '_>,
-) -> Result<Vec<Planned>> {
+) -> Result<Vec<Target>> {
     let mut ids = ids::Pool::default();
-    let mut planned = Vec::with_capacity(records.len());
-    for record in records {
+    let mut targets = Vec::with_capacity(heads.len());
+    for head in heads {
         steps.begin_step();
-        let last = alias::find(tx, source, &record.id)?;
-        let mut before = last.as_ref().map(|last| atom::get(tx, &last.atom_id)).transpose()?;
-        if let Some(other) = before
-            .as_ref()
-            .filter(|before| record.created_at.is_some_and(|at| at != before.created_at))
-        {
-            return Err(Error::conflict(
-                "other_project",
-                format!(
-                    "{} was imported before as {}, from another project: that one was made at {}; \
-                     give this project's ids a name of their own with --as",
-                    record.id, other.id, other.created_at
-                ),
-            ));
-        }
-        if tracker == Tracker::El && last.is_none() {
+        let last = alias::find(tx, source, &head.id)?;
+        let is_same = |made| head.created_at.is_none_or(|at| at == made);
+        let known = match &last {
+            Some(last) => {
+                let made = atom::created_at(tx, &last.atom_id)?
+                    .ok_or_else(|| Error::not_found("atom", &last.atom_id))?;
+                if !is_same(made) {
+                    return Err(other_project(&head.id, &last.atom_id, made));
+                }
+                Some(last.atom_id.as_str())
+            }
             // Ids of `el` are the same everywhere. The creation time tells apart two atoms that
             // share an id by chance.
-            before = atom::find(tx, &record.id)?
-                .filter(|found| record.created_at.is_none_or(|at| at == found.created_at));
-        }
-        let atom_id = match &before {
-            Some(before) => before.id.clone(),
-            None if tracker == Tracker::El && ids.take_id(tx, &record.id)? => record.id.clone(),
+            None if tracker == Tracker::El => {
+                atom::created_at(tx, &head.id)?.filter(|made| is_same(*made)).map(|_| &*head.id)
+            }
+            None => None,
+        };
+        let atom_id: Arc<str> = match known {
+            Some(known) => known.into(),
+            None if tracker == Tracker::El && ids.take_id(tx, &head.id)? => head.id.clone(),
             None => {
-                let id = ids.fresh_id(tx, prefix)?;
                 if tracker == Tracker::El {
-                    let place = format!("line {} ({})", record.line, record.id);
-                    notes.add(
-                        NoteKind::Approximated,
-                        "an id that another atom has here became a new one; the old one is a name",
-                        &place,
-                    );
+                    let place = format!("line {} ({})", head.line, head.id);
+                    let what =
+                        "an id that another atom has here became a new one; the old one is a name";
+                    notes.add(NoteKind::Approximated, what, &place);
                 }
-                id
+                ids.fresh_id(tx, prefix)?.into()
             }
         };
-        planned.push(Planned {
-            record,
+        targets.push(Target {
             atom_id,
-            before,
-            last,
+            is_new: known.is_none(),
             parent: None,
             bonds: Vec::new(),
-            owns_metadata: tracker == Tracker::El,
+            has_last: last.is_some(),
+            last_bonds: last.and_then(|last| last.bonds).map(Into::into),
+            left_out: Vec::new(),
             keeps_parent: false,
+            keeps_type: false,
         });
     }
-    Ok(planned)
+    Ok(targets)
+}
+
+fn other_project(id: &str, atom: &str, made: Timestamp) -> Error {
+    Error::conflict(
+        "other_project",
+        format!(
+            "{id} was imported before as {atom}, from another project: that one was made at \
+             {made}; give this project's ids a name of their own with --as"
+        ),
+    )
 }

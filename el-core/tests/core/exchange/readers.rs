@@ -1,7 +1,7 @@
 //! The formats of others, in samples that were written for these tests after the shapes of real
 //! files.
 
-use el_core::exchange::{self, NoteKind, Tracker, detect_tracker};
+use el_core::exchange::{self, Input, NoteKind, Tracker};
 use el_core::model::{IssueType, Status};
 use el_core::ops;
 use proptest::prelude::*;
@@ -13,6 +13,10 @@ const ELUENT: &str = include_str!("../../../../tests/data/import/eluent.jsonl");
 const GITHUB: &str = include_str!("../../../../tests/data/import/github.json");
 const PLAN: &str = include_str!("../../../../tests/data/import/plan.md");
 
+fn tracker_of(text: &str) -> Option<Tracker> {
+    exchange::detect_tracker(&mut Input::from_bytes(text.as_bytes())).unwrap()
+}
+
 #[test]
 fn each_sample_is_recognised() {
     for (text, want) in [
@@ -21,7 +25,7 @@ fn each_sample_is_recognised() {
         (GITHUB, Tracker::Github),
         (PLAN, Tracker::Markdown),
     ] {
-        assert_eq!(detect_tracker(text.as_bytes()), Some(want));
+        assert_eq!(tracker_of(text), Some(want));
     }
 }
 
@@ -140,7 +144,7 @@ proptest! {
             let batch = exchange::read_records(text.as_bytes(), *tracker, "x", &mut |_, _| {});
             prop_assert!(batch.bad.iter().all(|bad| bad.line > 0 && !bad.message.is_empty()));
         }
-        let _ = detect_tracker(text.as_bytes());
+        let _ = tracker_of(&text);
     }
 
     /// Whatever a field holds, the record goes in, and nothing of it is lost without a word.

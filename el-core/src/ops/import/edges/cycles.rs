@@ -1,12 +1,15 @@
 //! Edges of an import that would make an atom wait for itself. All edges are searched together.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use super::{Ends, NewBond, leave_out};
-use crate::exchange::{NoteKind, Notes};
+use super::{Ends, Lookup, NewBond, Parents, leave_bond_out, leave_out, parent_here};
+use crate::Result;
+use crate::exchange::{NoteKind, Notes, RecordHead};
 use crate::model::BondKind;
-use crate::ops::import::Planned;
+use crate::ops::import::Target;
 use crate::rules::waits::{self, Edge, Wait};
+use crate::store::atom;
 
 const CYCLE: &str = "that would make an atom wait for itself";
 
@@ -23,7 +26,7 @@ enum EdgeOwner {
 struct WaitGraph {
     epics: HashSet<String>,
     /// A number for each atom with an edge.
-    numbers: HashMap<String, usize>,
+    numbers: HashMap<Arc<str>, usize>,
     held: Vec<Edge>,
     new: Vec<Edge>,
     /// By position in `new`.
@@ -33,8 +36,14 @@ struct WaitGraph {
 impl WaitGraph {
     /// Adds an edge; `owner` is `None` for an edge that exists. A bond that holds nothing is no
     /// edge.
-    fn add(&mut self, source: &str, target: &str, kind: BondKind, owner: Option<EdgeOwner>) {
-        let Some(wait) = Wait::of_bond(kind, self.epics.contains(source)) else { return };
+    fn add(
+        &mut self,
+        source: &Arc<str>,
+        target: &Arc<str>,
+        kind: BondKind,
+        owner: Option<EdgeOwner>,
+    ) {
+        let Some(wait) = Wait::of_bond(kind, self.epics.contains(&**source)) else { return };
         let edge = Edge { source: self.number(source), target: self.number(target), wait };
         match owner {
             None => self.held.push(edge),
@@ -45,12 +54,12 @@ impl WaitGraph {
         }
     }
 
-    fn number(&mut self, id: &str) -> usize {
+    fn number(&mut self, id: &Arc<str>) -> usize {
         if let Some(number) = self.numbers.get(id) {
             return *number;
         }
         let next = self.numbers.len();
-        self.numbers.insert(id.to_owned(), next);
+        self.numbers.insert(id.clone(), next);
         next
     }
 
@@ -63,24 +72,30 @@ impl WaitGraph {
 
 /// Leaves out edges that would make an atom wait for itself.
 pub(super) fn leave_cycles_out(
-    planned: &mut [Planned],
+    lookup: &Lookup<'_>,
+    targets: &mut [Target],
     new: &mut Vec<NewBond>,
     present: &HashSet<Ends>,
     remove: &[(usize, Ends)],
-    parents: &HashMap<String, (String, Option<usize>)>,
-    epics: HashSet<String>,
+    parents: &Parents,
     notes: &mut Notes,
-) {
+) -> Result<()> {
     let gone: HashSet<&Ends> = remove.iter().map(|(_, ends)| ends).collect();
     let stays = present.iter().filter(|ends| !gone.contains(ends));
-    let graph = wait_graph(planned, new, stays, parents, epics);
+    let epics = atom::abstract_ids(lookup.tx)?;
+    let graph = wait_graph(lookup.heads, targets, new, stays, parents, epics);
     let mut refused_bonds = HashSet::new();
     for owner in graph.refused() {
         match owner {
-            EdgeOwner::Parent(at) => refuse_parent(&mut planned[at], notes),
-            EdgeOwner::Epic(at) => refuse_epic(&mut planned[at], notes),
+            EdgeOwner::Parent(at) => refuse_parent(lookup, at, &mut targets[at], notes)?,
+            EdgeOwner::Epic(at) => {
+                targets[at].keeps_type = true;
+                let head = &lookup.heads[at];
+                let place = format!("line {} ({})", head.line, head.id);
+                notes.add(NoteKind::LeftOut, format!("a type 'epic' {CYCLE}"), &place);
+            }
             EdgeOwner::Bond(at) => {
-                refuse_bond(planned, &new[at], notes);
+                refuse_bond(lookup, targets, &new[at], notes);
                 refused_bonds.insert(at);
             }
         }
@@ -90,25 +105,27 @@ pub(super) fn leave_cycles_out(
         at += 1;
         !refused_bonds.contains(&(at - 1))
     });
+    Ok(())
 }
 
 /// Collects the edges. Families come first, so that a contradicting bond gives way; then the order
 /// is that of the file, so that the result is always the same.
 fn wait_graph<'a>(
-    planned: &[Planned],
+    heads: &[RecordHead],
+    targets: &[Target],
     new: &[NewBond],
     stays: impl Iterator<Item = &'a Ends>,
-    parents: &HashMap<String, (String, Option<usize>)>,
+    parents: &Parents,
     mut epics: HashSet<String>,
 ) -> WaitGraph {
     // A new epic waits for all contents, so the bonds of a new epic are checked as new bonds.
-    let new_epics: HashMap<String, usize> = planned
-        .iter()
-        .enumerate()
-        .filter(|(_, plan)| plan.record.issue_type.is_abstract() && !epics.contains(&plan.atom_id))
-        .map(|(at, plan)| (plan.atom_id.clone(), at))
+    let is_new =
+        |at: usize| heads[at].issue_type.is_abstract() && !epics.contains(&*targets[at].atom_id);
+    let new_epics: HashMap<Arc<str>, usize> = (0..targets.len())
+        .filter(|at| is_new(*at))
+        .map(|at| (targets[at].atom_id.clone(), at))
         .collect();
-    epics.extend(new_epics.keys().cloned());
+    epics.extend(new_epics.keys().map(|id| id.to_string()));
     let mut graph = WaitGraph {
         epics,
         numbers: HashMap::new(),
@@ -140,28 +157,22 @@ fn wait_graph<'a>(
 }
 
 /// Keeps the present parent in place of the file's.
-fn refuse_parent(plan: &mut Planned, notes: &mut Notes) {
-    let parent = plan.record.parent.clone().unwrap_or_default();
-    let own = plan.record.id.clone();
-    plan.parent = plan.before.as_ref().and_then(|before| before.parent_id.clone());
-    leave_out(plan, (&parent, &own, BondKind::ParentChild), CYCLE, notes);
+fn refuse_parent(
+    lookup: &Lookup<'_>,
+    at: usize,
+    target: &mut Target,
+    notes: &mut Notes,
+) -> Result<()> {
+    let head = &lookup.heads[at];
+    target.parent = parent_here(lookup.tx, target)?;
+    let parent = head.parent.as_deref().unwrap_or_default();
+    leave_out(target, head.line, (parent, &head.id, BondKind::ParentChild), CYCLE, notes);
+    Ok(())
 }
 
-/// Keeps the present type in place of the file's.
-fn refuse_epic(plan: &mut Planned, notes: &mut Notes) {
-    if let Some(before) = &plan.before {
-        plan.record.issue_type = before.issue_type;
+fn refuse_bond(lookup: &Lookup<'_>, targets: &mut [Target], bond: &NewBond, notes: &mut Notes) {
+    if let Some(owner) = bond.owner {
+        targets[owner].bonds.retain(|ends| *ends != bond.ends);
     }
-    let place = format!("line {} ({})", plan.record.line, plan.record.id);
-    notes.add(NoteKind::LeftOut, format!("a type 'epic' {CYCLE}"), &place);
-}
-
-fn refuse_bond(planned: &mut [Planned], bond: &NewBond, notes: &mut Notes) {
-    let told = &bond.told;
-    let Some(owner) = bond.owner else {
-        let what = format!("a bond '{}' {CYCLE}", bond.ends.kind);
-        return notes.add(NoteKind::LeftOut, what, &format!("line {}", told.line));
-    };
-    planned[owner].bonds.retain(|ends| *ends != bond.ends);
-    leave_out(&mut planned[owner], (&told.source, &told.target, told.kind), CYCLE, notes);
+    leave_bond_out(lookup, targets, bond.owner, &bond.told, CYCLE, notes);
 }

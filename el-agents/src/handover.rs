@@ -11,6 +11,7 @@ use el_core::ops::{Decided, HandedOver};
 
 use crate::artifacts::{Collected, CollectionJob};
 use crate::claude::one_line;
+use crate::git::Isolation;
 use crate::launch_spec::LaunchSpec;
 use crate::output::RunOutput;
 use crate::rundir::{RunDir, replace_private};
@@ -26,12 +27,15 @@ pub(crate) fn collection_job(
     places: &Places,
     launched: Option<&LaunchSpec>,
 ) -> CollectionJob {
-    let isolation = launched.and_then(|spec| spec.agent.isolation.clone());
-    // The run ended before it had a worktree, so the folder is not its own.
-    let is_unplaced = isolation.as_ref().is_some_and(|isolation| {
+    let is_within = |isolation: &Isolation| {
         let worktrees = isolation.folder.canonicalize();
-        !worktrees.is_ok_and(|folder| Path::new(&run.workdir).starts_with(folder))
+        worktrees.is_ok_and(|folder| Path::new(&run.workdir).starts_with(folder))
+    };
+    let isolation = launched.and_then(|LaunchSpec { agent, .. }| {
+        agent.isolation.clone().or_else(|| agent.task_isolation.clone().filter(is_within))
     });
+    // The run ended before it had a worktree, so the folder is not its own.
+    let is_unplaced = isolation.as_ref().is_some_and(|isolation| !is_within(isolation));
     CollectionJob {
         folder: RunDir::new(&places.runs, &run.id),
         places: launched.map_or(places, |spec| &spec.places).clone(),

@@ -11,7 +11,6 @@ use el_core::{Error, Store};
 use crate::check::{self, ConfigurationError};
 use crate::claude::{self, ChildEnvironment};
 use crate::clock;
-use crate::git::has_branch;
 use crate::launch_spec::LaunchSpec;
 use crate::project_files::project_files;
 use crate::rundir::{RunDir, RunDirError, write_private};
@@ -180,9 +179,8 @@ impl Launcher {
                     .map_err(LaunchError::Folder)?;
             }
         } else if agent.isolation.is_none() && claimed.run.attempt > 1 {
-            // Commits of earlier attempts are on the atom's branch, and not in the checkout.
-            agent.isolation =
-                of_tasks.filter(|_| has_branch(&agent.working_directory, &claimed.atom.id));
+            // The supervisor asks git, which may take its time.
+            agent.task_isolation = of_tasks;
         }
         agent.apply(claimed.atom.run_options.clone().unwrap_or_default());
         Ok(agent)

@@ -80,6 +80,28 @@ fn a_second_attempt_finds_what_the_first_left() {
 }
 
 #[test]
+fn a_later_attempt_finds_its_branch_and_the_worker_asks_no_git_for_it() {
+    let env = TestEnv::with_repository("max_attempts = 3\n");
+    let id = env.script_atom(&["exit 3", "on-attempt 2", "close done"]);
+    // Its first attempt was beside another one, in a worktree.
+    env.work(&["--once", "--concurrency", "2"]);
+    let first = env.last_run(&id)["workdir"].take();
+    env.el(&["retry", &id]).ok();
+    let git = env.run(env.command("sh").args(["-c", "command -v git"])).ok().stdout;
+    let log = env.path("tmp/git.log");
+    let note = format!("tr '\\0' ' ' < /proc/$PPID/cmdline >> {0}; echo $* >> {0}", log.display());
+    env.program("git", &format!("#!/bin/sh\n{note}\nexec {} \"$@\"\n", git.trim()));
+    env.work(&["--drain"]);
+    assert_eq!(env.outcomes(&id), ["failed", "closed"]);
+    let second = env.last_run(&id)["workdir"].take();
+    assert_eq!(second, first);
+    let asked = std::fs::read_to_string(log).unwrap();
+    let branch = format!("refs/heads/el/{id}");
+    let asks_first = asked.lines().find(|line| line.contains(&branch)).unwrap();
+    assert!(asks_first.contains(" supervise "), "{asked}");
+}
+
+#[test]
 fn a_setup_that_fails_is_a_launch_that_fails_and_says_why() {
     let env = TestEnv::with_repository(
         "isolate = \"worktree\"\nworktree_setup = \"sh -c 'echo no network; exit 7'\"\n\

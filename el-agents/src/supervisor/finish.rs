@@ -86,10 +86,8 @@ impl Supervisor {
     ) -> Result<Settled, Error> {
         if collected.is_none() {
             self.open_gate();
-            let store = self.watcher.lease.store();
-            let run = ops::get_run(store, &self.spec.run)?;
-            let atom = ops::get_atom(store, &run.atom_id).ok();
-            let spec = &self.spec;
+            let (run, spec) = (self.claimed.clone(), &self.spec);
+            let atom = ops::get_atom(self.watcher.lease.store(), &run.atom_id).ok();
             let job = handover::collection_job(run, atom, record, output, &spec.places, Some(spec));
             *collected = Some(self.collect_handover(job).await);
         }

@@ -16,6 +16,7 @@ use super::{SuperviseError, Supervisor};
 use crate::claude::one_line;
 use crate::clock;
 use crate::error_chain::error_chain;
+use crate::git::has_branch;
 use crate::preparation::context_file;
 use crate::preparation::{MergeConflict, PreparationFailure, Workplace};
 use crate::rundir::{private_folder, write_private};
@@ -28,6 +29,13 @@ impl Supervisor {
     /// # Errors
     /// The exit record of a run that ended before the agent could start.
     pub(super) async fn prepare_start(&mut self) -> Result<File, ExitRecord> {
+        let agent = &mut self.spec.agent;
+        if let Some(isolation) = agent.task_isolation.take()
+            && has_branch(&agent.working_directory, &self.spec.atom)
+        {
+            // Commits of earlier attempts are on the atom's branch, and not in the checkout.
+            agent.isolation = Some(isolation);
+        }
         let workplace = match self.spec.agent.isolation {
             Some(_) => {
                 let workplace = self.prepare_worktree().await?;
@@ -100,6 +108,7 @@ impl Supervisor {
         let lease = &mut self.watcher.lease;
         let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
         ops::place_run(lease.store(), clock::now(), &run, &token, &folder)?;
+        self.claimed.workdir = folder;
         self.spec.agent.working_directory.clone_from(&workplace.folder);
         self.spec.branch = Some(workplace.branch.clone());
         Ok(())

@@ -84,7 +84,7 @@ fn prepare_worktree(
     joins: bool,
 ) -> Result<Workplace, PreparationFailure> {
     let agent = &spec.agent;
-    let Some(isolation) = &agent.isolation else {
+    let Some(isolation) = agent.isolation.as_ref().or(agent.task_isolation.as_ref()) else {
         return Err(PreparationFailure::new(&std::io::Error::other("no worktree was asked for")));
     };
     let wanted =

@@ -12,6 +12,7 @@ use crate::rules::orchestrate::Question;
 use crate::{Ctx, Durability, Store};
 
 mod board;
+mod ends;
 mod series;
 
 use board::show_board;

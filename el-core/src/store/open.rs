@@ -204,6 +204,14 @@ impl Store {
         count.load(Ordering::Relaxed)
     }
 
+    /// Returns how often a cached statement ran.
+    #[cfg(test)]
+    pub(crate) fn times_run(&mut self, sql: &str) -> i32 {
+        let conn = self.database.sqlite_mut();
+        let statement = conn.prepare_cached(sql).expect("the statement is sound");
+        statement.get_status(rusqlite::StatementStatus::Run)
+    }
+
     /// Refuses a change that nobody would see: git, or a person, took the file away, or put another
     /// one in its place. Costs one system call.
     ///

@@ -54,6 +54,12 @@ fn query_many(tx: &Tx<'_>, tail: &str, params: &[&dyn engine::ToSql]) -> Result<
     rows.collect::<engine::Result<_>>().doing("read runs")
 }
 
+/// Returns how often a run was read by its id.
+#[cfg(test)]
+pub(crate) fn times_read(store: &mut super::Store) -> i32 {
+    store.times_run(&format!("SELECT {COLUMNS} FROM runs r WHERE r.id = ?1"))
+}
+
 pub(crate) fn find(tx: &Tx<'_>, id: &str) -> Result<Option<Run>> {
     query_one(tx, "r.id = ?1", &[&id])
 }

@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::{AssigneeFilter, AtomFilter};
 use crate::Result;
 use crate::model::{Priority, Run, Status, Takes, Timestamp, Worker};
-use crate::store::filter::Query;
-use crate::store::{Store, Tx, atom, ready, run, worker};
+use crate::store::filter::{Query, QueueRow};
+use crate::store::{Store, Tx, atom, run, worker};
 
 /// An agent with current work and queue.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -102,10 +102,10 @@ pub(super) fn of_agent(
     let own = AssigneeFilter::Is(agent.to_owned());
     let whose = if takes_all { AssigneeFilter::NobodyOr(agent.to_owned()) } else { own.clone() };
     let filter = AtomFilter { assignee: Some(whose), ..AtomFilter::default() };
-    let ready = Query::ready_at(&filter, now).fetch_rows(tx, ready::QUEUE_ORDER, None, 0)?;
+    let ready = Query::ready_at(&filter, now).queue_rows(tx)?;
     let open =
         AtomFilter { assignee: Some(own), statuses: vec![Status::Open], ..AtomFilter::default() };
-    let mut held = Query::new(&open).fetch_rows(tx, ready::QUEUE_ORDER, None, 0)?;
+    let mut held = Query::new(&open).queue_rows(tx)?;
     let waiting: HashSet<&str> = ready.iter().map(|atom| atom.id.as_str()).collect();
     held.retain(|atom| !waiting.contains(atom.id.as_str()));
     let mut current = Vec::new();
@@ -118,7 +118,7 @@ pub(super) fn of_agent(
             action: run.progress.action.clone(),
         });
     }
-    let row = |position: Option<usize>, atom: crate::model::Atom| QueuedTask {
+    let row = |position: Option<usize>, atom: QueueRow| QueuedTask {
         position,
         task_id: atom.id,
         title: atom.title,

@@ -11,8 +11,10 @@ use crate::error::Doing;
 use crate::model::{Atom, Status, Timestamp};
 
 mod criteria;
+mod queue_row;
 
 pub use criteria::{AssigneeFilter, AtomFilter, Page, Sort};
+pub(crate) use queue_row::QueueRow;
 
 pub(crate) struct Query {
     /// The index to use where the planner would choose badly. The planner has no statistics, since

@@ -195,3 +195,26 @@ fn a_text_comes_from_a_file_of_bounded_size_and_from_no_folder() {
     }
     assert_eq!(env.robot(&["list", "--all"])["count"], 0);
 }
+
+#[test]
+fn what_would_wait_for_its_own_epic_comes_in_by_no_file() {
+    let env = TestEnv::with_tracker();
+    let lines = "{\"key\":\"epic\",\"title\":\"All of it\",\"type\":\"epic\"}\n\
+                 {\"title\":\"A part\",\"parent\":\"epic\",\"blocked_by\":[\"epic\"]}\n";
+    std::fs::write(env.project("plan.jsonl"), lines).unwrap();
+    let refused = env.el(&["--robot", "create", "--file", "plan.jsonl"]).fails_with(4).json();
+    assert_eq!(refused["error"]["code"], "cycle", "{refused:#}");
+    assert_eq!(env.robot(&["list", "--all"])["count"], 0);
+
+    let issues = "{\"id\":\"x-1\",\"title\":\"All of it\",\"status\":\"open\",\
+                  \"issue_type\":\"epic\"}\n\
+                  {\"id\":\"x-2\",\"title\":\"A part\",\"status\":\"open\",\"dependencies\":[\
+                  {\"depends_on_id\":\"x-1\",\"type\":\"parent-child\"},\
+                  {\"depends_on_id\":\"x-1\",\"type\":\"blocks\"}]}\n";
+    std::fs::write(env.project("issues.jsonl"), issues).unwrap();
+    let told = env.robot(&["import", "issues.jsonl"]);
+    assert_eq!((&told["created"], &told["bonds_added"]), (&json!(2), &json!(0)));
+    assert!(told["notes"].to_string().contains("would make an atom wait for itself"), "{told}");
+    env.el(&["dep", "check"]).ok();
+    assert_eq!(titles(&env.robot(&["ready"])), ["A part"]);
+}

@@ -222,3 +222,33 @@ fn a_tree_shows_what_contains_what() {
     assert!(part.contains(&format!("{epic} Epic (not in this list)\n   └─ ○ {a} A\n")), "{part}");
     assert_eq!(env.robot(&["list", "--tree"])["count"], 5);
 }
+
+#[test]
+fn several_atoms_are_shown_in_the_order_that_was_asked_for() {
+    let env = TestEnv::with_tracker();
+    let (first, second) = (env.create("The first", &[]), env.create("The second", &[]));
+    let shown = env.robot(&["show", &second, &first]);
+    let ids: Vec<_> = shown["items"].as_array().unwrap().iter().map(|row| &row["id"]).collect();
+    assert_eq!(ids, [&second, &first]);
+    let said = env.el(&["show", &second, &first]).ok().stdout;
+    assert!(said.find("The second") < said.find("The first"), "{said}");
+}
+
+#[test]
+fn the_configuration_tells_its_files_its_agents_and_what_was_changed() {
+    let env = TestEnv::with_tracker();
+    let path = env.el(&["config", "path"]).ok().stdout;
+    assert_eq!(path.trim(), env.project(".eluent/config.toml").to_str().unwrap());
+    let user = env.robot(&["config", "path", "--user"]);
+    assert_eq!(user["path"], env.home().join(".config/el/config.toml").to_str().unwrap());
+    assert_eq!(user["exists"], false);
+    env.configure("model = \"opus\"\n[agents.gendry]\nexecutor = \"claude\"\n");
+    let agents = env.robot(&["config", "agents"])["items"].take();
+    let of = |name: &str| agents.as_array().unwrap().iter().find(|row| row["name"] == name);
+    let gendry = of("gendry").unwrap();
+    assert_eq!((&gendry["executor"], &gendry["model"]), (&"claude".into(), &"opus".into()));
+    assert!(of("claude").is_some(), "{agents:#}");
+    let changed = env.el(&["config", "show", "--changed"]).ok().stdout;
+    assert!(changed.contains("opus") && !changed.contains("execution_timeout"), "{changed}");
+    assert!(env.el(&["config", "show"]).ok().stdout.contains("execution_timeout"));
+}

@@ -76,6 +76,16 @@ fn killed_when(name: &str, query: &str) {
     });
     plan.signal(Signal::KILL);
     drop(plan);
+    if name == "the tasks are filed" {
+        // A plan that was broken off is held, whoever works.
+        let begun = env.robot(&["runs"])["total"].clone();
+        env.work(&["--drain", "--isolate", "none"]);
+        assert_eq!(env.robot(&["runs", "--live"])["count"], 0);
+        let titles = env.atoms_of(&env.epic());
+        let held = titles.iter().filter(|(title, _)| title.starts_with("Chapter"));
+        assert!(held.clone().count() == 3 && held.clone().all(|(_, status)| status == "open"));
+        assert!(begun.as_i64() <= Some(2), "{begun}");
+    }
     assert_goes_on(&env, name);
 }
 

@@ -105,6 +105,19 @@ fn an_api_that_fails_is_waited_for_and_charges_nothing() {
 }
 
 #[test]
+fn an_api_that_nobody_serves_is_waited_for_and_charges_nothing() {
+    let Some((mut env, api)) = project(&json!({"steps": []})) else { return };
+    // The port of no service.
+    env.set("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+    env.configure("api_max_retries = 1\nmax_attempts = 1\nretry_backoff = \"1h\"\n");
+    let id = env.create("Unreachable API", &[]);
+    env.el(&["work", "--once"]).fails_with(10);
+    assert_run(&env, &env.last_run(&id), "outage");
+    assert_eq!((env.status(&id).as_str(), api.messages().len()), ("open", 0));
+    assert_eq!(env.robot(&["why", &id])["pause"]["kind"], "outage");
+}
+
+#[test]
 fn a_request_that_is_refused_is_not_made_again() {
     for (step, words) in [
         (json!({"text": "I cannot", "stop_reason": "refusal"}), "API Error"),

@@ -37,15 +37,20 @@ fn a_worker_in_the_background_is_seen_and_stopped_until_it_is_gone() {
         (&worker["agents"], &worker["runs"][0]["atom_id"]),
         (&json!(["claude"]), &json!(id))
     );
+    let began = worker["started_at"].as_str().unwrap();
+    assert!(el_core::model::Timestamp::parse(began).is_ok(), "{began}");
     let said = env.el(&["work", "--status"]).ok().stdout;
-    assert!(said.contains(&format!("pid {pid}")) && said.contains(&id), "{said}");
+    let (id, pid_text) = (&id, format!("pid {pid}"));
+    for words in [&pid_text, id, "works for claude", "started now"] {
+        assert!(said.contains(words), "{words} is missing: {said}");
+    }
     let log = std::fs::read_to_string(started["log"].as_str().unwrap()).unwrap();
-    assert!(log.contains(&id), "it says what it does: {log}");
+    assert!(log.contains(id), "it says what it does: {log}");
 
     let stopped = env.robot(&["work", "--stop"]);
     assert_eq!(stopped["workers"], json!([pid]));
     assert!(!Process::runs(pid), "it is gone once --stop has returned");
-    assert_eq!(env.status(&id), "open");
+    assert_eq!(env.status(id), "open");
 }
 
 #[test]
@@ -112,6 +117,16 @@ fn the_live_view_counts_what_waits_and_fits_a_terminal_that_shrinks() {
     screen.wait_for("[exit 0]");
     let over: Vec<Value> = atoms.iter().map(|id| env.show(id)["status"].clone()).collect();
     assert!(over.iter().all(|status| status == "closed"), "{over:?}");
+}
+
+#[test]
+fn the_live_view_tells_the_cost_in_all_and_how_long_a_pause_lasts() {
+    let env = TestEnv::with_tracker();
+    env.script_atom(&["usage 10 10 0.25", "say paid", "close done"]);
+    env.script_atom(&["usage 10 10 0.5", "say paid", "rate-limit 4000000000"]);
+    let screen = env.screen(100, 8, "el work");
+    let text = screen.wait_for(" · 1 ready · paused until 20");
+    assert!(text.contains("\n1 of 2 · $1.00 · 1 ready"), "{text}");
 }
 
 #[test]

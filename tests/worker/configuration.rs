@@ -337,6 +337,38 @@ fn doctor_works_anywhere_and_says_what_is_there_and_whether_work_could_run() {
 }
 
 #[test]
+fn doctor_says_whether_agents_may_commit_and_what_worktrees_would_miss() {
+    let mut env = TestEnv::with_repository("");
+    let fact = |env: &TestEnv, name: &str| -> Vec<String> {
+        let facts = env.robot(&["doctor"])["facts"].take();
+        let named = facts.as_array().unwrap().iter().filter(|fact| fact["name"] == name);
+        named.map(|fact| fact["value"].as_str().unwrap().to_owned()).collect()
+    };
+    let commits = |env: &TestEnv| fact(env, "commits by agents").concat();
+    assert!(commits(&env).starts_with("allowed in a worktree"), "{}", commits(&env));
+    env.set("IS_SANDBOX", "1").configure("permission_mode = \"bypassPermissions\"\n");
+    assert_eq!(commits(&env), "allowed");
+    env.configure("disallowed_tools = [\"Bash(git push *)\"]\n");
+    assert_eq!(commits(&env), "a rule denies git commands");
+    env.configure("allowed_tools = [\"Bash(git commit *)\"]\n");
+    assert_eq!(commits(&env), "allowed by a rule");
+
+    assert_eq!((fact(&env, "git-lfs").len(), fact(&env, "hooks").len()), (0, 0));
+    std::fs::write(env.project(".gitattributes"), "*.bin filter=lfs diff=lfs\n").unwrap();
+    std::fs::write(env.project("lefthook.yml"), "").unwrap();
+    std::fs::create_dir(env.project(".husky")).unwrap();
+    assert_eq!(fact(&env, "git-lfs").len(), 1);
+    let hooks = fact(&env, "hooks");
+    assert!(hooks.len() == 2 && hooks.concat().contains("husky; worktree_setup"), "{hooks:?}");
+
+    let long = env.path("t".repeat(100));
+    std::fs::create_dir(&long).unwrap();
+    env.set("TMUX_TMPDIR", long.to_str().unwrap());
+    let said = env.el(&["doctor"]).fails_with(6).stdout;
+    assert!(said.contains("tmux's socket is") && said.contains("set TMUX_TMPDIR"), "{said}");
+}
+
+#[test]
 fn a_command_is_refused_when_it_is_set_and_a_tilde_is_the_home() {
     let env = TestEnv::with_tracker();
     for key in ["verify", "worktree_setup", "land_check", "notify", "command"] {

@@ -99,6 +99,16 @@ fn a_tmux_server_that_is_killed_takes_no_atom_along() {
 }
 
 #[test]
+fn a_supervisor_that_is_terminated_from_outside_is_interrupted_and_charges_nothing() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 1\n");
+    let (worker, id, run) = working(&env);
+    supervisor(&env, &run).signal(Signal::TERM);
+    worker.wait(SOON).ok();
+    assert_went_on(&env, &id, "interrupted");
+}
+
+#[test]
 fn a_socket_that_is_deleted_harms_nothing() {
     let env = TestEnv::with_tracker();
     let id = env.script_atom(&["touch started", "wait-file go", "close done"]);

@@ -313,7 +313,7 @@ fn unique() -> String {
     format!("{now:x}-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Returns true if this process ignores SIGHUP or SIGINT, as below nohup. What it starts would, too.
+/// Returns true if this process ignores SIGHUP or SIGINT, as below nohup. Its children would, too.
 fn ignores_signals() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

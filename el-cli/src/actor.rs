@@ -39,8 +39,8 @@ fn clean_name(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Git's `user.name`. The files that usually hold the name are read first; otherwise git itself is
-/// run, which knows all files and costs a process.
+/// Git's `user.name`. The usual files are read first; otherwise git is run, which knows all files
+/// and costs a process.
 fn git_user() -> Option<String> {
     match name_in_files() {
         Looked::Found(name) => clean_name(&name),

@@ -169,8 +169,8 @@ impl App {
         Ok(store)
     }
 
-    /// Starts the hourly backup, if one is due and this process may have changed something. Called
-    /// after the answer, which does not wait for it.
+    /// Starts the hourly backup, if a backup is due and this process may have changed the tracker.
+    /// Called after the answer, which does not wait.
     pub(crate) fn back_up_if_due(&self) {
         if self.has_written.get()
             && self.session.is_none()

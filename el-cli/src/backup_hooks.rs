@@ -45,8 +45,8 @@ impl Backups {
     }
 }
 
-/// Makes a backup before a change that takes much along, if something has changed since the newest
-/// one. A failure is a warning: the change goes on.
+/// Makes a backup before a change that takes much along, if there are changes since the newest
+/// backup. A failure is a warning: the change goes on.
 pub(crate) fn before(app: &App, reason: Reason) {
     // A server has its own.
     let Some(project) = app.project().ok().filter(|project| project.server.is_none()) else {
@@ -63,8 +63,8 @@ pub(crate) fn before(app: &App, reason: Reason) {
     }
 }
 
-/// Makes a backup before the schema of a database changes. Without one, the migration goes on: it
-/// is one transaction.
+/// Makes a backup before the schema of a database changes. If the backup fails, the migration goes
+/// on, in one transaction.
 pub(crate) fn before_migration(database: &Path) {
     if let Some(backups) = Backups::for_database(database) {
         let now = Timestamp::from(SystemTime::now());

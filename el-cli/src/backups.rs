@@ -1,5 +1,5 @@
-//! The backups of a tracker, in the user's own state folder: outside of the repository, so that
-//! nothing done to the repository takes them along.
+//! The backups of a tracker, in the user's own state folder, outside of the repository: no change
+//! of the repository takes the backups along.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -141,7 +141,8 @@ impl Backups {
             .find(|backup| !matches!(backup.reason, Reason::Replaced | Reason::Damaged))
     }
 
-    /// One process at a time makes, removes or restores backups. `None`: another one still does.
+    /// One process at a time makes, removes or restores backups. `None`: another process still
+    /// does.
     pub(crate) fn lock(&self, wait: Duration) -> Result<Option<FileLock>> {
         self.make_folder()?;
         let path = self.folder.join("lock");
@@ -149,7 +150,7 @@ impl Backups {
             .map_err(|source| CommandError::file_error("lock", &path, source))
     }
 
-    /// Makes a backup, and removes what newer ones supersede.
+    /// Makes a backup, and removes the backups that newer backups supersede.
     pub(crate) fn make_backup(&self, reason: Reason, now: Timestamp) -> Result<Backup> {
         let Some(_lock) = self.lock(LOCK_WAIT)? else {
             return Err(busy());
@@ -157,7 +158,7 @@ impl Backups {
         self.make_locked(reason, now)
     }
 
-    /// Makes a backup, unless nothing has changed since the newest one. Returns `None` then.
+    /// Makes a backup. `None` if nothing has changed since the newest backup.
     pub(crate) fn make_if_changed(
         &self,
         reason: Reason,
@@ -205,7 +206,7 @@ impl Backups {
         self.folder.join(format!("{}Z-{}{end}", stamp(now), reason.file_word()))
     }
 
-    /// Removes what a killed process left: nothing of it has a backup's name.
+    /// Removes the files of a killed process, none of which has a backup's name.
     fn remove_halves(&self) {
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             if entry.file_name().as_encoded_bytes().starts_with(b".new-") {
@@ -278,7 +279,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// The path without links; of a missing file, its folder's; of a missing folder, the one above it.
+/// The path without links; of a missing file, the folder's; of a missing folder, the parent's.
 fn real_path(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut missing = Vec::new();

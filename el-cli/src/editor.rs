@@ -15,7 +15,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::sanitize;
 
-/// A file of its own for one text, in a folder that only its owner may enter.
+/// A file for one text, in a folder that only the owner may enter.
 #[derive(Debug)]
 pub(crate) struct Draft {
     folder: PathBuf,
@@ -24,8 +24,8 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Lets the person edit `text` in a file of this name. `None` if it was saved as it was, or
-    /// emptied: then nothing is to change.
+    /// Lets the person edit `text` in a file of this name. `None` if the text was saved unchanged
+    /// or emptied: then there is no change.
     pub(crate) fn edit(app: &App, name: &str, text: &str) -> Result<Option<(Draft, String)>> {
         let draft = Draft::write(name, text).map_err(|source| {
             CommandError::internal_error("cannot write a draft").with_source(source)
@@ -91,7 +91,7 @@ impl Draft {
     }
 }
 
-/// The editor where nobody named one.
+/// The editor if no editor is named.
 const FALLBACK: &str = "vi";
 
 /// Starts the editor, as git does: by a shell, so that `code --wait` is a program and its argument.
@@ -129,7 +129,7 @@ fn run(app: &App, path: &Path) -> Result<()> {
     }
 }
 
-/// Stderr, as another process gets it for its stdout.
+/// Stderr, as the stdout of another process.
 fn stderr() -> Stdio {
     io::stderr().as_fd().try_clone_to_owned().map_or_else(|_| Stdio::null(), Stdio::from)
 }

@@ -1,7 +1,7 @@
-//! The error that reaches people and programs: the failure, its causes, and the next thing to do.
+//! The error that reaches people and programs: the failure, the causes, and the next thing to do.
 //!
-//! Every module below has its own typed errors. Only this module turns them into a message, hints,
-//! a machine code and an exit code.
+//! Every module below has typed errors. Only this module turns an error into a message, hints, a
+//! machine code and an exit code.
 
 use std::error::Error as StdError;
 use std::io;

@@ -1,4 +1,4 @@
-//! Files of the tracker that got into git: a checkout replaces them, whatever is ignored.
+//! Files of the tracker that got into git: a checkout replaces such files, ignored or not.
 
 use el_agents::git::Git;
 use el_core::ops::Finding;
@@ -11,8 +11,8 @@ use crate::project::{Project, STATE_FOLDER};
 /// The most files that are named.
 const NAMED: usize = 4;
 
-/// Finds what git tracks of the tracker, in the index or in the last commit. Nothing without git,
-/// outside of a repository, and in a bare one.
+/// Finds the tracker's files that git tracks, in the index or in the last commit. Empty without
+/// git, outside of a repository, and in a bare repository.
 pub(crate) fn find_tracked(project: &Project) -> Option<Finding> {
     if project.state.file_name().is_none_or(|name| name != STATE_FOLDER) {
         return None;
@@ -55,12 +55,11 @@ pub(crate) fn find_tracked(project: &Project) -> Option<Finding> {
     })
 }
 
-/// Refuses a database that git tracks. A clone brings one along, with commands, folders and
-/// variables in it that nobody here has chosen.
+/// Refuses a database that git tracks. A clone brings commands, folders and variables along that no
+/// person here has chosen.
 ///
 /// # Errors
-///
-/// If git has the database in its index or its last commit.
+/// If git has the database in the index or in the last commit.
 pub(crate) fn ensure_untracked(project: &Project) -> Result<()> {
     match find_tracked(project) {
         Some(found) if found.serious => {

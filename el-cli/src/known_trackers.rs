@@ -1,5 +1,5 @@
-//! The trackers that this user has, as `el`'s own state tells: no agent of one project reads those
-//! of the others.
+//! The trackers of this user, from `el`'s own state: no agent of one project reads the trackers of
+//! other projects.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,5 +1,5 @@
-//! When a person last looked at a project: everything after it is new. One mark for all boards, in
-//! the person's own state.
+//! When a person last looked at a project: later events are news. All boards share the mark, in the
+//! person's own state.
 
 use std::path::PathBuf;
 
@@ -32,8 +32,8 @@ pub(crate) fn last_look(app: &App) -> Option<i64> {
     (mark.path == path).then_some(mark.seq)
 }
 
-/// Notes that the person has seen the board up to this event. What cannot be written is no reason
-/// to refuse a look.
+/// Notes that the person has seen the board up to this event. A mark that cannot be written is no
+/// reason to refuse a look.
 pub(crate) fn note_look(app: &App, seq: i64) {
     let Some((file, path)) = file_and_folder(app) else { return };
     if let Ok(bytes) = serde_json::to_vec(&Mark { path, seq }) {

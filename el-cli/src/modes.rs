@@ -1,5 +1,5 @@
 //! Modes and links of a tracker. Whoever may write the tracker's files decides which programs are
-//! started, so nothing is started for a tracker that others may write.
+//! started, so no program is started for a tracker that others may write.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
@@ -33,7 +33,7 @@ enum Exposure {
 }
 
 impl Exposed {
-    /// Looks at the tracker's folder, its database and its configuration.
+    /// Looks at the tracker's folder, database and configuration.
     pub(crate) fn find_exposed(project: &Project) -> Option<Exposed> {
         let config = project.config_path();
         // A database elsewhere may lie in `/tmp`: such a folder is not the tracker's own.
@@ -93,7 +93,7 @@ pub(crate) fn ensure_closed(project: &Project) -> Result<()> {
     Exposed::find_exposed(project).map_or(Ok(()), |exposed| Err(exposed.refusal_error()))
 }
 
-/// Says that the tracker's folder is a link, which whoever writes the project's folder can lead
+/// Says that the tracker's folder is a link, which any writer of the project's folder can lead
 /// elsewhere.
 pub(crate) fn describe_link(project: &Project) -> Option<String> {
     let target = fs::canonicalize(&project.state).ok().filter(|_| project.state.is_symlink())?;
@@ -104,8 +104,8 @@ pub(crate) fn describe_link(project: &Project) -> Option<String> {
     ))
 }
 
-/// Creates the folder of a tracker for its owner alone, whatever the umask is. A folder that is
-/// there, from a clone, is closed.
+/// Creates the folder of a tracker for the owner alone, regardless of the umask. An existing
+/// folder, from a clone, is closed.
 pub(crate) fn create_state_folder(folder: &Path) -> io::Result<()> {
     if !folder.ends_with(STATE_FOLDER) {
         return fs::create_dir_all(folder);

@@ -19,8 +19,8 @@ pub(crate) struct ForeignTracker {
 }
 
 impl ForeignTracker {
-    /// Checks the owner of the tracker's folder, its database and its configuration. Returns `None`
-    /// if all belong to this user or to root.
+    /// Checks the owner of the tracker's folder, database and configuration. Returns `None` if all
+    /// belong to this user or to root.
     pub(crate) fn find_foreign(project: &Project) -> Option<ForeignTracker> {
         let parts = [project.state.clone(), project.db.clone(), project.config_path()];
         let (path, owner) = parts.into_iter().find_map(|path| {

@@ -1,10 +1,10 @@
-//! `el serve`: the web board of a project, for the browsers of its person on this machine.
+//! `el serve`: the web board of a project, for browsers of the same person on the same machine.
 //!
-//! One thread accepts connections and speaks HTTP; the store is asked on threads of its own
-//! ([`board::Board::run_call`]), with an [`App`] for each request, as on the command line. What a
-//! request may do is decided in one place, before any route is looked at ([`walls`]). A single
-//! thread watches the database for all browsers ([`watch`]). The front end is built beforehand
-//! and embedded ([`files`]).
+//! One thread accepts connections and speaks HTTP; other threads ask the store
+//! ([`board::Board::run_call`]), with an [`App`] for each request, as on the command line. A single
+//! place decides what a request may do, before the routes ([`walls`]). A single thread watches the
+//! database for all browsers ([`watch`]). The front end is built beforehand and embedded
+//! ([`files`]).
 
 use std::io::{BufRead, Read as _};
 use std::net::SocketAddr;

@@ -1,8 +1,8 @@
-//! Where this process stands: outside of agents' sessions, in one, or answering for one.
+//! Where a process stands: outside of agents' sessions, inside, or answering for a session.
 //!
-//! In a session, `el` has no tracker. It hands the whole command to the run's supervisor by the
-//! session socket, before anything else is looked at; an `el` outside of the session runs it, with
-//! the rights of the run's agent.
+//! In a session, `el` has no tracker. First of all, `el` hands the whole command to the run's
+//! supervisor by the session socket; an `el` outside of the session runs the command, with the
+//! rights of the run's agent.
 
 use std::env;
 use std::ffi::{OsStr, OsString};

@@ -1,8 +1,8 @@
-//! `el setup`: the entries in other programs' files that make the tracker known to their agents.
-//! Pure: takes a file's text and returns the changed text.
+//! `el setup`: the entries in other programs' files that make the tracker known to agents. Pure:
+//! takes a file's text and returns the changed text.
 //!
-//! Every entry can be told from the entries of others, and so be found again: hooks by their
-//! command, the server by its name, a block by its marks.
+//! Every entry can be told from the entries of others, and so be found again: hooks by the command,
+//! the server by the name, a block by the marks.
 
 mod block;
 mod json;

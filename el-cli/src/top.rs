@@ -1,5 +1,5 @@
-//! `el top`: the board on a terminal. One thread draws and reads keys, and never waits for
-//! anything else: the tracker, git, and every other `el` are read by threads of their own.
+//! `el top`: the board on a terminal. One thread draws and reads keys, and never waits: other
+//! threads read the tracker, git, and every other `el`.
 
 use std::process::Command;
 use std::sync::Arc;

@@ -23,9 +23,9 @@ const LOOK: Duration = Duration::from_millis(200);
 const AGES: Duration = Duration::from_secs(10);
 
 impl WatchArgs {
-    /// Answers once with `look`, or with `--watch` for as long as somebody reads. A terminal shows
-    /// one screen. In a pipe, an answer follows the one before as soon as it differs; each answer
-    /// for robots is a line.
+    /// Answers once with `look`, or with `--watch` until the reader leaves. A terminal shows one
+    /// screen. In a pipe, each answer that differs from the last is written; for robots, each
+    /// answer is a line.
     pub(crate) fn follow(self, app: &App, look: impl Fn() -> Result<Exit>) -> Result<Exit> {
         if !self.watch {
             return look();

@@ -1,6 +1,6 @@
-//! The hourly backup. The process that changed something looks for the time that is due, which is
-//! one system call, and starts a process of its own for the copy after it has answered: no claim
-//! and no close waits for it. `el work` and `el mcp` look once a minute.
+//! The hourly backup. After its answer, a process that changed the tracker looks for the due time,
+//! by one system call, and starts another process for the copy: no claim and no close waits. `el
+//! work` and `el mcp` look once a minute.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt as _;
@@ -14,11 +14,11 @@ use super::{Backup, Backups, Reason};
 use crate::error::{CommandError, Result};
 use crate::project::Project;
 
-/// The first backup of a new tracker comes this long after it was made.
+/// The age of a new tracker at the first backup.
 pub(crate) const FIRST: Duration = Duration::from_secs(10 * 60);
 const HOUR: Duration = Duration::from_secs(3600);
-/// After a copy that took so long, the next one is due a hundred times as long after it: backups
-/// take under 1 % of the time, however large a tracker is.
+/// After a copy, the next copy is due a hundred times as long later: backups take under 1 % of the
+/// time, however large a tracker is.
 const SHARE: u32 = 100;
 /// How often `el work` and `el mcp` look.
 const LOOK: Duration = Duration::from_secs(60);
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_secs(60);
 const LOOK_OF_SUPERVISOR: Duration = Duration::from_secs(10);
 
 impl Backups {
-    /// A file that is due at its time of modification. It holds what failed the last time.
+    /// A file that is due at the time of modification. The text is the last failure.
     fn due_file(&self) -> PathBuf {
         self.folder.join("due")
     }
@@ -37,7 +37,7 @@ impl Backups {
             .map_or(true, |due| due <= SystemTime::now())
     }
 
-    /// Sets when the next hourly backup is due, and what is to be told of the last one.
+    /// Sets the due time of the next hourly backup, and the report of the last.
     pub(crate) fn set_due(&self, after: Duration, failure: &str) {
         let written = self.make_folder().and_then(|()| {
             let path = self.due_file();
@@ -54,8 +54,8 @@ impl Backups {
         self.set_due(HOUR.max(took.saturating_mul(SHARE)), "");
     }
 
-    /// Makes the hourly backup, unless nothing has changed since the newest one. The cause of a
-    /// failure is kept for `el doctor`, and the backup is tried again later.
+    /// Makes the hourly backup, unless nothing has changed since the newest. The cause of a failure
+    /// is kept for `el doctor`, and the backup is tried again later.
     pub(crate) fn make_hourly(&self, state: &Path, now: Timestamp) -> Result<Option<Backup>> {
         let _ = el_core::exclude_from_git(state);
         let made = self.make_if_changed(Reason::Hourly, now, Duration::ZERO);
@@ -116,8 +116,8 @@ pub(crate) fn watch(project: &Project) {
     }));
 }
 
-/// The same for a supervisor, whose worker may be gone. It makes the copy itself: its children are
-/// taken for the agent's, and end with the run.
+/// Does the same for a supervisor, whose worker may be gone. The supervisor makes the copy without
+/// a child, since children are taken for the agent's and end with the run.
 pub(crate) fn watch_in_supervisor(project: &Project) {
     let project = project.clone();
     drop(std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Which backups newer ones supersede.
+//! The backups that newer backups supersede.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -9,13 +9,13 @@ use super::{Backup, Reason};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// After this, a backup goes, whatever it was made for.
+/// The age at which every backup goes.
 const DAYS: u32 = 14;
 /// The most backups that were made for a reason of their own.
 const SPECIAL: usize = 20;
 /// The most bytes of all backups together.
 const BYTES: u64 = 1 << 30;
-/// So many backups stay whatever they take: the newest, and the oldest that spread furthest.
+/// So many backups stay, however large: the newest, and the oldest that spread furthest.
 const ALWAYS: usize = 3;
 
 /// The hourly backups of the last 24 hours and the daily ones of the last 14 days stay, and so do

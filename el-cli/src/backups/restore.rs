@@ -27,7 +27,7 @@ pub(crate) enum Present {
 /// The result of a restore.
 #[derive(Default)]
 pub(crate) struct Restored {
-    /// Where that is which was replaced; `None`: there was nothing.
+    /// The place of the replaced tracker; `None`: there was no tracker.
     pub(crate) replaced: Option<PathBuf>,
     /// The runs that were live in the backup, settled now.
     pub(crate) ended: Vec<Run>,
@@ -104,7 +104,7 @@ impl Backups {
         live.map(|session| format!("the session {}", session.name)).collect()
     }
 
-    /// Puts a copy in the tracker's place. `look` sees what it replaces.
+    /// Puts a copy in the tracker's place. `look` sees the old tracker.
     pub(crate) fn restore(
         &self,
         backup: &Backup,
@@ -183,7 +183,7 @@ impl Backups {
     }
 }
 
-/// Makes a sound database of a backup, in which nothing runs.
+/// Makes a sound database of a backup, without running work.
 fn prepare(
     backup: &Path,
     prepared: &Path,

@@ -100,7 +100,7 @@ fn normal(text: &str) -> String {
     lines.join("\n").trim_end().trim_start_matches('\n').to_owned()
 }
 
-/// The lines that part the text. They are longer than any of their kind in the atom's own texts.
+/// The lines that part the text, longer than any such line in the atom's own texts.
 #[derive(Debug)]
 pub(super) struct Form {
     description: String,
@@ -140,8 +140,8 @@ impl Form {
         )
     }
 
-    /// Reads the text again. A line that was taken out leaves its field as it was. `None` if all
-    /// was taken out.
+    /// Reads the text again. A missing line leaves the field unchanged. `None` if all lines are
+    /// missing.
     ///
     /// # Errors
     /// At the first line that is no field.

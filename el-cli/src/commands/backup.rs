@@ -65,7 +65,7 @@ pub(super) struct Row {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Made {
-    /// `null` if nothing has changed since the newest one.
+    /// `null` if nothing has changed since the newest backup.
     backup: Option<Backup>,
 }
 

@@ -65,8 +65,7 @@ pub(crate) struct GuardArgs {
 }
 
 impl GuardArgs {
-    /// The guard of these arguments, with the review that the settings of this session's agent
-    /// demand.
+    /// The guard of these arguments, with the review that the agent's settings demand.
     pub(super) fn close_guard(&self, app: &App, force: bool) -> Guard {
         Guard { force, ..guard_for_caller(app, self.if_status.clone()) }
     }
@@ -122,9 +121,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Runs the required check of this session's work and stores its result. The transaction that
-/// closes the atom judges the result. Polls `goes_on`; once `goes_on` returns false, the check is
-/// ended and no result is stored.
+/// Runs the required check of the session's work and stores the result. The transaction that closes
+/// the atom judges the result. Polls `goes_on`; once `goes_on` returns false, the check is ended
+/// and no result is stored.
 pub(crate) fn check_first(
     app: &App,
     store: &mut Store,
@@ -164,7 +163,7 @@ pub(crate) fn check_first(
     Ok(ops::record_verify(store, &app.ctx(), &run.id, &token, &result)?)
 }
 
-/// Refuses, once, to end this session's own atom while its worktree has uncommitted work.
+/// Refuses, once, to end the session's own atom while the worktree has uncommitted work.
 pub(crate) fn ensure_committed(app: &App, store: &mut Store, ids: &[String]) -> Result<()> {
     match own_run(app, store, ids) {
         Some((run, token)) => worktree::ensure_committed(app, store, &run, &token),
@@ -172,8 +171,8 @@ pub(crate) fn ensure_committed(app: &App, store: &mut Store, ids: &[String]) -> 
     }
 }
 
-/// The live run of this session with its token, if the run's atom is among `ids` and not closed.
-/// Faults are left to the fence of the change.
+/// The session's live run with the token, if the run's atom is among `ids` and not closed. Faults
+/// are left to the fence of the change.
 fn own_run(app: &App, store: &Store, ids: &[String]) -> Option<(Run, String)> {
     let session = app.session()?;
     let token = session.token.clone()?;

@@ -1,4 +1,4 @@
-//! The tracker's database: where it is, and its tables.
+//! The tracker's database: the place and the tables.
 
 use el_core::{DatabaseState, Durability, Store};
 

@@ -62,7 +62,8 @@ fn unchanged(app: &App, atom: Atom) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Writes what differs, unless somebody else changed the same meanwhile. `None`: nothing differs.
+/// Writes the differences, unless another process changed the same fields meanwhile. `None`: there
+/// is no difference.
 fn change(app: &App, atom: &Atom, before: &Fields, after: &Fields) -> Result<Option<Updated>> {
     let patch = after.patch(before)?;
     if patch == AtomPatch::default() {

@@ -13,7 +13,7 @@ use crate::output::sanitize;
 pub(super) struct Waiting(Vec<String>);
 
 impl Waiting {
-    /// The atoms that wait for these. What cannot be looked up, the change itself will tell.
+    /// The atoms that wait for these. The change itself reports an atom that cannot be found.
     pub(super) fn find_waiting(app: &App, store: &Store, ids: &[String]) -> Waiting {
         if app.printer.is_robot() {
             return Waiting::default();
@@ -24,7 +24,7 @@ impl Waiting {
         Waiting(holding.map(|bond| bond.target_id).collect())
     }
 
-    /// Says what is ready now, and which epic has nothing open in it any more.
+    /// Says which atoms are ready now, and which epic has no open atom any more.
     pub(super) fn report_freed(
         &self,
         app: &App,

@@ -2,8 +2,8 @@
 //! every command. Commands that start programs, name programs for others, or decide how agents run
 //! are for people. Files may only be written into the agent's folder.
 //!
-//! The tracker itself (`el_core::ops`) decides which atoms a session may change, also for the tools
-//! of `el mcp`.
+//! The tracker (`el_core::ops`) decides which atoms a session may change, also for the tools of `el
+//! mcp`.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};

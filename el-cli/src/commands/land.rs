@@ -94,8 +94,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     report_landing(app, &onto, args.dry_run, &items)
 }
 
-/// Lands the branch of one atom; a branch that stays out is an error. `commits`: first commits what
-/// its agent left.
+/// Lands the branch of one atom; a branch that stays out is an error. `commits`: first commits the
+/// changes that the agent left.
 pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
     let (onto, items) = land_branches(
         &Args {
@@ -124,7 +124,7 @@ pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
     })
 }
 
-/// Lands what the arguments name. Returns the target branch, and what became of each.
+/// Lands the named atoms. Returns the target branch, and the fate of each atom.
 fn land_branches(args: &Args, app: &App) -> Result<(String, Vec<LandItem>)> {
     git::ensure_version()?;
     let repository = find_repository(app)?;

@@ -160,7 +160,7 @@ impl Args {
     }
 }
 
-/// One row: an atom, and with `--waiting` what holds it.
+/// One row: an atom, and with `--waiting` the atoms and dates that hold the atom.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct Row {
     #[serde(flatten)]
@@ -228,7 +228,7 @@ fn look(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The words for what each row waits for; its pull request is told until it is merged.
+/// The words for the cause of each row's wait; a pull request is told until the merge.
 fn waits(store: &Store, rows: &[Row], now: Timestamp) -> Result<Vec<String>> {
     let known = rows.iter().map(|row| row.holds.clone()).collect::<Option<Vec<_>>>();
     let all = match known {

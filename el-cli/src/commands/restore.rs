@@ -61,7 +61,7 @@ pub(super) struct Answer {
     change: Option<Change>,
     /// Why the present database cannot be used; `null` if it can.
     fault: Option<String>,
-    /// Where that is which was replaced; `null` if there was nothing.
+    /// The place of the replaced tracker; `null` if there was none.
     replaced: Option<PathBuf>,
     /// The runs that were live in the backup; settled now.
     ended_runs: Vec<String>,

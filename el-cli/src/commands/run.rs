@@ -118,7 +118,7 @@ pub(super) enum Answer<'a> {
     Ended(&'a Task),
 }
 
-/// The task's row, its place in the queue, and its worker.
+/// The task's row, the place in the queue, and the worker.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Filed<'a> {
     #[serde(flatten)]

@@ -1,5 +1,5 @@
-//! `--model`, `--effort`, `--base` and `--env` of an atom: how its runs differ from the settings of
-//! its agent.
+//! `--model`, `--effort`, `--base` and `--env` of an atom: how the atom's runs differ from the
+//! agent's settings.
 
 use std::collections::BTreeMap;
 

@@ -96,7 +96,7 @@ pub(super) struct Answer {
     current: bool,
     /// The manager's word for its state (`active`, `inactive`); `null` if it cannot be asked.
     state: Option<String>,
-    /// What starts it, and what takes it away.
+    /// The commands that start and remove the service.
     next: Vec<String>,
 }
 

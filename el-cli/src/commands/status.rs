@@ -56,7 +56,7 @@ fn show_board(args: &Args, app: &App, looked: Option<i64>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The board, with what git knows, and what is new to this person.
+/// The board, with git's facts and with the news for the person.
 pub(crate) fn read_board(
     app: &App,
     store: &Store,

@@ -84,7 +84,7 @@ pub(super) struct Asked {
     /// The time of the last trust.
     trusted_at: Option<Timestamp>,
     settings: Vec<Row>,
-    /// What the repository tells Claude Code to do: the path below its top, and the SHA-256.
+    /// An instruction of the repository for Claude Code: the path below the top, and the SHA-256.
     files: Vec<Row>,
 }
 

@@ -87,7 +87,7 @@ fn decisive_files(app: &App, atom: &Atom) -> Vec<String> {
     held.map(|item| item.files).unwrap_or_default()
 }
 
-/// Git locks in the repository of this project, which keep agents from committing.
+/// Git locks in the project's repository, which keep agents from committing.
 fn repository_locks(app: &App) -> Vec<PathBuf> {
     let repository = super::worktrees::find_repository(app);
     repository.ok().and_then(|found| found.find_locks().ok()).unwrap_or_default()
@@ -200,7 +200,7 @@ fn of_status(status: Status, id: &str, assignee: Option<&str>, reason: Option<&s
     }
 }
 
-/// The worker of the atom, its session, and its current action.
+/// The worker of the atom, the session, and the current action.
 fn running_sentence(run: &str, attempts: &[Run], branch: Option<&str>) -> String {
     let found = attempts.iter().find(|found| found.id == run);
     let place = branch.filter(|_| found.is_some_and(has_worktree));

@@ -307,7 +307,7 @@ fn ensure_no_command(word: &str, app: &App) -> Result<()> {
         .with_hint(format!("el work --{flag}")))
 }
 
-/// The folders of this project, and the path of this `el`.
+/// The folders of the project, and the path of this `el`.
 pub(super) fn project_places(app: &App, work: &WorkSettings) -> Result<Places> {
     let project = app.project()?.clone();
     let el = this_program()?;
@@ -321,8 +321,8 @@ pub(super) fn project_places(app: &App, work: &WorkSettings) -> Result<Places> {
     })
 }
 
-/// The path of this `el`, or of its replacement. A long-lived process such as `el mcp` may outlive
-/// an upgrade; the system then reports its file as deleted.
+/// The path of this `el`, or of the replacement. A long-lived process such as `el mcp` may outlive
+/// an upgrade; the system then reports the file as deleted.
 pub(super) fn this_program() -> Result<PathBuf> {
     let el = std::env::current_exe().map_err(|source| {
         CommandError::internal_error("cannot tell where this program is").with_source(source)

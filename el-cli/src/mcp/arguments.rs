@@ -112,7 +112,7 @@ impl Arguments {
     }
 
     /// Fails if the call has an argument that the tool did not read. Tools call `ensure_all_used`
-    /// before they change anything.
+    /// before any change.
     pub(super) fn ensure_all_used(self, tool: &str) -> Result<()> {
         let Some((name, _)) = self.0.iter().next() else { return Ok(()) };
         let known = super::catalog::parameter_names(tool);

@@ -1,5 +1,5 @@
-//! Runs calls in order of arrival. A call that may take long moves to a thread of its own when its
-//! turn comes.
+//! Runs calls in order of arrival. When the turn of a long call comes, the call moves to another
+//! thread.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};

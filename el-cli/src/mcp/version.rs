@@ -3,7 +3,7 @@
 /// The versions that begin with `initialize`, newest first.
 pub(super) const WITH_HANDSHAKE: [&str; 4] =
     ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/// The version without a handshake: each request names its version and its client.
+/// The version without a handshake: each request names the version and the client.
 pub(super) const STATELESS: &str = "2026-07-28";
 
 /// A supported version.

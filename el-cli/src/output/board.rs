@@ -111,8 +111,8 @@ struct Room {
 }
 
 impl Room {
-    /// Divides the screen: what needs somebody comes first, with two lines for each; then what
-    /// runs. The rest of the parts share what is left.
+    /// Divides the screen: first the rows that need a person, with two lines each; then the running
+    /// work. The other parts share the rest.
     fn divide(board: &Board, rows: Option<usize>) -> Room {
         let Some(rows) = rows else {
             return Room {

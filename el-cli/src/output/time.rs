@@ -71,8 +71,8 @@ fn local_zone() -> TimeZone {
     .clone()
 }
 
-/// The zone out of its file. jiff would list all folders of zones for the name, which is not
-/// printed here: a hundred system calls. `None` for what only jiff knows how to read.
+/// Reads the zone from the zone's file. jiff would list all folders of zones for a name that is not
+/// printed here, by a hundred system calls. `None` for a zone that only jiff can read.
 fn zone_of_file() -> Option<TimeZone> {
     let file = match std::env::var_os("TZ") {
         None => PathBuf::from("/etc/localtime"),

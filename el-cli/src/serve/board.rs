@@ -32,8 +32,8 @@ pub(super) struct Told {
     pub(super) data: Arc<str>,
 }
 
-/// Starts a thread of the board's own. It holds the board by a weak reference alone, so that it can
-/// end with it.
+/// Starts a thread of the board. The thread holds the board by a weak reference alone, so both end
+/// together.
 pub(super) fn start_thread(board: &Arc<Board>, name: &str, run: fn(&Weak<Board>)) -> Result<()> {
     let watched = Arc::downgrade(board);
     thread::Builder::new()

@@ -18,7 +18,7 @@ pub(super) struct Note {
     /// Lines, counted from 1.
     from: u64,
     to: u64,
-    /// The lines are those before the change, which it removed.
+    /// The lines of the old text, which the change removed.
     #[serde(default)]
     is_old: bool,
     /// The lines' texts.

@@ -1,4 +1,4 @@
-//! The orchestrations: their phases, their tasks in layers, and what is asked of a person.
+//! The orchestrations: the phases, the tasks in layers, and the questions to a person.
 
 use std::sync::Arc;
 

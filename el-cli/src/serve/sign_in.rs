@@ -1,6 +1,6 @@
-//! Who may look and act: a browser that was given a link. The link carries a code for one use, and
-//! the browser gets a secret for it. Only the secret's hash is kept, so that the browser stays
-//! signed in when the server starts anew, and a reader of the file learns nothing.
+//! Who may look and act: a browser with a link. The link carries a code for one use, and the
+//! browser gets a secret in return. Only the hash of the secret is kept, so the browser stays
+//! signed in when the server starts anew, and a reader of the file learns no secret.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

@@ -13,8 +13,8 @@ use super::board::Board;
 use super::body::Body;
 use super::walls::secret_of;
 
-/// Tells whether this browser is signed in, and what it shows. The page asks when its stream of
-/// events has broken off.
+/// Tells whether the browser is signed in, and what is shown there. The page asks when the stream
+/// of events has broken off.
 pub(super) async fn say_hello(State(board): State<Arc<Board>>, headers: HeaderMap) -> Data<Value> {
     let knows =
         secret_of(&board, &headers).is_some_and(|secret| board.sign_in.knows_secret(secret));

@@ -1,5 +1,5 @@
-//! The stream of events to a browser (server-sent events). Its ids are those of the tracker's
-//! events, so that a stream that broke off goes on where it was.
+//! The stream of events to a browser (server-sent events). The ids are those of the tracker's
+//! events, so a stream that broke off goes on at the same place.
 
 use std::convert::Infallible;
 use std::pin::Pin;

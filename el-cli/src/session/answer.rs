@@ -1,5 +1,5 @@
-//! The `el` that answers a call of a session. The supervisor starts it, with the run's identity as
-//! its stdin and the connection as its stdout; everything else comes from the caller.
+//! The `el` that answers a call of a session. The supervisor starts this process, with the run's
+//! identity as stdin and the connection as stdout; the rest comes from the caller.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -25,7 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The session for which this process answers a call.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// The run, and its token. A check of the run has no token: it may look, and change nothing.
+    /// The run, with the token. A check of the run has no token, so the check may look and may
+    /// change nothing.
     pub(crate) credentials: SessionCredentials,
     /// The only tracker.
     pub(crate) database: PathBuf,
@@ -51,7 +52,7 @@ pub(crate) struct Call {
     pub(crate) is_foreign: bool,
 }
 
-/// Takes the call over: its streams become ours, and so do its folder and its few variables.
+/// Takes the call over: streams, folder and the few variables become those of this process.
 pub(super) fn take() -> io::Result<Call> {
     let identity = identity()?;
     let connection = UnixStream::from(duplicate(io::stdout())?);
@@ -164,7 +165,7 @@ impl Session {
         self.ask(Kind::Read, path)?.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// Has the caller make a file that takes the place of this one. It does so once it is
+    /// Has the caller make a file that takes the place of `path` once the new file is
     /// [kept](Self::keep_new_file).
     pub(crate) fn create(&self, path: &Path) -> io::Result<File> {
         self.ask(Kind::Write, path)?.ok_or_else(|| io::ErrorKind::InvalidData.into())
@@ -199,8 +200,8 @@ impl Session {
         }
     }
 
-    /// Where files are read and written for the session: where its run works, and, for what is on
-    /// its way, the folders for temporary files.
+    /// The folders of files that a session may read and write: the run's working folder, and for
+    /// files in transit the folders for temporary files.
     fn folders(&self) -> Vec<PathBuf> {
         let work = self.workplace();
         work.into_iter().chain([env::temp_dir(), PathBuf::from("/tmp")]).collect()

@@ -1,5 +1,6 @@
-//! `el` in an agent's session: hands the whole command to the supervisor, opens files for it with
-//! the session's own rights, and ends with its exit code. It has no tracker.
+//! `el` in an agent's session: hands the whole command to the supervisor, opens files for the
+//! answering `el` with the session's own rights, and ends with the answer's exit code. A caller has
+//! no tracker.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -12,8 +13,8 @@ use std::process::ExitCode;
 
 use super::wire::{self, Kind, Message};
 
-/// The variables that shape what a command prints, or say in which conversation it is. No other
-/// variable of a session counts.
+/// The variables that shape the output of a command, or name the conversation. No other variable of
+/// a session counts.
 pub(super) const VARIABLES: [&str; 22] = [
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
@@ -153,7 +154,7 @@ fn real_path(file: &File, path: &Path) -> io::Result<PathBuf> {
     fs::read_link(link).or_else(|_| fs::canonicalize(path))
 }
 
-/// A file that is written beside the one whose place it takes.
+/// A new file, written beside the file to be replaced.
 #[derive(Debug)]
 struct NewFile {
     draft: PathBuf,

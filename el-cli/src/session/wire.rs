@@ -1,6 +1,6 @@
 //! The messages between the `el` of a session and the `el` that answers.
 //!
-//! A message is a byte for its kind, its length, and its parts. File descriptors travel with the
+//! A message is a byte for the kind, the length, and the parts. File descriptors travel with the
 //! first byte.
 
 use std::ffi::{OsStr, OsString};

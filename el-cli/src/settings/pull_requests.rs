@@ -15,7 +15,7 @@ pub(crate) struct PullSettings {
     pub(crate) texts: TextRules,
 }
 
-/// A variable whose name has one of these words is told to nobody.
+/// The value of a variable with one of these words in the name is never told.
 const SECRET_WORDS: [&str; 5] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY"];
 
 impl Settings {

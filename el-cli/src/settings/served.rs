@@ -60,8 +60,8 @@ impl Settings {
             .collect()
     }
 
-    /// Refuses an agent whose own table names a program that nobody has trusted. Claude Code would
-    /// run in its place, under the agent's name and for money.
+    /// Refuses an agent with a table that names a program without a person's trust. Claude Code
+    /// would run instead, under the agent's name and for money.
     fn ensure_executor_trusted(&self, agent: &str) -> Result<()> {
         let is_its_program = |entry: &&Entry| {
             entry.agent.as_deref() == Some(agent)

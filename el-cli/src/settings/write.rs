@@ -109,11 +109,11 @@ pub(crate) fn read_if_present(path: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Puts a whole text in the place of `before`, once it was checked. Returns what is wrong in it
-/// and stops nothing.
+/// Puts a whole text in the place of `before`, once checked. Returns the remaining faults, which
+/// stop nothing.
 ///
 /// # Errors
-/// If the text has a mistake, or somebody else has changed the file meanwhile.
+/// If the text has a mistake, or another process has changed the file meanwhile.
 pub(crate) fn replace(
     path: &Path,
     before: Option<&str>,
@@ -181,8 +181,8 @@ fn edit_file<T>(
     })
 }
 
-/// Writes the file. The new text of a project's file is trusted if the old one was: the person who
-/// changes it is the one who trusts.
+/// Writes the file. The new text of a project's file is trusted if the old text was: the person who
+/// makes the change also trusts.
 fn write_and_trust(
     path: &Path,
     target: &Path,
@@ -201,8 +201,8 @@ fn write_and_trust(
     Ok(())
 }
 
-/// Does the work on the file behind a path, whose folder is made if it is missing. Two changes at
-/// once must not lose one.
+/// Does the work on the file behind a path, and makes a missing folder. Two changes at the same
+/// time must both survive.
 fn locked<T>(path: &Path, work: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     // A configuration may be a link into a dotfiles folder; then the target is changed.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

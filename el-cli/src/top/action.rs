@@ -9,8 +9,8 @@ pub(super) enum Ask {
     Confirm(String),
     /// A line. The words of the command get it at the end.
     Line(String),
-    /// A text in the editor, in a file of this name, above a line that says what it is about. The
-    /// first command reads it from stdin.
+    /// A text in the editor, in a file of this name, below a line that names the subject. The first
+    /// command reads the text from stdin.
     Text { file: String, about: String },
     /// The changes that `el undo` would take back, as a question.
     Undo,

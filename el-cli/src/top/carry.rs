@@ -22,8 +22,8 @@ pub(super) fn written_part(text: &str) -> &str {
     text.split(SCISSORS).next().unwrap_or_default().trim()
 }
 
-/// Runs the commands of an action beside the board, and tells how they ended. The draft is the text
-/// for the first command; it is kept unless all of them succeed.
+/// Runs the commands of an action beside the board, and tells the end. The draft is the text for
+/// the first command, and is kept unless all commands succeed.
 pub(super) fn run_aside(
     program: impl Fn() -> Command + Send + 'static,
     commands: Vec<Vec<String>>,
@@ -56,7 +56,7 @@ pub(super) fn run_aside(
     });
 }
 
-/// Asks `el undo` what it would take back, for the question before it.
+/// Asks `el undo` for the changes that would be taken back, for the question to the person.
 pub(super) fn ask_undo(
     program: impl Fn() -> Command + Send + 'static,
     action: Action,

@@ -1,4 +1,4 @@
-//! The detail of the chosen row: what some `el`s of its own print, read as it comes.
+//! The detail of the chosen row: the output of some `el` commands, read as the output comes.
 
 use std::ops::Range;
 use std::process::Command;
@@ -116,7 +116,7 @@ impl Detail {
         }
     }
 
-    /// Shows a subject, and forgets the one before. The same one keeps its place.
+    /// Shows a subject, and forgets the last. The same subject keeps the place.
     pub(super) fn open(
         &mut self,
         program: impl Fn() -> Command + Send + 'static,

@@ -125,7 +125,7 @@ impl Lines {
     }
 }
 
-/// Where a row of this width ends: after a blank if there is one in its second half.
+/// Where a row of this width ends: after a blank if there is a blank in the second half.
 fn row_end(text: &str, width: usize) -> usize {
     let mut used = 0;
     let mut blank = None;

@@ -1,5 +1,5 @@
-//! Commands that are run one after the other, and their lines. Threads wait for them, so that a
-//! slow disk or a slow git holds up no key.
+//! Commands that are run one after the other, and the lines of the output. Threads wait for the
+//! commands, so a slow disk or a slow git holds up no key.
 
 use std::io::{self, BufRead, BufReader, PipeReader};
 use std::process::{Child, Command, Stdio};

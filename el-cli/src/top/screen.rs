@@ -17,7 +17,7 @@ const FRAME: usize = 64 << 10;
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
-/// The terminal while the board has it. Dropping it gives it back.
+/// The terminal while the board owns the terminal. A drop gives the terminal back.
 pub(super) struct Screen {
     /// A screen goes out in one write: nobody sees a half.
     pub(super) terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,

@@ -96,7 +96,7 @@ impl Row {
     }
 }
 
-/// One of the lists, and which row of it is chosen.
+/// A list, and the chosen row.
 #[derive(Debug, Default)]
 pub(super) struct List {
     rows: Vec<Row>,
@@ -133,7 +133,8 @@ impl List {
         self.chosen = Some(shown[to].key.clone());
     }
 
-    /// Takes new rows. The choice stays on its row; if that is gone, on the one in its place.
+    /// Takes new rows. The choice stays on the same row; if the row is gone, on the row in the same
+    /// place.
     fn replace(&mut self, rows: Vec<Row>, total: String) {
         let at = self.position("").unwrap_or(0);
         let is_there = rows.iter().any(|row| Some(&row.key) == self.chosen.as_ref());
@@ -258,7 +259,7 @@ impl State {
 }
 
 impl State {
-    /// Nothing moves under the eyes: the detail stays with its atom, whichever list that is in now.
+    /// No row moves under the eyes: the detail stays with the atom, in whichever list.
     fn stay_with(&mut self, before: Row) {
         self.held = None;
         let is_same = |row: &Row| match &before.atom {

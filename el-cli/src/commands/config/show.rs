@@ -43,7 +43,7 @@ pub(in crate::commands) struct Shown {
     agents: Vec<String>,
     /// Settings of the project's file that have no effect before `el trust`.
     inert: Vec<Inert>,
-    /// What Claude Code would obey in the project, and nobody has trusted.
+    /// The project's instructions for Claude Code that no person has trusted.
     inert_files: Vec<String>,
     problems: Vec<String>,
 }

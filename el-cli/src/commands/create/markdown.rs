@@ -1,9 +1,9 @@
 //! Atoms from a Markdown task list.
 //!
-//! `- [ ] title` is an atom; a deeper item is its child; an atom with children is an epic; text
-//! that is indented below an item is its description. Ticked items are done and left out; their
-//! open children stay, a level up. Everything else (headings, prose between lists) is for people,
-//! and is told with its line.
+//! `- [ ] title` is an atom; a deeper item is a child; an atom with children is an epic; text that
+//! is indented below an item is the description. Ticked items are done and left out; open children
+//! stay, a level up. The rest (headings, prose between lists) is for people, and is told with the
+//! line.
 
 use el_core::exchange::outline::{self, Item, Kind, Outlined, Passed, PassedKind};
 use el_core::model::IssueType;

@@ -204,7 +204,7 @@ fn long_socket(
     })
 }
 
-/// Missing requirements of a single agent: its folder, its program, and the programs that its
+/// Missing requirements of a single agent: the folder, the program, and the programs that the
 /// settings name. `asked`: the clients that were started already.
 fn of_agent(
     agent: &AgentSettings,

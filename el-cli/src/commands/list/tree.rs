@@ -1,4 +1,4 @@
-//! `el list --tree`: what contains what.
+//! `el list --tree`: atoms below parents.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::output::page::Page;
 use crate::output::{atoms, style};
 
-/// The atoms above these that are not among them, so that each stands below its parents.
+/// The ancestors that are missing among these atoms, so that each atom stands below the parents.
 pub(super) fn above(store: &Store, atoms: &[&Atom]) -> Result<Vec<Atom>> {
     let mut known: HashSet<String> = atoms.iter().map(|atom| atom.id.clone()).collect();
     let mut above = Vec::new();
@@ -25,8 +25,8 @@ pub(super) fn above(store: &Store, atoms: &[&Atom]) -> Result<Vec<Atom>> {
     Ok(above)
 }
 
-/// Prints the atoms below their parents, in their order. Parents that are there for the sake of
-/// the tree alone are dim.
+/// Prints the atoms below the parents, in order. Parents that are there for the sake of the tree
+/// alone are dim.
 pub(super) fn print(page: &mut Page, atoms: &[&Atom], above: &[Atom], waits: &[String]) {
     let waits: HashMap<&str, &String> =
         atoms.iter().zip(waits).map(|(atom, waits)| (atom.id.as_str(), waits)).collect();

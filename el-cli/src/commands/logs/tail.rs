@@ -1,4 +1,4 @@
-//! The place in a long log where its last lines begin, found from its end.
+//! The place in a long log where the last lines begin, found from the end.
 
 use std::io::{self, Read, Seek, SeekFrom};
 

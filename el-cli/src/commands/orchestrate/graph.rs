@@ -1,4 +1,4 @@
-//! Draws a plan: its phases, its tasks by layers, its checks, and the next step.
+//! Draws a plan: the phases, the tasks by layers, the checks, and the next step.
 
 use anstyle::Style;
 use el_core::ops::{Overview, PhaseView};

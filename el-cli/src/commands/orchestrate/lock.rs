@@ -13,7 +13,7 @@ use crate::exit::Exit;
 /// The wait for the lock. Another process may only be testing the lock, or be about to end.
 const LIMIT: Duration = Duration::from_millis(500);
 
-/// Takes the lock of the epic's plan, which is held while this process drives the plan.
+/// Takes the lock of the epic's plan, which is held while the process drives the plan.
 pub(super) fn acquire_plan_lock(app: &App, epic: &str) -> Result<FileLock> {
     let path = lock_path(app, epic)?;
     let locked = FileLock::acquire_within(&path, LIMIT)

@@ -97,7 +97,7 @@ pub(super) fn show_or_list(args: &Args, app: &App) -> Result<Exit> {
     })
 }
 
-/// A plan, and what of it a person is asked.
+/// A plan, and the questions to a person.
 pub(crate) struct Plan {
     overview: Overview,
     driven: bool,

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::output::names::first_few;
 
-/// A task with its key and its atom.
+/// A task with the key and the atom.
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(in crate::commands) struct Known {
     task_id: String,

@@ -1,5 +1,5 @@
-//! Reads an answer that a person supplies: the bare data, the data with its phase, or a copied
-//! answer of an agent with its block, a code fence, or text around the data.
+//! Reads an answer that a person supplies: the bare data, the data with the phase, or a copied
+//! answer of an agent with the block, a code fence, or text around the data.
 
 use std::collections::BTreeMap;
 

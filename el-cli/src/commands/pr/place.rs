@@ -1,4 +1,4 @@
-//! Where branches are pushed, and which repository receives the work. What is not clear is asked
+//! Where branches are pushed, and the repository that receives the work. An unclear place is asked
 //! for once, on a terminal, and kept in the project's configuration.
 
 use std::io::{self, BufRead as _, IsTerminal as _};

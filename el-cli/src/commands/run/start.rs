@@ -70,8 +70,8 @@ impl BackgroundWorker {
         })
     }
 
-    /// The folder whose repository holds the worktrees, and the prefix of their branches, for tasks
-    /// without a folder of their own. `None` if runs share the folder.
+    /// The folder of the repository that holds the worktrees, and the prefix of the branches, for
+    /// tasks without a folder. `None` if runs share the folder.
     pub(super) fn worktree_of(&self) -> Option<(&Path, &str)> {
         let agent = &self.served.agent;
         let isolation = agent.isolation.as_ref().or(agent.task_isolation.as_ref());

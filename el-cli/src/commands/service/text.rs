@@ -19,7 +19,7 @@ pub(super) struct Job {
 
 impl Job {
     /// A user unit of systemd. `KillMode=process`: sessions outlive a worker that crashed, and the
-    /// next worker adopts them; stopping the unit ends them by `el work --stop`.
+    /// next worker adopts the sessions; stopping the unit ends the sessions by `el work --stop`.
     pub(super) fn systemd(&self) -> Result<String> {
         let words = self.words()?;
         let folder = plain(&self.folder.to_string_lossy())?.replace('%', "%%");
@@ -106,7 +106,7 @@ fn plain(text: &str) -> Result<&str> {
     Ok(text)
 }
 
-/// A word of a command in a unit: nothing in it is expanded.
+/// A word of a command in a unit, without expansion.
 fn quoted(word: &str) -> String {
     let mut out = String::from("\"");
     for character in word.chars() {

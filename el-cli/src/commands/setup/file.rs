@@ -60,8 +60,8 @@ enum Backup {
 }
 
 impl Plan {
-    /// Plans to add to a file of another program. If `take_out` finds nothing of `el` in the file,
-    /// the file is in its original state, and an older backup is out of date.
+    /// Plans to add to a file of another program. If `take_out` finds no entry of `el` in the file,
+    /// the file is in the original state, and an older backup is out of date.
     pub(super) fn put_in(
         path: PathBuf,
         change: impl Fn(&str) -> Result<String>,
@@ -74,8 +74,9 @@ impl Plan {
         Ok(Plan::new(path, before, Some(after), backup))
     }
 
-    /// Plans to remove `el`'s additions. A file that is unchanged since `el` wrote it gets back its
-    /// original bytes, or is removed if there was none; otherwise `take_out` removes the additions.
+    /// Plans to remove `el`'s additions. A file that is unchanged since `el` wrote the file gets
+    /// back the original bytes, or is removed if there was none; otherwise `take_out` removes the
+    /// additions.
     pub(super) fn take_out(
         path: PathBuf,
         put_in: impl Fn(&str) -> Result<String>,
@@ -200,7 +201,7 @@ impl Plan {
     }
 }
 
-/// Returns true if the system grants this process the access, whatever the mode bits say: a folder
+/// Returns true if the system grants the process the access, whatever the mode bits say: a folder
 /// may be another user's.
 fn may_access(path: &Path, access: Access) -> bool {
     rustix::fs::access(path, access).is_ok()

@@ -1,11 +1,11 @@
-//! The authors whose issues and words become ours. On a public repository everybody may file issues
-//! and comment, and agents would work on them.
+//! The authors whose issues and words are taken over. On a public repository everybody may file
+//! issues and comment, and agents would work on those.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// The authors whom GitHub calls these may say what agents work on.
+/// The kinds of authors at GitHub who may say which work agents do.
 const MEMBERS: [&str; 3] = ["OWNER", "MEMBER", "COLLABORATOR"];
 
 /// The rules for issues and comments of a public repository.
@@ -21,7 +21,7 @@ pub(super) struct Acceptance<'a> {
     pub(super) roles: &'a BTreeMap<u64, String>,
 }
 
-/// Which issues and comments stay, and which do not.
+/// The issues and comments that stay, and the others.
 #[derive(Debug, Default)]
 pub(super) struct Accepted {
     pub(super) issues: Vec<Value>,
@@ -52,8 +52,8 @@ impl Acceptance<'_> {
         found
     }
 
-    /// Only members set an assignee. A label is set by the repository's templates, too, so one of
-    /// them is named.
+    /// Only members set an assignee. The repository's templates set labels too, so a label is
+    /// named.
     fn is_accepted(&self, issue: &Value) -> bool {
         let has_assignee = issue["assignees"].as_array().is_some_and(|all| !all.is_empty());
         let labels = issue["labels"].as_array().map_or(&[][..], Vec::as_slice);

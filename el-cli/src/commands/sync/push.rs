@@ -1,5 +1,5 @@
-//! Writes atoms back into their issues: only what a person names and confirms, and only fields
-//! that are there as they were last seen. Nothing is closed.
+//! Writes atoms back into issues: only atoms that a person names and confirms, and only fields that
+//! are unchanged there since the last look. No issue is closed.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 

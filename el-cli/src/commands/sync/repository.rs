@@ -1,4 +1,4 @@
-//! Which repository is meant. It is said once, and never guessed from several.
+//! The repository of a sync, said once, and never guessed from several.
 
 use el_agents::forge::RepoName;
 

@@ -90,9 +90,9 @@ impl<'a> Listener<'a> {
         self.redraw_live_lines(&[sanitize::truncate_to(line, width).into_owned()]);
     }
 
-    /// The control sequence that erases the live lines and leaves the cursor at the first of them.
-    /// A terminal that became narrower has wrapped the lines. The rows are erased singly: tmux puts
-    /// a screen that is cleared whole into its history, at each redraw.
+    /// The control sequence that erases the live lines and leaves the cursor at the first line. A
+    /// terminal that became narrower has wrapped the lines. The rows are erased singly: tmux puts a
+    /// screen that is cleared whole into the history, at each redraw.
     fn erase_sequence(&mut self) -> String {
         let columns = stdout_size().map_or(usize::MAX, |(columns, _)| columns);
         let up: usize = self.shown.drain(..).map(|width| width.div_ceil(columns).max(1)).sum();
@@ -189,7 +189,7 @@ impl worker::Listener for Listener<'_> {
     }
 }
 
-/// A session: its atom, its time, its figures, its action.
+/// A session: atom, time, figures, action.
 fn session_line(page: &Page, one: &Live, width: usize, now: Timestamp) -> String {
     let run = &one.run;
     let elapsed = format_clock(runs::run_duration(run, now).as_secs());

@@ -31,7 +31,7 @@ pub(super) fn run(app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Prints the branch, its state, and the folder of its worktree.
+/// Prints the branch, the state, and the folder of the worktree.
 pub(super) fn print_branch(page: &mut Page, branch: &AtomBranch) {
     if page.is_quiet() {
         return page.push_line(sanitize::one_line(&branch.branch));

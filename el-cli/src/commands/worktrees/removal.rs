@@ -44,7 +44,7 @@ impl Removal {
         self.worktrees.iter().find(|tree| tree.branch.as_deref() == Some(&branch.branch))
     }
 
-    /// The worktree of the atom, whatever its checkout.
+    /// The worktree of the atom, in any checkout.
     pub(super) fn worktree_of(&self, branch: &AtomBranch) -> Option<&Worktree> {
         self.worktrees.iter().find(|tree| branch.path.as_ref() == Some(&tree.path))
     }

@@ -184,3 +184,20 @@ fn a_run_cannot_end_what_another_run_works_on() {
     worker.wait(SOON).ok();
     assert_eq!(env.outcomes(&theirs), ["closed"]);
 }
+
+#[test]
+fn several_runs_are_cancelled_in_one_call() {
+    let env = TestEnv::with_tracker();
+    let names = ["one", "two"];
+    let ids = names.map(|name| env.script_atom(&[&format!("touch {name}"), "hang"]));
+    let worker = env.start_work(&["--drain", "--concurrency", "2", "--isolate", "none"]);
+    names.iter().for_each(|name| drop(env.wait_for_file(name)));
+    assert_eq!(env.robot(&["cancel", &ids[0], &ids[1]])["count"], 2);
+    worker.wait(SOON);
+    for id in &ids {
+        assert_eq!(
+            (env.outcomes(id), env.status(id).as_str()),
+            (vec!["cancelled".into()], "deferred")
+        );
+    }
+}

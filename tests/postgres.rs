@@ -11,6 +11,7 @@ mod cut_off;
 mod migrating;
 mod moving;
 mod refusals;
+mod roles;
 mod secure;
 mod waiting;
 mod way;
@@ -41,6 +42,13 @@ fn with_tracker() -> Option<(TestEnv, String)> {
     env.el(&["init", "--name", "t"]).ok();
     env.configure("");
     Some((env, url))
+}
+
+/// Has the server's owner say something.
+#[track_caller]
+fn as_owner(env: &TestEnv, sql: &str) {
+    let url = std::env::var("EL_TEST_POSTGRES").unwrap();
+    env.run(env.command("psql").args(["-qAt", "-v", "ON_ERROR_STOP=1", "-c", sql, &url])).ok();
 }
 
 /// Returns true if a file below the folder contains the text.

@@ -1,6 +1,6 @@
 //! A server that cannot be used: one sentence, the next step, exit code 6, or 7 for a time-out.
 
-use super::{on_server, with_tracker};
+use super::{as_owner, on_server, with_tracker};
 use crate::support::TestEnv;
 
 /// Runs `el list` against an address. Returns what a person reads.
@@ -53,13 +53,6 @@ fn a_database_without_tables_and_one_that_is_not_there_are_told_apart() {
     env.el(&["init"]).fails_with(6);
 }
 
-/// Has the server's owner say something.
-#[track_caller]
-fn as_owner(env: &TestEnv, sql: &str) {
-    let url = std::env::var("EL_TEST_POSTGRES").unwrap();
-    env.run(env.command("psql").args(["-qAt", "-v", "ON_ERROR_STOP=1", "-c", sql, &url])).ok();
-}
-
 #[test]
 fn a_role_without_grants_is_told_what_it_lacks() {
     let Some((mut env, url)) = with_tracker() else { return };
@@ -89,4 +82,30 @@ fn a_database_of_another_encoding_is_refused() {
     let elsewhere = url.replace("/postgres?", &format!("/{name}?"));
     refused(&mut env, &elsewhere, 6, "server_encoding");
     env.el(&["init"]).fails_with(6);
+}
+
+#[test]
+fn a_full_server_and_a_read_only_one_say_so_and_nothing_is_half_written() {
+    let Some((mut env, url)) = with_tracker() else { return };
+    let (_, schema) = url.split_once("search_path%3D").unwrap();
+    for (state, code) in [("53100", "server_full"), ("25006", "server_read_only")] {
+        // Where the last rows of a change are written.
+        as_owner(
+            &env,
+            &format!(
+                "SET search_path = {schema};
+                 CREATE OR REPLACE FUNCTION refuse() RETURNS TRIGGER LANGUAGE plpgsql AS
+                   'BEGIN RAISE EXCEPTION USING ERRCODE = ''{state}'', MESSAGE = ''no''; END';
+                 DROP TRIGGER IF EXISTS refuse ON events;
+                 CREATE TRIGGER refuse BEFORE INSERT ON events EXECUTE FUNCTION refuse()"
+            ),
+        );
+        let told = env.el(&["--robot", "create", "One", "-l", "red"]).fails_with(6).json();
+        assert_eq!(told["error"]["code"], code, "{told}");
+        let told = env.el(&["create", "One"]).fails_with(6).stderr;
+        assert_eq!(told.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{told}");
+        assert!(told.lines().count() >= 2, "it says what to do: {told}");
+        assert_eq!(env.robot(&["list", "--all"])["count"], 0, "nothing is half written");
+    }
+    env.set("EL_DATABASE_URL", &url);
 }

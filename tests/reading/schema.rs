@@ -228,6 +228,7 @@ fn every_document_fits_its_schema() {
     ["db", "db status", "db migrate"].iter().for_each(|words| drop(c.run(words, &[])));
     c.run("db move", &["--to", "elsewhere.db", "--dry-run"]);
     c.run("db dump", &["copy.db"]);
+    c.run("db grant", &["member", "ann"]);
     c.run("undo", &["--list"]);
     c.run("restore", &["--dry-run"]);
     c.run("config show", &[]);

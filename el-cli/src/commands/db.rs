@@ -9,6 +9,7 @@ use crate::output::page::Page;
 use crate::output::{sanitize, style};
 
 pub(super) mod dump;
+pub(super) mod grant;
 pub(super) mod move_to;
 
 /// Show where the tracker's database is, bring its tables up, or move it
@@ -18,6 +19,7 @@ Examples:
   el db                      Which file or server it is, and the version of its tables
   el db migrate              Bring the tables on a server to the version of this el
   el db move --to URL        Move the tracker to a server; --to FILE moves it back
+  el db grant member NAME    Let a role of the server work with the tracker
   el db dump copy.db         Copy all of it into a file")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -41,6 +43,7 @@ Whoever owns the tables does this once, with the newest el; an older el refuses 
 on. The tables of a file need no such call: el brings them up when it opens the file, after a
 backup.")]
     Migrate,
+    Grant(grant::Args),
     Move(move_to::Args),
     Dump(dump::Args),
 }
@@ -48,6 +51,7 @@ backup.")]
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     match &args.command {
         Some(Command::Move(args)) => return move_to::run(args, app),
+        Some(Command::Grant(args)) => return grant::run(args, app),
         Some(Command::Dump(args)) => return dump::run(args, app),
         _ => {}
     }

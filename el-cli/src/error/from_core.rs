@@ -18,6 +18,7 @@ impl From<Error> for CommandError {
                 .with_detail("id", id.as_str())
                 .with_hint(match *what {
                     "run" => "el runs lists the runs",
+                    "role" => "CREATE ROLE name LOGIN makes one; psql and createuser do",
                     "artifact" => "el artifacts show ATOM lists what was handed back",
                     "channel" => "el chat list shows the channels; el chat post begins one",
                     _ => "el list --all shows every atom; a beginning of the short id is enough",

@@ -70,7 +70,7 @@ impl ServerFault {
                 "el init makes tables; el db migrate brings older ones up; or take a newer el"
             }
             ServerFault::ReadOnly => "name the primary server instead of its standby",
-            ServerFault::NoGrant => "let the database's owner grant this role what it needs",
+            ServerFault::NoGrant => "the tables' owner says: el db grant member NAME",
             ServerFault::Full => "make room on the server's disk",
             ServerFault::Failed => "the server's log tells more",
         }

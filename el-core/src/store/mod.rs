@@ -36,6 +36,7 @@ pub(crate) mod orchestration;
 pub(crate) mod pull_request;
 pub(crate) mod ready;
 pub(crate) mod review;
+mod roles;
 pub(crate) mod run;
 pub(crate) mod search;
 pub(crate) mod series;
@@ -60,6 +61,7 @@ pub use migrate::{SCHEMA_VERSION, before_migration};
 pub(crate) use open::ensure_unchanged;
 pub use open::{Durability, Store};
 pub use open_at::DatabaseState;
+pub use roles::ServerRole;
 pub use server_address::{SERVER_VARIABLES, ServerAddress, has_password, hide_password};
 pub use transfer::{MoveReport, MoveState, MoveTarget, Places, Step, TableCopy};
 

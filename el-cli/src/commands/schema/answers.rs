@@ -63,6 +63,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("runs show", answer_schema::<OneOrMany<'_, runs::show::Shown>>()),
     ("db", answer_schema::<DatabaseState>()),
     ("db dump", answer_schema::<db::dump::Answer>()),
+    ("db grant", answer_schema::<db::grant::Answer<'_>>()),
     ("db migrate", answer_schema::<DatabaseState>()),
     ("db move", answer_schema::<db::move_to::Answer>()),
     ("db status", answer_schema::<DatabaseState>()),

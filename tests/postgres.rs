@@ -10,6 +10,7 @@ use crate::support::TestEnv;
 mod cut_off;
 mod migrating;
 mod moving;
+mod pooler;
 mod refusals;
 mod roles;
 mod secure;

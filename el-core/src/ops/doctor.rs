@@ -11,6 +11,8 @@ use crate::rules::graph::cycle_text;
 use crate::store::filter::Query;
 use crate::store::{Store, atom, bond, run, search};
 
+mod server;
+
 /// A problem, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
@@ -31,7 +33,7 @@ const STALE_CLAIM: Duration = Duration::from_secs(24 * 3600);
 ///
 /// If the database cannot be read.
 pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
-    let mut findings = Vec::new();
+    let mut findings = server::find_faults(store, now)?;
     findings.extend(store.closed().map(|sentence| Finding {
         code: "moved",
         serious: false,

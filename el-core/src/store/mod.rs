@@ -23,6 +23,7 @@ pub(crate) mod event;
 pub(crate) mod filter;
 pub(crate) mod forecast;
 mod git_ignore;
+mod health;
 mod integrity;
 pub(crate) mod label;
 mod listening;

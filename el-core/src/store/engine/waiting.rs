@@ -100,4 +100,21 @@ impl Database {
             }
         }
     }
+    /// Returns true if a pooler gives each transaction to whichever connection is free: two that
+    /// are open at once then meet the same.
+    pub(crate) fn is_pooled(&self) -> Result<bool> {
+        match self {
+            Database::Sqlite(_) => Ok(false),
+            #[cfg(feature = "postgres")]
+            Database::Postgres(server) => {
+                let other = super::Server::connect(server.opening().clone())?;
+                let other = Database::Postgres(other);
+                let process = |database: &Database| {
+                    database.query_alone("SELECT pg_backend_pid()", [], |row| row.get(0))
+                };
+                let (here, there): (i64, i64) = (process(self)?, process(&other)?);
+                Ok(here == there)
+            }
+        }
+    }
 }

@@ -182,3 +182,19 @@ fn the_time_of_a_server_is_its_own() {
     assert!(now.since(in_transaction) < std::time::Duration::from_secs(60), "{in_transaction}");
     assert!(server.lease_time(long_ago) >= in_transaction);
 }
+
+#[test]
+fn a_clock_that_differs_from_the_servers_is_told() {
+    let Some(url) = new_schema() else { return };
+    let store = Store::of_server(server_of(MIGRATIONS.len(), &url), Path::new("/nowhere/el.db"));
+    let now = Timestamp::from(std::time::SystemTime::now());
+    let told = |now| {
+        let found = ops::doctor(&store, now).unwrap();
+        found.into_iter().find(|finding| finding.code == "clock").map(|finding| finding.message)
+    };
+    assert_eq!(told(now), None);
+    let hour = std::time::Duration::from_secs(3600);
+    let ahead = told(now.plus(hour)).unwrap();
+    assert!(ahead.contains(" s ahead of the server's"), "{ahead}");
+    assert!(told(Timestamp::from_micros(0)).unwrap().contains(" s behind the server's"));
+}

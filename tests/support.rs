@@ -11,7 +11,7 @@ mod wait;
 pub(crate) use client::RealClaude;
 pub(crate) use env::{TestEnv, bubblewrap_works};
 pub(crate) use github::{Github, SHOP, gh_versions};
-pub(crate) use process::{Process, Ran, Running};
+pub(crate) use process::{Process, Ran, Running, send};
 pub(crate) use screen::Screen;
 pub(crate) use wait::{look_until, wait_until};
 

@@ -72,7 +72,7 @@ impl Side {
 
     /// The digest of each table.
     fn contents(&self) -> Vec<String> {
-        self.open().read(|tx| rows::digests(tx)).unwrap()
+        self.open().read(rows::digests).unwrap()
     }
 }
 

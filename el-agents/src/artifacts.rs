@@ -183,16 +183,15 @@ fn fallback_facts(
         output: Some(job.output.clone())
             .filter(|text| !text.is_empty())
             .unwrap_or_else(|| read_last_lines(&job.folder.pane_path(), OUTPUT_LINES)),
-        warning,
+        warnings: warning.into_iter().collect(),
         ..Facts::default()
     };
     if let Some(found) = found {
-        facts.changed = found
-            .files
-            .into_iter()
-            .filter(|path| workspace::judge_path(path, rules).is_ok_and(|kept| kept == *path))
-            .collect();
+        let is_told =
+            |path: &String| workspace::judge_path(path, rules).is_ok_and(|kept| kept == *path);
+        facts.changed = found.files.into_iter().filter(is_told).collect();
         facts.changed_more = found.more;
+        facts.removed = found.removed.into_iter().filter(is_told).collect();
         facts.changed_by = Some(found.by);
     }
     facts

@@ -89,9 +89,9 @@ pub(crate) fn call(socket: Option<&Path>, argv: &[OsString]) -> Result<ExitCode,
     caller::call(socket, argv).map_err(|lost| match lost {
         Lost::Unreachable(source) => {
             // `…/runs/RUN/session/socket`
-            let run = socket.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
+            let run = socket.ancestors().nth(2).and_then(Path::file_name);
             CommandError::from(el_core::Error::StaleRun {
-                run: run.to_string_lossy().into_owned(),
+                run: run.unwrap_or(socket.as_os_str()).to_string_lossy().into_owned(),
                 why: format!("its supervisor does not answer: {source}"),
             })
         }

@@ -87,6 +87,8 @@ fn a_session_without_its_variables_has_its_own_tracker_or_none() {
     assert!(!comments.contains("ann"), "{comments}");
     let dead = shell(&env, &run, "EL_SESSION=/nowhere/session/socket el --robot show x");
     assert_eq!((dead.status, dead.json()["error"]["code"].as_str()), (5, Some("stale_run")));
+    let nowhere = shell(&env, &run, "EL_SESSION=/nowhere el show x");
+    assert!(nowhere.stderr.contains("run /nowhere is over"), "{nowhere:?}");
     assert_eq!(shell(&env, &run, "EL_SESSION=/nowhere el hook stop").ok().stdout, "");
     assert_eq!(other.robot(&["list", "--all"])["count"], 1);
     settles(&env, worker, &id);

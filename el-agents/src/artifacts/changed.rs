@@ -1,5 +1,6 @@
 //! Finds the files that changed since a moment, by git or else by modification times.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -23,12 +24,14 @@ pub(super) struct Changed {
     pub(super) files: Vec<String>,
     /// How many more there are.
     pub(super) more: usize,
+    /// Files that git names and that are gone.
+    pub(super) removed: Vec<String>,
     /// The source: git or modification times.
     pub(super) by: &'static str,
 }
 
-/// Lists existing files below `folder` that changed since `then`. In the atom's worktree, committed
-/// changes are those since the branch began. `None` if the search took longer than `limit`.
+/// Lists files below `folder` that changed since `then`. In the atom's worktree, committed changes
+/// are those since the branch began. `None` if the search took longer than `limit`.
 pub(super) fn files_changed_since(
     folder: &Path,
     then: Timestamp,
@@ -43,6 +46,13 @@ pub(super) fn files_changed_since(
         Some(found) => (found, "by git"),
         None => (walk_folder(folder, then, until)?, "by their times"),
     };
+    let (gone, found): (Vec<String>, Vec<String>) =
+        found.into_iter().partition(|path| is_gone(&folder.join(path)));
+    let mut removed: Vec<String> =
+        gone.into_iter().filter(|path| folder_changed_since(&folder.join(path), then)).collect();
+    removed.sort();
+    removed.dedup();
+    removed.truncate(FILES_MAX);
     let mut dated: Vec<(SystemTime, String)> = found
         .into_iter()
         .filter_map(|path| Some((changed_at(folder, &path, then)?, path)))
@@ -53,8 +63,20 @@ pub(super) fn files_changed_since(
     Some(Changed {
         files: dated.into_iter().take(FILES_MAX).map(|(_, path)| path).collect(),
         more,
+        removed,
         by,
     })
+}
+
+fn is_gone(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|e| e.kind() == ErrorKind::NotFound)
+}
+
+/// Returns true if the nearest folder above that exists changed since `then`. The removal of a file
+/// changes the folder.
+fn folder_changed_since(path: &Path, then: SystemTime) -> bool {
+    let above = path.ancestors().skip(1).find_map(|folder| folder.symlink_metadata().ok());
+    above.and_then(|found| found.modified().ok()).is_some_and(|at| at >= then)
 }
 
 /// When a plain file was last changed, if that is not before `then`.
@@ -169,7 +191,7 @@ mod tests {
 
     /// Before now, by times: an hour old.
     fn age(path: &Path) {
-        let file = fs::File::options().write(true).open(path).unwrap();
+        let file = fs::File::open(path).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
     }
 
@@ -225,7 +247,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         run_git(dir.path(), &["init", "-q"]);
-        for name in ["kept.md", "edited.md", "dirty-before.md", "gone.md"] {
+        for name in ["kept.md", "edited.md", "dirty-before.md", "gone.md", "past/gone-before.md"] {
             write(&at(name), "one");
         }
         write(&at(".gitignore"), "*.log\n");
@@ -238,6 +260,10 @@ mod tests {
         age(&at("dirty-before.md"));
         write(&at("edited.md"), "two");
         fs::remove_file(at("gone.md")).unwrap();
+        fs::remove_file(at("past/gone-before.md")).unwrap();
+        write(&at("past/kept.md"), "x");
+        age(&at("past/kept.md"));
+        age(&at("past"));
         write(&at("new file ü.md"), "x");
         write(&at("noise.log"), "x");
         write(&at("sub/committed.md"), "x");
@@ -246,6 +272,7 @@ mod tests {
         let found = files_changed_since(dir.path(), a_minute_ago(), "t-1", LIMIT).unwrap();
         assert_eq!(found.by, "by git");
         assert_eq!(sorted(found.files), ["edited.md", "new file ü.md", "sub/committed.md"]);
+        assert_eq!(found.removed, ["gone.md"]);
         let below = files_changed_since(&at("sub"), a_minute_ago(), "t-1", LIMIT).unwrap();
         assert_eq!(below.files, ["committed.md"]);
     }

@@ -18,12 +18,14 @@ pub struct Facts {
     pub changed: Vec<String>,
     /// How many more there are.
     pub changed_more: usize,
+    /// Files removed since the start of the run.
+    pub removed: Vec<String>,
     /// The source of the changes: `by git`, `by their times`; `None`: unknown.
     pub changed_by: Option<&'static str>,
     /// The last lines of the agent's output, without control codes.
     pub output: String,
-    /// Why the agent's own summary was refused, if there is a summary.
-    pub warning: Option<String>,
+    /// Why the agent's own summary was refused, if there is a summary; what else went wrong.
+    pub warnings: Vec<String>,
 }
 
 /// The most deliverables in a fallback, as in the seed.
@@ -39,31 +41,24 @@ pub fn fallback_summary(facts: &Facts) -> (Summary, String) {
     }));
     accomplishments.push(match (facts.changed_by, facts.changed.len() + facts.changed_more) {
         (None, _) => "Which files changed is not known.".to_owned(),
+        (Some(by), 0) if !facts.removed.is_empty() => {
+            format!("Files were only removed since the run began ({by}).")
+        }
         (Some(_), 0) => "No file changed since the run began.".to_owned(),
         (Some(by), 1) => format!("One file changed since the run began ({by})."),
         (Some(by), count) => format!("{count} files changed since the run began ({by})."),
     });
     let mut notes = facts.record.clone();
-    let more: Vec<String> = facts
-        .changed
-        .iter()
-        .skip(DELIVERABLES)
-        .take(TOLD)
-        .map(|path| format!("`{path}`"))
-        .collect();
-    if !more.is_empty() {
-        let rest =
-            (facts.changed.len() + facts.changed_more).saturating_sub(DELIVERABLES + more.len());
-        let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-        notes.push(format!("Also changed: {}{rest}", more.join(", ")));
-    }
+    let changed = facts.changed.get(DELIVERABLES..).unwrap_or_default();
+    notes.extend(list_paths("Also changed", changed, facts.changed_more));
+    notes.extend(list_paths("Removed", &facts.removed, 0));
     let file = |path: &String| Deliverable {
         path: path.clone(),
         description: Some("changed while the run was on".to_owned()),
     };
     let mut warnings =
         vec!["the agent wrote no summary; this one was made from the run's record".to_owned()];
-    warnings.extend(facts.warning.clone());
+    warnings.extend(facts.warnings.iter().cloned());
     let summary = Summary {
         objective: Some(format!("{} ({})", fence::fence_line(&facts.title, 500), facts.atom_id)),
         accomplishments,
@@ -86,6 +81,14 @@ pub fn fallback_summary(facts: &Facts) -> (Summary, String) {
         text.insert_str(at, &format!("\n## Last Output\n{output}\n"));
     }
     (summary, text)
+}
+
+/// Names the first paths, and how many more there are beside `unlisted`; `None` without a path.
+fn list_paths(what: &str, paths: &[String], unlisted: usize) -> Option<String> {
+    let told: Vec<String> = paths.iter().take(TOLD).map(|path| format!("`{path}`")).collect();
+    let rest = paths.len() + unlisted - told.len();
+    let rest = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    (!told.is_empty()).then(|| format!("{what}: {}{rest}", told.join(", ")))
 }
 
 /// Renders a summary in the requested format.

@@ -102,9 +102,10 @@ fn a_fallback_reads_as_it_was_made() {
         record: vec!["Run run-1 by claude".to_owned()],
         changed: (0..7).map(|n| format!("src/file {n}.rs")).collect(),
         changed_more: 2,
+        removed: vec!["old.rs".to_owned()],
         changed_by: Some("by git"),
         output: "last words\n## Status\n✅ COMPLETED\n```".to_owned(),
-        warning: None,
+        warnings: Vec::new(),
     };
     let (summary, text) = fallback_summary(&facts);
     assert_eq!(
@@ -120,6 +121,8 @@ fn a_fallback_reads_as_it_was_made() {
     assert_eq!(read.objective.as_deref(), Some("Fix the parser (t-1a2b)"));
     assert!(
         text.contains("⚠️ PARTIAL - Summary not created by the agent")
+            && text.contains("`src/file 6.rs` and 2 more\n")
+            && text.contains("Removed: `old.rs`\n")
             && text.contains("last words"),
         "{text}"
     );

@@ -9,6 +9,7 @@ use crate::support::TestEnv;
 
 mod crashing;
 mod cut_off;
+mod hosts;
 mod migrating;
 mod moving;
 mod pooler;

@@ -69,6 +69,14 @@ pub(crate) struct Collected {
 }
 
 impl Collected {
+    /// Adds a sentence on what went wrong after the agent's work.
+    pub(crate) fn add_warning(&mut self, warning: &str) {
+        self.summary.warnings.push(warning.to_owned());
+        if let Some(facts) = &mut self.facts {
+            facts.warnings.push(warning.to_owned());
+        }
+    }
+
     /// Completes a fallback summary with sentences about the end of the run.
     pub(crate) fn complete_fallback(&mut self, folder: &RunDir, record: Vec<String>) {
         let Some(facts) = &mut self.facts else { return };

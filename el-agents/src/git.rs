@@ -26,6 +26,7 @@ mod remote;
 mod repository;
 mod request;
 mod reverted;
+mod shared;
 mod step_over;
 #[cfg(test)]
 mod test_shop;
@@ -56,6 +57,7 @@ pub use self::remote::{PushResult, Remote};
 pub use self::repository::{Repository, base_reference};
 pub use self::request::{Isolation, WorktreeRequest};
 pub use self::reverted::Revert;
+pub(crate) use self::shared::branch_file;
 pub use self::step_over::StepOver;
 pub use self::untracked::copy_untracked;
 pub use self::worktree::{

@@ -42,6 +42,9 @@ pub(crate) struct PreparationFailure {
     /// Another attempt would fail in the same way until a person acts.
     pub(crate) is_permanent: bool,
     pub(crate) conflict: Option<MergeConflict>,
+    /// Branches are on another host, or out of reach: no attempt is charged.
+    #[serde(default)]
+    pub(crate) lacks_branches: bool,
 }
 
 /// Finished work that the atom builds on and that cannot be merged.
@@ -62,28 +65,30 @@ impl PreparationFailure {
             is_own_fault: false,
             is_permanent: false,
             conflict: None,
+            lacks_branches: false,
         }
     }
 
     pub(crate) fn of_git(error: GitError) -> PreparationFailure {
+        let of_atom = PreparationFailure {
+            why: error_chain(&error),
+            is_own_fault: true,
+            is_permanent: false,
+            conflict: None,
+            lacks_branches: false,
+        };
         match error {
-            GitError::MergeConflict { ref branch, ref with, ref files } => PreparationFailure {
-                why: error_chain(&error),
-                is_own_fault: true,
+            GitError::MergeConflict { branch, with, files } => PreparationFailure {
                 is_permanent: true,
-                conflict: Some(MergeConflict {
-                    branch: branch.clone(),
-                    with: with.clone(),
-                    files: files.clone(),
-                }),
+                conflict: Some(MergeConflict { branch, with, files }),
+                ..of_atom
             },
-            GitError::BranchElsewhere { .. } | GitError::InTheWay(_) | GitError::Astray { .. } => {
-                PreparationFailure {
-                    why: error_chain(&error),
-                    is_own_fault: true,
-                    is_permanent: matches!(error, GitError::Astray { .. }),
-                    conflict: None,
-                }
+            GitError::Astray { .. } | GitError::Diverged { .. } => {
+                PreparationFailure { is_permanent: true, ..of_atom }
+            }
+            GitError::BranchElsewhere { .. } | GitError::InTheWay(_) => of_atom,
+            GitError::OnOtherHost { .. } | GitError::NotFetched { .. } => {
+                PreparationFailure { lacks_branches: true, ..of_atom }
             }
             other => PreparationFailure::new(&other),
         }

@@ -22,8 +22,8 @@ use linux as platform;
 use other as platform;
 
 pub use handle::Handle;
-pub(crate) use identity::is_zombie;
 pub use identity::{Liveness, ProcessId};
+pub(crate) use identity::{host_name, is_zombie};
 pub use spawn::{Session, configure_agent, reset_ignored_signals};
 pub(crate) use spawn::{close_inherited, detach_command, is_hangup_ignored};
 pub use sweep::{EndTree, Ended, end_marked, end_tree, reap_adopted};

@@ -21,11 +21,16 @@ impl Repository {
     /// # Errors
     /// If git fails, or the prefix cannot be written down.
     pub(super) fn name_branch(&mut self, atom: &str, prefix: &str) -> Result<String, GitError> {
-        let common = linked::repository_folder(self.top());
-        self.branch_prefixes.add(&common, prefix).map_err(file_error("write", &common))?;
+        self.know_prefix(prefix)?;
         let name = self.branch_of(atom)?;
         let is_there = self.branch_tip(&name)?.is_some();
         Ok(if is_there { name } else { format!("{prefix}{atom}") })
+    }
+
+    /// Adds a prefix to those that the repository remembers.
+    pub(super) fn know_prefix(&mut self, prefix: &str) -> Result<(), GitError> {
+        let common = linked::repository_folder(self.top());
+        self.branch_prefixes.add(&common, prefix).map_err(file_error("write", &common))
     }
 
     /// The tip of an atom's branch.

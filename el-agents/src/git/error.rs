@@ -98,6 +98,25 @@ pub enum GitError {
         atom: String,
         branch: String,
     },
+    /// Both sides of a shared branch have commits that the other lacks.
+    #[error(
+        "{branch} has commits here and others at the remote: merge refs/el/shared/{branch} in its \
+         worktree"
+    )]
+    Diverged { branch: String },
+    /// Work that is needed lies on another machine.
+    #[error(
+        "the work of {atom} was done on {host}, and its branch is neither here nor at a remote that \
+         hosts share"
+    )]
+    OnOtherHost { atom: String, host: String },
+    /// The remote that hosts share did not give its branches.
+    #[error("the branches of {remote} could not be fetched")]
+    NotFetched {
+        remote: String,
+        #[source]
+        error: Box<GitError>,
+    },
     /// A file of the configuration's `worktree_copy` or `worktree_link`.
     #[error("{path} could not be put into the worktree: {why}")]
     Untracked {
@@ -262,6 +281,11 @@ impl GitError {
             GitError::MergeConflict { .. } => {
                 "el land --all brings them in and files the conflict as an atom; then el retry"
             }
+            GitError::Diverged { .. } => "then el retry",
+            GitError::OnOtherHost { .. } => {
+                "el config set remote origin on every host, or push the branch from there"
+            }
+            GitError::NotFetched { error, .. } => return error.hint(),
             GitError::Untracked { .. } => {
                 "worktree_copy and worktree_link name files of the repository's folder"
             }

@@ -51,6 +51,28 @@ pub(super) fn merge_dependencies(
     Ok(top)
 }
 
+/// Takes what other machines shared of the atom's own branch, its parent's and its dependencies'.
+///
+/// # Errors
+/// [`GitError::OnOtherHost`] if work that is needed lies on another host; [`GitError::Diverged`];
+/// or if git fails.
+pub(super) fn follow_shared(
+    repository: &Repository,
+    target: &str,
+    wanted: &WorktreeRequest<'_>,
+) -> Result<(), GitError> {
+    let dependencies = wanted.builds_on.iter().map(String::as_str);
+    for atom in dependencies.chain(wanted.parent).chain([wanted.atom]) {
+        repository.follow_shared(atom, target)?;
+    }
+    for (atom, host) in wanted.elsewhere {
+        if !repository.is_shared(atom)? && repository.tip_of(atom)?.is_none() {
+            return Err(GitError::OnOtherHost { atom: atom.clone(), host: host.clone() });
+        }
+    }
+    Ok(())
+}
+
 /// Makes sure that the work of finished dependencies is on their branches.
 ///
 /// # Errors

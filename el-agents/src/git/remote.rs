@@ -1,4 +1,4 @@
-//! Remotes: what they are called, what they have, and the one push that el does.
+//! Remotes: what they are called, what they have, and the pushes that el does.
 
 use super::call::failed_call;
 use super::{Git, GitError, Repository};
@@ -55,10 +55,15 @@ impl Repository {
         self.fetch_reference(remote, reference)
     }
 
-    fn fetch_reference(&self, remote: &str, refspec: &str) -> Result<bool, GitError> {
+    /// Fetches into references alone: no tags, no submodules, no `FETCH_HEAD`.
+    pub(super) fn fetch(&self, rest: &[&str]) -> Result<String, GitError> {
         let words =
             ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"];
-        match self.remote_git()?.ask(&[&words[..], &[remote, refspec]].concat()) {
+        self.remote_git()?.ask(&[&words[..], rest].concat())
+    }
+
+    fn fetch_reference(&self, remote: &str, refspec: &str) -> Result<bool, GitError> {
+        match self.fetch(&[remote, refspec]) {
             Err(GitError::Failed { said, .. }) if said.contains("couldn't find remote ref") => {
                 Ok(false)
             }
@@ -92,7 +97,20 @@ impl Repository {
         branch: &str,
         expected: Option<&str>,
     ) -> Result<PushResult, GitError> {
-        self.push_over(remote, &format!("{commit}:refs/heads/{branch}"), branch, expected)
+        let refspec = format!("{commit}:refs/heads/{branch}");
+        self.push_over(&self.remote_git()?, remote, &refspec, branch, expected)
+    }
+
+    /// Does [`Repository::push_branch`] without the person's hooks: nobody waits for them.
+    pub(super) fn push_without_hooks(
+        &self,
+        remote: &str,
+        commit: &str,
+        branch: &str,
+        expected: Option<&str>,
+    ) -> Result<PushResult, GitError> {
+        let refspec = format!("{commit}:refs/heads/{branch}");
+        self.push_over(&self.remote_git()?.without_hooks(), remote, &refspec, branch, expected)
     }
 
     /// Deletes a branch of a remote, if it still is at `expected` there.
@@ -105,11 +123,13 @@ impl Repository {
         branch: &str,
         expected: &str,
     ) -> Result<PushResult, GitError> {
-        self.push_over(remote, &format!(":refs/heads/{branch}"), branch, Some(expected))
+        let refspec = format!(":refs/heads/{branch}");
+        self.push_over(&self.remote_git()?, remote, &refspec, branch, Some(expected))
     }
 
     fn push_over(
         &self,
+        git: &Git,
         remote: &str,
         refspec: &str,
         branch: &str,
@@ -126,7 +146,7 @@ impl Repository {
             remote,
             refspec,
         ];
-        let ran = self.remote_git()?.run_once(&words, None, usize::MAX)?;
+        let ran = git.run_once(&words, None, usize::MAX)?;
         if ran.status.success() {
             return Ok(PushResult::Pushed);
         }

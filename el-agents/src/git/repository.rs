@@ -182,7 +182,7 @@ impl Repository {
     pub(super) fn notes_of(&self, atom: &str) -> Result<Vec<(String, String)>, GitError> {
         let mut notes = self.refs_below(&format!("refs/el/brought/{atom}/"))?;
         notes.extend(self.refs_below(&format!("refs/el/merged/{atom}/"))?);
-        for name in ["base", "astray"] {
+        for name in ["base", "astray", "agreed"] {
             notes.extend(self.refs_below(&format!("refs/el/{name}/{atom}"))?);
         }
         Ok(notes)

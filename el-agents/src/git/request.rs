@@ -20,6 +20,9 @@ pub struct Isolation {
     /// The base is the atom's own, and outranks the branch of its parent.
     #[serde(default)]
     pub is_own_base: bool,
+    /// The remote at which the machines of a team share the atoms' branches.
+    #[serde(default)]
+    pub remote: Option<String>,
     /// How the names of new branches begin.
     pub branch_prefix: String,
     /// Untracked files and folders of the main checkout that each worktree gets a copy of.
@@ -41,6 +44,8 @@ pub struct WorktreeRequest<'a> {
     pub parent: Option<&'a str>,
     /// The finished dependencies, nearest first.
     pub builds_on: &'a [String],
+    /// Work that this needs and that was done on other hosts, with their names.
+    pub elsewhere: &'a [(String, String)],
     /// Merging the dependencies is the atom's own work: conflicts are left to the agent.
     pub joins: bool,
 }

@@ -34,6 +34,27 @@ impl Shop {
         shop
     }
 
+    /// Gives the repository a bare remote `origin` with all of its branches.
+    pub(super) fn add_origin(&self) -> TempDir {
+        let origin = tempfile::tempdir().unwrap();
+        let path = origin.path().to_str().unwrap();
+        git(origin.path(), &["init", "--quiet", "--bare", "--initial-branch=main"]);
+        self.git(&["remote", "add", "origin", path]);
+        self.git(&["push", "--quiet", "origin", "main"]);
+        origin
+    }
+
+    /// A clone of a remote, as another host has one.
+    pub(super) fn clone_of(origin: &TempDir) -> Shop {
+        let folder = tempfile::tempdir().unwrap();
+        git(folder.path(), &["clone", "--quiet", origin.path().to_str().unwrap(), "."]);
+        for (name, value) in [("user.name", "Bob"), ("user.email", "bob@example.com")] {
+            git(folder.path(), &["config", name, value]);
+        }
+        let repository = Repository::open_at(folder.path()).unwrap();
+        Shop { folder, repository }
+    }
+
     pub(super) fn git(&self, words: &[&str]) -> String {
         git(self.folder.path(), words)
     }

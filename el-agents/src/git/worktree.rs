@@ -46,6 +46,9 @@ pub fn prepare_worktree(
     let git = repository.git().without_hooks();
     let head = repository.head_commit()?;
     let branch = repository.name_branch(atom, &isolation.branch_prefix)?;
+    if let Some(remote) = &isolation.remote {
+        repository.fetch_shared(remote, &isolation.branch_prefix)?;
+    }
     let unfetched = match &isolation.base {
         Some(base) if isolation.fetch && repository.branch_tip(&branch)?.is_none() => {
             fetch_base(&repository, base)
@@ -55,6 +58,7 @@ pub fn prepare_worktree(
     let target =
         isolation.base.as_deref().map_or(Ok(None), |name| repository.resolve_commit(name))?;
     let target = target.as_deref().unwrap_or(&head);
+    foundation::follow_shared(&repository, target, wanted)?;
     foundation::ensure_on_branches(&repository, target, wanted.builds_on)?;
     make_worktrees_folder(&isolation.folder)?;
     let folder = isolation.folder.canonicalize().map_err(file_error("find", &isolation.folder))?;

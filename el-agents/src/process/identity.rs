@@ -100,7 +100,7 @@ impl ProcessId {
 }
 
 /// The name of this machine.
-fn host_name() -> String {
+pub(crate) fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 

@@ -5,7 +5,7 @@ use el_core::model::PullRequest;
 use el_core::ops::{self, NewPullRequest};
 
 use super::{PullError, PullPlace, PullRun};
-use crate::git::{Git, GitError, PushResult, Repository};
+use crate::git::{PushResult, Repository};
 
 /// How far the remote branch is.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub(super) fn push(
             repository.fetch_commit(&place.remote, &format!("refs/heads/{branch}"))?;
             if repository.contains(there, &tip)? {
                 // Somebody has pushed on top of it.
-                move_up(repository, branch, &tip, there)?;
+                repository.move_branch_up(branch, &tip, there)?;
                 tip.clone_from(there);
             } else if !repository.contains(&tip, there)? {
                 let whose = if known(there) {
@@ -92,24 +92,6 @@ pub(super) fn push(
         record = ops::pull_request_pushed(store, &run.land.ctx(), key, &tip)?;
     }
     Ok(Pushed::Arrived { record: Box::new(record), is_new })
-}
-
-/// Moves an atom's branch, and its worktree, up to a commit that contains it. The plan has seen
-/// that no run is at work and that the worktree is clean; git refuses to lose later changes.
-pub(super) fn move_up(
-    repository: &Repository,
-    branch: &str,
-    tip: &str,
-    there: &str,
-) -> Result<(), GitError> {
-    if let Some(tree) = repository.checkout_of(branch)?.filter(|tree| !tree.is_missing) {
-        let git = Git::at(&tree.path).in_own_checkout().without_hooks();
-        let words = ["merge", "--quiet", "--ff-only", "--no-stat", "--no-autostash", there];
-        return git.ask(&words).map(drop);
-    }
-    let name = format!("refs/heads/{branch}");
-    let words = ["update-ref", "-m", "el pr", &name, there, tip];
-    repository.git().without_hooks().ask(&words).map(drop)
 }
 
 impl PullPlace {

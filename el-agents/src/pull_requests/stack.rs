@@ -5,7 +5,6 @@ use el_core::Store;
 use el_core::model::PullRequest;
 use el_core::ops;
 
-use super::push::move_up;
 use super::{PullError, PullRun};
 use crate::forge::{Forge, RepoName};
 use crate::git::{MergedPull, StepOver};
@@ -147,7 +146,7 @@ pub(super) fn step_over(
         // A conflict is found again, and told, by the check of the branch.
         let StepOver::Joined(commit) = result else { continue };
         if !run.options.dry_run {
-            move_up(repository, &branch, &tip, &commit)?;
+            repository.move_branch_up(&branch, &tip, &commit)?;
         }
         item.tip = Some(commit);
     }

@@ -7,6 +7,7 @@ use el_core::ops::{self, Ending, Settled};
 use el_core::{Ctx, Error};
 
 use super::Supervisor;
+use super::run_branch::PUSH_LIMIT;
 use crate::artifacts::{self, Collected, CollectionJob};
 use crate::claude::one_line;
 use crate::clock;
@@ -40,6 +41,7 @@ impl Supervisor {
             self.watcher.pane.show(&format!("! {error}"));
         }
         self.check_work().await;
+        let unpushed = self.push_branch().await;
         if !self.spec.agent.preserve_sessions {
             // Removed before the run is settled: afterwards the file may belong to the next run.
             let _ = std::fs::remove_file(context_file(&self.spec.places, &self.spec.atom));
@@ -51,7 +53,8 @@ impl Supervisor {
         // No agent has to be ended in time any more.
         self.watcher.lease.store().limit_waits(None);
         while tries < SETTLE_TRIES {
-            match self.try_settle(&record, &output, &mut collected).await {
+            let settled = self.try_settle(&record, &output, &mut collected, unpushed.as_deref());
+            match settled.await {
                 Ok(settled) => return self.announce_end(&settled).await,
                 Err(error) => {
                     self.watcher.pane.show(&format!("! {error}; trying again"));
@@ -83,13 +86,18 @@ impl Supervisor {
         record: &ExitRecord,
         output: &RunOutput,
         collected: &mut Option<Option<Collected>>,
+        unpushed: Option<&str>,
     ) -> Result<Settled, Error> {
         if collected.is_none() {
             self.open_gate();
             let (run, spec) = (self.claimed.clone(), &self.spec);
             let atom = ops::get_atom(self.watcher.lease.store(), &run.atom_id).ok();
             let job = handover::collection_job(run, atom, record, output, &spec.places, Some(spec));
-            *collected = Some(self.collect_handover(job).await);
+            let mut handover = self.collect_handover(job).await;
+            if let (Some(handover), Some(why)) = (&mut handover, unpushed) {
+                handover.add_warning(why);
+            }
+            *collected = Some(handover);
         }
         let collected = collected.as_mut().and_then(Option::as_mut);
         let progress = self.watcher.progress();
@@ -120,30 +128,48 @@ impl Supervisor {
         }
     }
 
-    /// Collects on another thread, while heartbeats continue. A hanging thread ends with this
-    /// process.
     async fn collect_handover(&mut self, job: CollectionJob) -> Option<Collected> {
-        let (done, mut collected) = tokio::sync::oneshot::channel();
+        let collected = self.while_beating(COLLECT_LIMIT, move || artifacts::collect(&job)).await;
+        if collected.is_none() {
+            self.watcher
+                .pane
+                .show("! what the run hands back could not be collected; it is settled without");
+        }
+        collected
+    }
+
+    /// Pushes the run's branch where hosts share branches. Returns why it could not.
+    async fn push_branch(&mut self) -> Option<String> {
+        let push = self.watcher.branch.push.take()?;
+        let failed = self.while_beating(PUSH_LIMIT, move || push.finish()).await;
+        let why = failed.unwrap_or_else(|| Some("the push of the branch took too long".into()))?;
+        self.watcher.pane.show(&format!("! {why}"));
+        Some(why)
+    }
+
+    /// Works on another thread, while heartbeats continue; `None`: not in time. A hanging thread
+    /// ends with this process.
+    async fn while_beating<T: Send + 'static>(
+        &mut self,
+        limit: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let (done, mut result) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || {
             // After the limit no receiver is left.
-            let _ = done.send(artifacts::collect(&job));
+            let _ = done.send(work());
         });
         let progress = self.watcher.progress();
-        let until = tokio::time::Instant::now() + COLLECT_LIMIT;
+        let until = tokio::time::Instant::now() + limit;
         loop {
-            match tokio::time::timeout(BEAT, &mut collected).await {
-                Ok(Ok(collected)) => return Some(collected),
-                Ok(Err(_)) => break,
+            match tokio::time::timeout(BEAT, &mut result).await {
+                Ok(done) => return done.ok(),
                 Err(_) if tokio::time::Instant::now() < until => {
                     drop(self.watcher.lease.beat(None, &progress))
                 }
-                Err(_) => break,
+                Err(_) => return None,
             }
         }
-        self.watcher
-            .pane
-            .show("! what the run hands back could not be collected; it is settled without");
-        None
     }
 
     /// Tells of the end: in `STATUS.txt`, by the notification command, on the pane.

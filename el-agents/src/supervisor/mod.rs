@@ -13,6 +13,7 @@ mod on_screen;
 mod pane;
 mod preparing;
 mod reader;
+mod run_branch;
 mod run_lease;
 mod screen;
 mod session_socket;
@@ -268,7 +269,7 @@ impl Supervisor {
             places: &self.spec.places,
             run: Some(OwnRun { folder: &self.folder, context: &context }),
         })?;
-        self.watcher.branch = confined.branch;
+        self.watcher.branch.confined = confined.branch;
         Ok((confined.argv, confined.environment))
     }
 
@@ -302,7 +303,7 @@ impl Supervisor {
             Ok(CallEnd { kind, status }) => {
                 record.exit_code = status.and_then(|s| s.code());
                 record.signal = status.and_then(|s| s.signal());
-                self.watcher.take_commits_finally();
+                self.watcher.branch.take_commits_finally(&mut self.watcher.pane);
                 self.note_sandbox(&mut record);
                 if kind == EndKind::Exited && self.watcher.signals.hung_up() {
                     // The signal may have reached the agent first.

@@ -5,11 +5,12 @@ use std::fs::File;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use el_core::model::{EndKind, ExitRecord};
+use el_core::model::{EndKind, ExitRecord, Fault};
 use el_core::ops::{self, BranchConflict};
 use el_core::{Ctx, Error};
 
 use super::agent;
+use super::run_branch::BranchPush;
 use super::watch::CallEnd;
 use super::watchdog::Bounds;
 use super::{SuperviseError, Supervisor};
@@ -111,6 +112,11 @@ impl Supervisor {
         self.claimed.workdir = folder;
         self.spec.agent.working_directory.clone_from(&workplace.folder);
         self.spec.branch = Some(workplace.branch.clone());
+        let remote = self.spec.agent.isolation.as_ref().and_then(|chosen| chosen.remote.as_ref());
+        self.watcher.branch.push = remote.map(|remote| {
+            let shared = (remote.as_str(), self.spec.atom.as_str());
+            BranchPush::new(&workplace.folder, &workplace.branch, shared, self.spec.rules.lease)
+        });
         Ok(())
     }
 
@@ -151,7 +157,11 @@ impl Supervisor {
     }
 
     fn not_prepared(&mut self, failure: PreparationFailure) -> ExitRecord {
-        let PreparationFailure { why, conflict, is_permanent, .. } = failure;
+        let PreparationFailure { why, conflict, is_permanent, lacks_branches, .. } = failure;
+        if lacks_branches {
+            let fault = Some(Fault::Branches);
+            return ExitRecord { fault, ..self.launch_failed(why, false) };
+        }
         let Some(conflict) = conflict else { return self.launch_failed(why, is_permanent) };
         match self.file_joining_atom(&conflict) {
             Ok((more, is_permanent)) => self.launch_failed(why + &more, is_permanent),

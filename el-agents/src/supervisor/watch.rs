@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use super::agent::Agent;
 use super::pane::Pane;
 use super::reader::Reader;
+use super::run_branch::RunBranch;
 use super::run_lease::RunLease;
 use super::screen::OnScreen;
 use super::signals::Signals;
@@ -20,7 +21,6 @@ use super::watchdog::{self, Bounds, EndNow, Moment};
 use crate::clock;
 use crate::pace::Pace;
 use crate::process::{EndTree, Ended, Marker, descendants, end_tree, reap_adopted};
-use crate::sandbox::OwnBranch;
 
 /// The interval between looks at store and clock while the agent is active.
 const TICK: Duration = Duration::from_millis(100);
@@ -61,8 +61,7 @@ pub(crate) struct Watcher {
     pub(super) status: Option<StatusFile>,
     /// The state of an agent on a screen; `None` for a headless agent.
     pub(super) on_screen: Option<OnScreen>,
-    /// The branch of a run in a sandbox, whose commits are taken over.
-    pub(super) branch: Option<OwnBranch>,
+    pub(super) branch: RunBranch,
     active: Active,
     pace: Pace,
     look_at: Instant,
@@ -134,7 +133,7 @@ impl Watcher {
             began: now,
             status: None,
             on_screen: None,
-            branch: None,
+            branch: RunBranch::default(),
             pace: Pace::new(TICK, SILENT_TICK),
             look_at: now,
             active: Active { at: now, stamp: None, looked: now, tools: None },
@@ -247,18 +246,6 @@ impl Watcher {
         self.active.at = Instant::now();
     }
 
-    /// Takes over what the agent committed, once its processes are gone.
-    pub(super) fn take_commits_finally(&mut self) {
-        let Some(mut branch) = self.branch.take() else { return };
-        match branch.take_over_finally() {
-            // A state that stays is taken over once more, and nothing is new.
-            Ok(()) => drop(branch.forget()),
-            Err(error) => {
-                self.pane.show(&format!("! the last commits are not on the branch: {error}"));
-            }
-        }
-    }
-
     /// Takes a tick: the store, the clock, the decision.
     fn look_once(&mut self, agent: &Agent) -> Option<EndNow> {
         if self.signals.take_interrupt() {
@@ -269,10 +256,7 @@ impl Watcher {
             reap_adopted(agent.id.pid);
             self.reaped_at = Instant::now();
         }
-        if let Some(branch) = &mut self.branch {
-            // A failed take-over is tried again at the end, and told then.
-            let _ = branch.take_over();
-        }
+        self.branch.look(&mut self.pane);
         let progress = self.progress();
         let before = self.lease.last_signal();
         let watch = self.lease.tick(self.active.stamp, &progress);

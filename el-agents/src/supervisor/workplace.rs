@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use el_core::model::{Atom, Verify, VerifyStatus};
+use el_core::model::{Outcome, Run, Verify, VerifyStatus};
 use el_core::ops;
 use el_core::{Durability, Store};
 use rustix::process::{Signal, getppid};
@@ -17,7 +17,7 @@ use super::signals::Signals;
 use crate::git::{self, GitError, Isolation, WorktreeRequest};
 use crate::launch_spec::LaunchSpec;
 use crate::preparation::{PreparationFailure, Workplace};
-use crate::process::{Handle, ProcessId, descendants};
+use crate::process::{Handle, ProcessId, descendants, host_name};
 use crate::rundir::RunDir;
 use crate::verify;
 
@@ -41,6 +41,10 @@ pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseErro
     let atom = ops::get_atom(&store, &spec.atom)?;
     let builds_on = ops::builds_on(&store, &atom.id)?;
     let joins = ops::is_joining(&atom) || ops::is_asked(&store, &atom.id)?;
+    let elsewhere = match store.is_on_server() {
+        true => find_on_other_hosts(&store, &atom.id, &builds_on)?,
+        false => Vec::new(),
+    };
     drop(store);
     let system = |doing| move |source| SuperviseError::System { doing, source };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -49,8 +53,16 @@ pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseErro
         .map_err(system("start the runtime"))?;
     let prepared = runtime.block_on(async {
         let mut signals = Signals::new().map_err(system("listen to signals"))?;
-        let work =
-            tokio::task::spawn_blocking(move || prepare_worktree(&spec, &atom, &builds_on, joins));
+        let work = tokio::task::spawn_blocking(move || {
+            let wanted = WorktreeRequest {
+                atom: &atom.id,
+                parent: atom.parent_id.as_deref(),
+                builds_on: &builds_on,
+                elsewhere: &elsewhere,
+                joins,
+            };
+            prepare_worktree(&spec, &wanted)
+        });
         tokio::select! {
             prepared = work => prepared.map(Some).map_err(|e| system("prepare")(e.into())),
             () = signals.wait_for_signal() => {
@@ -77,20 +89,42 @@ fn ensure_started_by_supervisor(store: &Store, run: &str) -> Result<(), Supervis
     Err(SuperviseError::NotItsSupervisor)
 }
 
+/// The work that an atom needs and that was done in worktrees on other hosts: of its dependencies,
+/// and its own that was handed in and came back. Each with the name of the host.
+fn find_on_other_hosts(
+    store: &Store,
+    atom: &str,
+    builds_on: &[String],
+) -> Result<Vec<(String, String)>, SuperviseError> {
+    let mut found = Vec::new();
+    for atom in builds_on.iter().map(String::as_str).chain([atom]) {
+        let is_work = |run: &Run| {
+            matches!(run.outcome, Some(Outcome::Closed | Outcome::Review))
+                && Path::new(&run.workdir).components().any(|part| part.as_os_str() == atom)
+        };
+        let host = ops::list_attempts(store, atom)?.into_iter().rfind(is_work).and_then(|run| {
+            let host = run.supervisor.as_ref()?.host()?;
+            (host != host_name()).then(|| host.to_owned())
+        });
+        if let Some(host) = host
+            && !ops::has_landed(store, atom)?
+        {
+            found.push((atom.to_owned(), host));
+        }
+    }
+    Ok(found)
+}
+
 fn prepare_worktree(
     spec: &LaunchSpec,
-    atom: &Atom,
-    builds_on: &[String],
-    joins: bool,
+    wanted: &WorktreeRequest<'_>,
 ) -> Result<Workplace, PreparationFailure> {
     let agent = &spec.agent;
     let Some(isolation) = agent.isolation.as_ref().or(agent.task_isolation.as_ref()) else {
         return Err(PreparationFailure::new(&std::io::Error::other("no worktree was asked for")));
     };
-    let wanted =
-        WorktreeRequest { atom: &atom.id, parent: atom.parent_id.as_deref(), builds_on, joins };
     let make = || {
-        let prepared = git::prepare_worktree(isolation, &agent.working_directory, &wanted)?;
+        let prepared = git::prepare_worktree(isolation, &agent.working_directory, wanted)?;
         if prepared.is_new {
             run_setup(spec, isolation, &prepared.workdir)?;
             prepared.mark_ready()?;

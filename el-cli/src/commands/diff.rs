@@ -3,7 +3,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::worktrees::find_repository;
+use super::worktrees::{find_repository, follow_shared};
 use crate::app::App;
 use crate::complete;
 use crate::error::{CommandError, Result};
@@ -67,7 +67,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 pub(crate) fn find_difference(app: &App, atom: &str, form: Form) -> Result<Difference> {
     let store = app.open_for_reading()?;
     let atom = ops::resolve_id(&store, atom)?;
-    let repository = find_repository(app)?;
+    let mut repository = find_repository(app)?;
+    if repository.tip_of(&atom)?.is_none() {
+        follow_shared(app, &store, &mut repository, "HEAD", Some(std::slice::from_ref(&atom)))?;
+    }
     let branch = repository.branch_of(&atom)?;
     let Some(tip) = repository.branch_tip(&branch)? else {
         return Err(CommandError::not_found(format!(

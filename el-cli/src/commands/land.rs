@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::pr::{self, Opening};
 use super::work::this_program;
-use super::worktrees::{find_repository, target_branch};
+use super::worktrees::{find_repository, follow_shared, target_branch};
 use crate::app::App;
 use crate::complete;
 use crate::error::{CommandError, Result};
@@ -127,7 +127,7 @@ pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
 /// Lands the named atoms. Returns the target branch, and the fate of each atom.
 fn land_branches(args: &Args, app: &App) -> Result<(String, Vec<LandItem>)> {
     git::ensure_version()?;
-    let repository = find_repository(app)?;
+    let mut repository = find_repository(app)?;
     let wanted = wanted_atoms(args, app)?;
     let onto = target_branch(app, &repository, args.onto.as_deref())?;
     let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
@@ -137,6 +137,7 @@ fn land_branches(args: &Args, app: &App) -> Result<(String, Vec<LandItem>)> {
     };
     app.warn_of_inert(&app.settings()?);
     let store = app.open_for_reading()?;
+    follow_shared(app, &store, &mut repository, &onto, wanted.as_deref())?;
     let plan = || -> Result<Vec<LandItem>> {
         let branches = atom_branches(&store, &repository, &settings, Some(&onto))?;
         let mut items = land::plan_landing(&branches, wanted.as_deref());

@@ -1,8 +1,9 @@
 //! Worktrees of agents.
 
-use el_agents::git::Repository;
+use el_agents::git::{GitError, Repository};
 use el_agents::land::{AtomBranch, atom_branches, resolve_target};
 use el_core::Store;
+use el_core::ops::{self, RunFilter};
 
 use crate::app::App;
 use crate::error::Result;
@@ -67,6 +68,29 @@ pub(super) fn find_repository(app: &App) -> Result<Repository> {
     let work = settings.work_settings()?;
     let folder = settings.agent_settings(&work.agents[0])?.working_directory;
     Ok(Repository::open_at(&folder)?)
+}
+
+/// Takes what other hosts shared of these atoms' branches; `None`: of all. A branch on which a run
+/// works stays, and so does one that has commits of its own.
+pub(super) fn follow_shared(
+    app: &App,
+    store: &Store,
+    repository: &mut Repository,
+    onto: &str,
+    wanted: Option<&[String]>,
+) -> Result<()> {
+    let settings = app.settings()?;
+    let Some(remote) = settings.shared_remote()? else { return Ok(()) };
+    repository.fetch_shared(&remote, &settings.branch_prefix()?)?;
+    let atoms = wanted.map_or_else(|| repository.shared_atoms(), |ids| Ok(ids.to_vec()))?;
+    let live = ops::runs(store, &RunFilter { live_only: true, ..RunFilter::default() })?;
+    for atom in atoms.iter().filter(|id| live.items.iter().all(|run| run.atom_id != **id)) {
+        match repository.follow_shared(atom, onto) {
+            Err(error @ GitError::Diverged { .. }) => app.printer.warn(&error.to_string()),
+            done => done?,
+        }
+    }
+    Ok(())
 }
 
 /// The branch that work is brought to.

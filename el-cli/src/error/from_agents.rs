@@ -29,8 +29,14 @@ impl From<GitError> for CommandError {
             | GitError::Setup { .. }
             | GitError::Untracked { .. } => Exit::Configuration,
             GitError::TimedOut { .. } | GitError::NotReached { .. } => Exit::TimedOut,
+            GitError::NotFetched { error, .. } => match **error {
+                GitError::TimedOut { .. } | GitError::NotReached { .. } => Exit::TimedOut,
+                _ => Exit::Configuration,
+            },
             GitError::MergeConflict { .. }
             | GitError::Astray { .. }
+            | GitError::Diverged { .. }
+            | GitError::OnOtherHost { .. }
             | GitError::Bare(_)
             | GitError::NoCommit(_)
             | GitError::Detached(_)

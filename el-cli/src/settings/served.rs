@@ -114,12 +114,23 @@ impl Settings {
             at_upstream: self.lands_by_pull_request()?,
             fetch: self.value("worktree_fetch", name)? == Value::Bool(true),
             is_own_base: false,
-            branch_prefix: self.optional_text("branch_prefix", None)?.unwrap_or_default(),
+            remote: self.shared_remote()?,
+            branch_prefix: self.branch_prefix()?,
             copy: self.text_list("worktree_copy", name)?,
             link: self.text_list("worktree_link", name)?,
             setup: self.command_words("worktree_setup", name)?,
             setup_timeout_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
         }))
+    }
+
+    /// How names of new branches begin.
+    pub(crate) fn branch_prefix(&self) -> Result<String> {
+        Ok(self.optional_text("branch_prefix", None)?.unwrap_or_default())
+    }
+
+    /// The remote at which the machines of a team share the atoms' branches.
+    pub(crate) fn shared_remote(&self) -> Result<Option<String>> {
+        self.optional_text("remote", None)
     }
 
     /// The folder of the worktrees.

@@ -91,6 +91,8 @@ pub enum Fault {
     Outage,
     /// The tracker could not be written, for want of room on the disk.
     FullDisk,
+    /// Branches that the work needs are on another host, or their remote does not answer.
+    Branches,
 }
 
 /// Why an account is refused.

@@ -126,7 +126,7 @@ pub use pull_requests::{
     put_off_look, remark_rounds,
 };
 pub use queue::{AgentQueue, Executing, QueuedTask, queue};
-pub use record_landing::{LandingRecord, record_landing};
+pub use record_landing::{LandingRecord, has_landed, record_landing};
 pub use reject::{reject, reject_all};
 pub use release::release;
 pub use reopen::reopen;

@@ -1,7 +1,7 @@
 use serde_json::json;
 
-use crate::model::{Event, EventKind};
-use crate::store::{Store, atom, event, run, unmerged};
+use crate::model::{Event, EventKind, PullRequestState};
+use crate::store::{Store, atom, event, pull_request, run, unmerged};
 use crate::{Ctx, Result};
 
 /// The result of landing an atom's branch.
@@ -41,8 +41,6 @@ pub fn record_landing(
             unmerged::forget(tx, &id)?;
         }
         let events = event::list(tx, Some(&id), 0, i64::MAX)?;
-        let is_landing =
-            |event: &&Event| matches!(event.kind, EventKind::Landed | EventKind::LandFailed);
         let is_known = events.iter().rev().find(is_landing).is_some_and(|last| {
             last.kind == kind
                 && last.data["onto"] == onto
@@ -58,5 +56,27 @@ pub fn record_landing(
             "conflict_atom": conflict_atom,
         });
         event::insert(tx, ctx, kind, Some(&id), None, &data)
+    })
+}
+
+fn is_landing(event: &&Event) -> bool {
+    matches!(event.kind, EventKind::Landed | EventKind::LandFailed)
+}
+
+/// Returns true if the last landing of an atom's branch, or its last pull request, brought the work
+/// in.
+///
+/// # Errors
+///
+/// If there is no such atom, or the store fails.
+pub fn has_landed(store: &Store, id: &str) -> Result<bool> {
+    store.read(|tx| {
+        let id = atom::resolve(tx, id)?;
+        let events = event::list(tx, Some(&id), 0, i64::MAX)?;
+        let last = events.iter().rev().find(is_landing);
+        let is_merged = pull_request::of_atom(tx, &id)?
+            .last()
+            .is_some_and(|request| request.state == PullRequestState::Merged);
+        Ok(is_merged || last.is_some_and(|event| event.kind == EventKind::Landed))
     })
 }

@@ -80,6 +80,8 @@ const AFTER_OTHERS: Duration = Duration::from_secs(3);
 /// The agent could not have closed its atom, whether it tried or not.
 const FULL_DISK: &str = "the disk of the tracker was full, so that the atom could not be closed";
 
+const NO_BRANCHES: &str = "it was not started";
+
 /// Decides. Total: every combination has a verdict.
 pub fn decide_verdict(facts: &Facts<'_>) -> Verdict {
     let keep =
@@ -116,6 +118,7 @@ pub fn decide_verdict(facts: &Facts<'_>) -> Verdict {
         Some(Fault::Account { refusal }) => return account_error(facts, refusal),
         Some(Fault::Outage) => return outage_verdict(facts),
         Some(Fault::FullDisk) => return interrupted_verdict(facts, FULL_DISK),
+        Some(Fault::Branches) => return interrupted_verdict(facts, NO_BRANCHES),
         None => {}
     }
     if facts.exit.end == EndKind::Hangup {

@@ -145,6 +145,15 @@ pub(super) static KEYS: &[Key] = &[
          there keeps its name",
     ),
     key(
+        "remote",
+        Kind::Text,
+        None,
+        Scope::Project,
+        Class::Trusted,
+        "The remote at which the machines of a team share the branches of atoms: fetched before a \
+         run, pushed when it has committed",
+    ),
+    key(
         "land_mode",
         Kind::Choice(&["rebase", "merge"]),
         Some("rebase"),

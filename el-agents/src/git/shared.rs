@@ -1,0 +1,183 @@
+//! Atoms' branches at the remote that the machines of a team share.
+//!
+//! `refs/el/shared/BRANCH` is a branch as the remote had it when last asked. `refs/el/agreed/ATOM`
+//! is the commit at which the branch here and the branch there last agreed: the side that is still
+//! there has nothing new, and follows the other side wherever it went.
+
+use std::path::{Path, PathBuf};
+
+use super::remote::PushResult;
+use super::repository::base_reference;
+use super::{Git, GitError, Repository, linked};
+
+/// Begins the names of references to fetched branches.
+const SHARED: &str = "refs/el/shared/";
+/// The reflog entry of a branch that follows the remote.
+const FOLLOWED: &str = "el: from the remote";
+
+impl Repository {
+    /// Fetches all atoms' branches, and moves none. `prefix`: how names of branches begin now.
+    ///
+    /// # Errors
+    /// If git fails, or the prefix cannot be written down.
+    pub fn fetch_shared(&mut self, remote: &str, prefix: &str) -> Result<(), GitError> {
+        self.know_prefix(prefix)?;
+        let specs: Vec<String> = self
+            .branch_prefixes
+            .iter()
+            .map(|prefix| format!("+refs/heads/{prefix}*:{SHARED}{prefix}*"))
+            .collect();
+        let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
+        self.fetch(&[&["--prune", remote], &specs[..]].concat()).map(drop).map_err(|error| {
+            GitError::NotFetched { remote: remote.to_owned(), error: error.into() }
+        })
+    }
+
+    /// The atoms of all fetched branches.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn shared_atoms(&self) -> Result<Vec<String>, GitError> {
+        let refs = self.refs_below(SHARED)?;
+        let names = refs.iter().filter_map(|(name, _)| name.strip_prefix(SHARED));
+        Ok(names.filter_map(|name| self.atom_of(name)).map(str::to_owned).collect())
+    }
+
+    /// Returns true if the remote has a branch of the atom.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(super) fn is_shared(&self, atom: &str) -> Result<bool, GitError> {
+        Ok(self.find_shared(atom)?.is_some())
+    }
+
+    /// Makes an atom's branch from the fetched one, or moves it there if only the remote has new
+    /// commits. Nothing is made of work that `target` has already.
+    ///
+    /// # Errors
+    /// [`GitError::Diverged`] if both sides have commits that the other lacks; or if git fails.
+    pub fn follow_shared(&self, atom: &str, target: &str) -> Result<(), GitError> {
+        let Some((branch, theirs)) = self.find_shared(atom)? else { return Ok(()) };
+        let agreed = self.resolve_commit(&agreed_reference(atom))?;
+        match self.branch_tip(&branch)? {
+            None if self.has_landed(target, atom, &theirs)?
+                || self.has_work(target, &theirs)? =>
+            {
+                return Ok(());
+            }
+            None => {
+                let base =
+                    self.find_base(target, &branch, &theirs)?.map_or(String::new(), |base| {
+                        format!("update {} {base}\n", base_reference(atom))
+                    });
+                let change =
+                    format!("start\ncreate refs/heads/{branch} {theirs}\n{base}prepare\ncommit\n");
+                self.git().without_hooks().ask_with(&["update-ref", "--stdin"], Some(&change))?;
+            }
+            Some(tip) if self.contains(&tip, &theirs)? || agreed.as_ref() == Some(&theirs) => {
+                return Ok(());
+            }
+            Some(tip) if self.contains(&theirs, &tip)? => {
+                self.move_branch_up(&branch, &tip, &theirs)?;
+            }
+            Some(tip) if agreed.as_ref() == Some(&tip) && self.checkout_of(&branch)?.is_none() => {
+                let name = format!("refs/heads/{branch}");
+                self.git().ask(&["update-ref", "-m", FOLLOWED, &name, &theirs, &tip])?;
+            }
+            Some(_) => return Err(GitError::Diverged { branch }),
+        }
+        self.note_agreed(atom, &theirs)
+    }
+
+    /// Pushes an atom's branch if it has commits that the remote lacks. Nothing is pushed over
+    /// commits that somebody else put there.
+    ///
+    /// # Errors
+    /// If git fails, or the remote cannot be reached.
+    pub fn share_branch(&self, remote: &str, atom: &str) -> Result<PushResult, GitError> {
+        let branch = self.branch_of(atom)?;
+        let Some(tip) = self.branch_tip(&branch)? else { return Ok(PushResult::Pushed) };
+        let agreed = self.resolve_commit(&agreed_reference(atom))?;
+        if agreed.as_ref() == Some(&tip) || !self.has_own_commits(atom)? {
+            return Ok(PushResult::Pushed);
+        }
+        let there = self.remote_tip(remote, &branch)?;
+        if let Some(there) = there.as_ref().filter(|there| agreed.as_ref() != Some(there)) {
+            let is_known = self.resolve_commit(there)?.is_some();
+            if !is_known || !self.contains(&tip, there)? {
+                return Ok(PushResult::Refused(format!("{remote} has other commits there")));
+            }
+        }
+        if there.as_ref() != Some(&tip)
+            && let refused @ PushResult::Refused(_) =
+                self.push_without_hooks(remote, &tip, &branch, there.as_deref())?
+        {
+            return Ok(refused);
+        }
+        self.note_agreed(atom, &tip)?;
+        Ok(PushResult::Pushed)
+    }
+
+    /// The fetched branch of an atom, and its commit.
+    fn find_shared(&self, atom: &str) -> Result<Option<(String, String)>, GitError> {
+        for prefix in self.branch_prefixes.iter() {
+            let branch = format!("{prefix}{atom}");
+            if let Some(commit) = self.resolve_commit(&format!("{SHARED}{branch}"))? {
+                return Ok(Some((branch, commit)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where a fetched branch began: at the target, or at another fetched branch that contains all
+    /// else that it was built on. `None`: it has nothing in common with the target.
+    fn find_base(&self, target: &str, branch: &str, tip: &str) -> Result<Option<String>, GitError> {
+        let Some(base) = self.git().ask_optional(&["merge-base", target, tip])? else {
+            return Ok(None);
+        };
+        let merged = format!("--merged={tip}");
+        let words = ["for-each-ref", "--format=%(refname) %(objectname)", &merged, SHARED];
+        let said = self.git().ask(&words)?;
+        let own = format!("{SHARED}{branch} ");
+        let others = said.lines().filter(|line| !line.starts_with(&own));
+        let mut below: Vec<String> =
+            others.filter_map(|line| Some(line.rsplit_once(' ')?.1.to_owned())).collect();
+        below.push(base.clone());
+        let mut found = self.independent_commits(&below)?;
+        Ok(if found.len() == 1 { found.pop() } else { Some(base) })
+    }
+
+    fn note_agreed(&self, atom: &str, commit: &str) -> Result<(), GitError> {
+        self.git().ask(&["update-ref", &agreed_reference(atom), commit]).map(drop)
+    }
+
+    /// Moves a branch, and its worktree, up to a commit that contains it. Git refuses to lose
+    /// changes in the worktree.
+    ///
+    /// # Errors
+    /// If git fails, or refuses.
+    pub(crate) fn move_branch_up(&self, branch: &str, tip: &str, to: &str) -> Result<(), GitError> {
+        if let Some(tree) = self.checkout_of(branch)?.filter(|tree| !tree.is_missing) {
+            let git = Git::at(&tree.path).in_own_checkout().without_hooks();
+            let words = ["merge", "--quiet", "--ff-only", "--no-stat", "--no-autostash", to];
+            return git.ask(&words).map(drop);
+        }
+        let name = format!("refs/heads/{branch}");
+        let words = ["update-ref", "-m", FOLLOWED, &name, to, tip];
+        self.git().without_hooks().ask(&words).map(drop)
+    }
+}
+
+fn agreed_reference(atom: &str) -> String {
+    format!("refs/el/agreed/{atom}")
+}
+
+/// The file with the commit of a branch, in the repository of a checkout. Other ways to keep
+/// branches have no such file.
+pub(crate) fn branch_file(top: &Path, branch: &str) -> PathBuf {
+    linked::repository_folder(top).join("refs/heads").join(branch)
+}
+
+#[cfg(test)]
+#[path = "shared_tests.rs"]
+mod tests;

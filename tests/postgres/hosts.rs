@@ -1,0 +1,151 @@
+//! Two hosts with a server between them: each has a clone of its own, and a name.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::Value;
+
+use super::on_server;
+use crate::support::{SOON, TestEnv, wait_until};
+
+/// Runs a program on a host of another name.
+const NAMED: &str = "echo \"$0\" > /proc/sys/kernel/hostname && exec \"$@\"";
+
+/// A host with this name, as root in a namespace of its own. `None`: this machine cannot have one.
+fn host(name: &str, url: &str) -> Option<TestEnv> {
+    let mut env = TestEnv::new();
+    let rights: &[&str] = match rustix::process::geteuid().is_root() {
+        true => &["unshare", "--uts"],
+        false => &["unshare", "--uts", "--user", "--map-root-user"],
+    };
+    env.run_through(&[rights, &["sh", "-c", NAMED, name]].concat());
+    if env.run(&mut env.command("true")).status != 0 {
+        let is_wanted = std::env::var_os("EL_REQUIRE_SANDBOX").is_some();
+        assert!(!is_wanted, "no host of another name can be had here");
+        eprintln!("skipped: no host of another name can be had here");
+        return None;
+    }
+    env.set("EL_DATABASE_URL", url);
+    Some(env)
+}
+
+/// Two hosts with clones of one repository, whose agents work in worktrees.
+fn two_hosts(configuration: &str) -> Option<(TestEnv, TestEnv)> {
+    let (_, url) = on_server()?;
+    let (first, second) = (host("first", &url)?, host("second", &url)?);
+    let origin = first.path("origin.git");
+    let origin = origin.to_str().unwrap();
+    first.git(&["init", "--quiet", "--bare", origin]);
+    for env in [&first, &second] {
+        env.git(&["clone", "--quiet", origin, "."]);
+        if env.git(&["branch", "--list", "--remotes"]).is_empty() {
+            env.git(&["commit", "--quiet", "--allow-empty", "-m", "base"]);
+            env.git(&["push", "--quiet", "origin", "HEAD"]);
+        }
+    }
+    first.el(&["init", "--name", "t"]).ok();
+    std::fs::create_dir_all(second.project(".eluent")).unwrap();
+    for env in [&first, &second] {
+        env.configure(&format!("isolate = \"worktree\"\n{configuration}"));
+    }
+    Some((first, second))
+}
+
+fn host_of(run: &Value) -> String {
+    let boot = run["supervisor"]["boot"].as_str().unwrap();
+    boot.split_once('|').unwrap().0.to_owned()
+}
+
+/// An atom whose agent writes a file, once another atom's file is there.
+fn follower(env: &TestEnv, file: &str, after: (&str, &str)) -> String {
+    let write =
+        format!("sh cat {} > {file} && git add {file} && git commit -q -m '{file}'", after.1);
+    env.create(
+        "Build on it",
+        &["--blocked-by", after.0, "-d", &TestEnv::script(&[&write, "close done"])],
+    )
+}
+
+#[test]
+fn work_goes_on_where_another_host_left_it_and_lands_on_either() {
+    let Some((first, second)) = two_hosts("remote = \"origin\"\n") else { return };
+    let below = first.writer("base.txt", "one");
+    let above = follower(&first, "next.txt", (&below, "base.txt"));
+    first.work(&["--once"]);
+    second.work(&["--once"]);
+    let hosts = [&below, &above].map(|id| host_of(&first.last_run(id)));
+    assert_eq!(hosts, ["first", "second"]);
+    assert_eq!(first.outcomes(&above), ["closed"]);
+    // The branch that this host never had.
+    assert_eq!(first.robot(&["diff", &above])["files"], serde_json::json!(["next.txt"]));
+    assert_eq!(first.robot(&["land", "--all"])["landed"], 2);
+    assert_eq!(std::fs::read_to_string(first.project("next.txt")).unwrap(), "one\n");
+    // Nothing but the atoms' branches was pushed.
+    let there = first.git(&["ls-remote", "--heads", "origin"]);
+    let mut names: Vec<&str> =
+        there.lines().filter_map(|line| Some(line.split_once('\t')?.1)).collect();
+    names.sort_unstable();
+    let mut wanted = [below, above].map(|id| format!("refs/heads/el/{id}")).to_vec();
+    wanted.push("refs/heads/main".to_owned());
+    wanted.sort_unstable();
+    assert_eq!(names, wanted);
+    assert_eq!(first.git(&["rev-list", "--count", "origin/main"]), "1");
+}
+
+/// A host that is gone leaves its commits: they are pushed while the agent works.
+#[test]
+fn the_next_attempt_has_the_commits_of_another_host() {
+    let Some((first, second)) = two_hosts("remote = \"origin\"\n") else { return };
+    let half = "sh echo half > a.txt && git add a.txt && git commit -q -m half";
+    let rest = "sh cat a.txt > b.txt && git add b.txt && git commit -q -m rest";
+    let atom = first.script_atom(&[half, "hang"]);
+    let worker = first.start_work(&[]);
+    wait_until("the branch at the remote", SOON, || {
+        let there = first.git(&["ls-remote", "--heads", "origin", &format!("el/{atom}")]);
+        (!there.is_empty()).then_some(())
+    });
+    first.el(&["work", "--stop"]).ok();
+    worker.wait(SOON).ok();
+    first.el(&["update", &atom, "-d", &TestEnv::script(&[rest, "close done"])]).ok();
+    second.work(&["--once"]);
+    assert_eq!(host_of(&first.last_run(&atom)), "second");
+    assert_eq!(second.robot(&["diff", &atom])["files"], serde_json::json!(["a.txt", "b.txt"]));
+}
+
+#[test]
+fn work_that_lies_on_another_host_is_waited_for_without_a_remote() {
+    let Some((first, second)) = two_hosts("") else { return };
+    let below = first.writer("base.txt", "one");
+    let above = follower(&first, "next.txt", (&below, "base.txt"));
+    first.work(&["--once"]);
+    second.el(&["work", "--once"]);
+    let run = first.last_run(&above);
+    assert_eq!((host_of(&run), &run["outcome"]), ("second".to_owned(), &"interrupted".into()));
+    let why = second.el(&["why", &above]).ok().stdout;
+    assert!(why.contains(&format!("the work of {below} was done on first")), "{why}");
+    assert!(why.contains("remote"), "{why}");
+    assert_eq!(first.status(&above), "open");
+    // Nothing was charged, and the host that has the work does it.
+    first.el(&["retry", &above]);
+    first.work(&["--once"]);
+    assert_eq!(first.status(&above), "closed");
+}
+
+#[test]
+fn a_branch_that_cannot_be_pushed_is_told_with_the_results() {
+    let Some((first, _)) = two_hosts("remote = \"origin\"\n") else { return };
+    let hook = first.path("origin.git/hooks/pre-receive");
+    std::fs::write(&hook, "#!/bin/sh\necho no room here\nexit 1\n").unwrap();
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let atom = first.writer("a.txt", "x");
+    first.work(&["--once"]);
+    assert_eq!(first.outcomes(&atom), ["closed"], "the agent did its work all the same");
+    let shown = first.robot(&["artifacts", "show", &atom]).to_string();
+    assert!(shown.contains(&format!("el/{atom} could not be pushed to origin")), "{shown}");
+    assert!(shown.contains("no room here"), "{shown}");
+    // What is waited for is no attempt.
+    std::fs::rename(first.path("origin.git"), first.path("away.git")).unwrap();
+    let next = first.create("Next", &["-d", &TestEnv::script(&["close done"])]);
+    first.el(&["work", "--once"]);
+    assert_eq!(first.outcomes(&next), ["interrupted"]);
+    assert!(first.el(&["why", &next]).ok().stdout.contains("could not be fetched"));
+}

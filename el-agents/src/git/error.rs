@@ -106,8 +106,8 @@ pub enum GitError {
     Diverged { branch: String },
     /// Work that is needed lies on another machine.
     #[error(
-        "the work of {atom} was done on {host}, and its branch is neither here nor at a remote that \
-         hosts share"
+        "the work of {atom} was done on {host}, and its branch is neither here nor at a remote \
+         that hosts share"
     )]
     OnOtherHost { atom: String, host: String },
     /// The remote that hosts share did not give its branches.

@@ -15,6 +15,7 @@ mod moving;
 mod pooler;
 mod refusals;
 mod roles;
+mod secrets;
 mod secure;
 mod waiting;
 mod way;

@@ -2,8 +2,9 @@
 //! to no state to which one after the other would not have come.
 
 use std::sync::Barrier;
+use std::time::Duration;
 
-use el_core::model::{BondKind, EventKind};
+use el_core::model::{BondKind, EventKind, Timestamp};
 use el_core::ops::{self, AtomFilter, Guard, Sort};
 use el_core::{Error, Store};
 use proptest::prelude::*;
@@ -163,11 +164,36 @@ fn two_claims_at_once_never_take_one_atom_twice() {
         assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1, "{answers:?}");
         let live = ops::live_runs(&p.store).unwrap();
         let [run] = &live[..] else { panic!("{live:?}") };
-        p.wait(std::time::Duration::from_secs(1));
+        p.wait(Duration::from_secs(1));
         let ctx = p.person();
         ops::close(&mut p.store, &ctx, &[&one], None, &Guard { force: true, ..Guard::default() })
             .unwrap();
         p.settle(&run.id, 0);
         ops::reopen(&mut p.store, &ctx, &[&one]).unwrap();
     });
+}
+
+#[test]
+fn a_clock_that_is_off_by_an_hour_moves_no_lease() {
+    let mut p = Project::new();
+    if !p.store.is_on_server() {
+        // A file has the clock of its one machine.
+        return;
+    }
+    p.create("one");
+    p.create("two");
+    let right = Timestamp::from(std::time::SystemTime::now());
+    let hour = Duration::from_secs(3600);
+    for wrong in [right.plus(hour), Timestamp::from_micros(right.as_micros() - 3_600_000_000)] {
+        let request = crate::support::request();
+        let lease = request.lease;
+        let claimed = ops::claim_run(&mut p.store, &person(wrong), &request).unwrap();
+        let id = claimed.expect("one is ready").run.id;
+        // Another machine, whose clock is right.
+        let other = p.place().open();
+        let live = ops::live_runs(&other).unwrap();
+        let run = live.iter().find(|run| run.id == id).unwrap();
+        let left = run.lease_until.since(other.lease_time(right));
+        assert!(left <= lease && left + Duration::from_secs(60) > lease, "{left:?} of {lease:?}");
+    }
 }

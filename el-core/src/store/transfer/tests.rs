@@ -185,34 +185,42 @@ proptest! {
 fn it_goes_on_wherever_it_was_ended_and_both_sides_are_never_open() {
     let dir = tempfile::tempdir().unwrap();
     let home = tracker(&dir, &["x".to_owned()]);
-    let held = home.contents();
     for there in Side::all(&dir) {
-        for last in 0.. {
-            let mut steps = 0;
-            let ended = home.open().move_to(&there.target(), PLACES, &mut |_, _| {
-                steps += 1;
-                if steps <= last { Ok(()) } else { Err(Error::conflict("ended", "by the test")) }
-            });
-            let is_home = home.is_open();
-            assert!(!(is_home && there.is_open()), "after {last} steps");
-            if is_home {
-                assert_eq!(home.contents(), held);
+        end_everywhere(&home, &there);
+        home.move_to(&there).unwrap();
+        end_everywhere(&there, &home);
+        there.move_to(&home).unwrap();
+    }
+}
+
+/// Ends a move after each of its steps.
+fn end_everywhere(home: &Side, there: &Side) {
+    let held = home.contents();
+    for last in 0.. {
+        let mut steps = 0;
+        let ended = home.open().move_to(&there.target(), PLACES, &mut |_, _| {
+            steps += 1;
+            if steps <= last { Ok(()) } else { Err(Error::conflict("ended", "by the test")) }
+        });
+        let is_home = home.is_open();
+        assert!(!(is_home && there.is_open()), "after {last} steps");
+        if is_home {
+            assert_eq!(home.contents(), held);
+        }
+        match ended {
+            Ok(_) => assert!(there.is_open() && last > 20, "after {last} steps"),
+            Err(error) => {
+                assert_eq!(error.code(), "ended", "{error}");
+                let state = if is_home { MoveState::Moved } else { MoveState::Finished };
+                assert_eq!(home.move_to(there).unwrap().state, state, "{last} steps");
             }
-            match ended {
-                Ok(_) => assert!(there.is_open() && last > 20, "after {last} steps"),
-                Err(error) => {
-                    assert_eq!(error.code(), "ended", "{error}");
-                    let state = if is_home { MoveState::Moved } else { MoveState::Finished };
-                    assert_eq!(home.move_to(&there).unwrap().state, state, "{last} steps");
-                }
-            }
-            assert_eq!(there.contents(), held, "after {last} steps");
-            assert!(there.is_open() && !home.is_open(), "after {last} steps");
-            assert_eq!(home.move_to(&there).unwrap().state, MoveState::MovedBefore);
-            there.move_to(&home).unwrap();
-            if last + 1 > steps {
-                break;
-            }
+        }
+        assert_eq!(there.contents(), held, "after {last} steps");
+        assert!(there.is_open() && !home.is_open(), "after {last} steps");
+        assert_eq!(home.move_to(there).unwrap().state, MoveState::MovedBefore);
+        there.move_to(home).unwrap();
+        if last + 1 > steps {
+            break;
         }
     }
 }

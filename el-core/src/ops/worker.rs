@@ -83,8 +83,8 @@ pub fn worker_beat(store: &mut Store, id: &str, now: Timestamp) -> Result<()> {
     store.write(|tx| store::worker::heartbeat(tx, id, now))
 }
 
-/// Records a heartbeat of a worker that waits, and tells what it has to know: one statement, which is
-/// a transaction by itself. `None`: the worker is signed off.
+/// Records a heartbeat of a worker that waits, and tells what it has to know: one statement, which
+/// is a transaction by itself. `None`: the worker is signed off.
 ///
 /// # Errors
 ///

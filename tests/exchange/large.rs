@@ -97,6 +97,12 @@ fn ten_thousand_issues_come_in_with_every_count_and_edge() {
     for comment in of("comment") {
         assert_eq!(comment["content"], format!("remark {}", number(&comment["parent_id"], &names)));
     }
+    // The texts of so many new atoms are indexed together.
+    let check = "INSERT INTO search (search, rank) VALUES ('integrity-check', 1)";
+    env.database().execute(check, []).unwrap();
+    env.create("Issue 7777, once more", &[]);
+    assert_eq!(env.robot(&["search", "7777"])["total"], 2);
+
     let again = env.robot(&["import", "x.jsonl"]);
     assert_eq!(
         (&again["unchanged"], &again["bonds_added"], &again["comments_added"]),

@@ -66,7 +66,9 @@ pub fn import(
     progress: &mut Progress<'_>,
 ) -> Result<Imported> {
     let file = records.into();
-    let work = |tx: &Tx<'_>| search::in_bulk(tx, || run_in(tx, ctx, file, options, progress));
+    let count = file.heads.len();
+    let work =
+        |tx: &Tx<'_>| search::in_bulk(tx, count, || run_in(tx, ctx, file, options, progress));
     store.prepare_bulk()?;
     if options.dry_run { store.rehearse(work) } else { store.write(work) }
 }
@@ -121,7 +123,9 @@ fn run_in(
     // A parent may stand after its children.
     for target in targets.iter().filter(|target| target.is_new) {
         if let Some(parent) = &target.parent {
-            atom::set_parent(tx, &target.atom_id, parent)?;
+            if target.comes_before_parent {
+                atom::set_parent(tx, &target.atom_id, parent)?;
+            }
             let ends = (&**parent, &*target.atom_id, BondKind::ParentChild);
             bond_event(tx, ctx, EventKind::BondAdded, ends)?;
         }
@@ -211,7 +215,7 @@ fn create_atom(
         priority: record.priority,
         labels: record.labels.clone(),
         assignee: record.assignee.clone(),
-        parent_id: None,
+        parent_id: plan.parent.clone().filter(|_| !plan.comes_before_parent),
         defer_until: record.defer_until,
         retry_at: None,
         close_reason: record.close_reason.clone(),

@@ -153,21 +153,39 @@ pub(crate) fn is_sound(tx: &Tx<'_>) -> Result<bool> {
 
 /// The memory, in bytes, in which the index gathers words before writing: FTS5's default, and a
 /// larger value for transactions with many changes.
-const GATHERED: u32 = 1 << 20;
-const GATHERED_IN_BULK: u32 = 16 << 20;
+const GATHERED: i64 = 1 << 20;
+const GATHERED_IN_BULK: i64 = 16 << 20;
 
-/// Does work that changes many texts: the index is written in few large pieces.
-pub(crate) fn in_bulk<T>(tx: &Tx<'_>, work: impl FnOnce() -> Result<T>) -> Result<T> {
+/// From so many new atoms on, their texts are indexed together.
+const MANY: usize = 1_000;
+
+/// Does work that adds `count` atoms and changes the texts of others: the index is written in few
+/// large pieces. A text of a new atom must not change meanwhile.
+pub(crate) fn in_bulk<T>(tx: &Tx<'_>, count: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
     if !tx.is_sqlite() {
         return work();
     }
-    let set = |bytes: u32| {
-        tx.execute("INSERT INTO search (search, rank) VALUES ('hashsize', ?1)", [bytes])
-            .doing("prepare the search index")
+    let doing = "prepare the search index";
+    let run = |sql: &str, value: i64| tx.execute(sql, [value]).doing(doing);
+    let set = "INSERT INTO search (search, rank) VALUES ('hashsize', ?1)";
+    run(set, GATHERED_IN_BULK)?;
+    let done = if count < MANY {
+        work()?
+    } else {
+        // At each statement with a trigger, the index writes out what it has gathered.
+        let newest = "SELECT coalesce(max(seq), 0) FROM atoms";
+        let newest: i64 = tx.query_row(newest, [], |row| row.get(0)).doing(doing)?;
+        let trigger = "SELECT sql FROM sqlite_schema WHERE name = 'atoms_search_insert'";
+        let trigger: String = tx.query_row(trigger, [], |row| row.get(0)).doing(doing)?;
+        tx.execute("DROP TRIGGER atoms_search_insert", []).doing(doing)?;
+        let done = work()?;
+        let index = "INSERT INTO search (rowid, title, description, acceptance)
+            SELECT seq, title, description, acceptance FROM atoms WHERE seq > ?1";
+        run(index, newest)?;
+        tx.execute(&trigger, []).doing(doing)?;
+        done
     };
-    set(GATHERED_IN_BULK)?;
-    let done = work()?;
-    set(GATHERED)?;
+    run(set, GATHERED)?;
     Ok(done)
 }
 

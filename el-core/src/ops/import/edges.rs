@@ -94,6 +94,8 @@ fn find_parents(lookup: &Lookup<'_>, targets: &mut [Target], notes: &mut Notes) 
     for (at, head) in lookup.heads.iter().enumerate() {
         let Some(parent) = head.parent.as_deref() else { continue };
         targets[at].parent = lookup.find_id(targets, parent)?;
+        targets[at].comes_before_parent =
+            lookup.index.get(parent).is_some_and(|parent| *parent > at);
         if targets[at].parent.is_none() {
             let ends = (parent, &*head.id, BondKind::ParentChild);
             leave_out(&mut targets[at], head.line, ends, "whose other end is nowhere", notes);

@@ -102,6 +102,7 @@ pub(super) fn find_targets(
             atom_id,
             is_new: known.is_none(),
             parent: None,
+            comes_before_parent: false,
             bonds: Vec::new(),
             has_last: last.is_some(),
             last_bonds: last.and_then(|last| last.bonds).map(Into::into),

@@ -32,6 +32,7 @@ pub fn plan_push(store: &Store, batch: Batch) -> Result<Vec<(Atom, Vec<PushField
                 before: Some(before.clone()),
                 last: Some(last),
                 parent: None,
+                comes_before_parent: false,
                 bonds: Vec::new(),
                 owns_metadata: false,
                 keeps_parent: true,

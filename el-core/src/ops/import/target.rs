@@ -10,6 +10,8 @@ pub(super) struct Target {
     pub(super) is_new: bool,
     /// The resolved parent.
     pub(super) parent: Option<Arc<str>>,
+    /// The parent is written later.
+    pub(super) comes_before_parent: bool,
     /// The bonds of the record that are possible.
     pub(super) bonds: Vec<edges::Ends>,
     /// The bonds of the last import, as JSON.
@@ -34,6 +36,8 @@ pub(super) struct Planned {
     pub(super) last: Option<alias::Imported>,
     /// The resolved parent.
     pub(super) parent: Option<String>,
+    /// The parent is written later.
+    pub(super) comes_before_parent: bool,
     /// The bonds of the record that are possible.
     pub(super) bonds: Vec<edges::Ends>,
     /// The file has all of the metadata: keys absent from the file are removed.
@@ -71,6 +75,7 @@ impl Target {
             before,
             last,
             parent: self.parent.as_deref().map(str::to_owned),
+            comes_before_parent: self.comes_before_parent,
             bonds: std::mem::take(&mut self.bonds),
             owns_metadata: tracker == Tracker::El,
             keeps_parent: self.keeps_parent,

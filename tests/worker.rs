@@ -30,3 +30,4 @@ mod sessions;
 mod signals;
 mod trust;
 mod views;
+mod workers;

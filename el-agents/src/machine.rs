@@ -11,6 +11,11 @@ pub(crate) fn read_figures() -> Machine {
     read_below(Path::new("/"))
 }
 
+/// The load of each core over a minute, in thousandths.
+pub(crate) fn load_milli() -> Option<i64> {
+    read_figures().load.map(|load| (load * 1000.0).round() as i64)
+}
+
 /// Elsewhere than on Linux there is no `/proc`, and so no figures.
 fn read_below(root: &Path) -> Machine {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -78,6 +78,7 @@ mod undo;
 mod update;
 pub(crate) mod why;
 mod work;
+mod workers;
 mod worktrees;
 
 /// The commands of `el`.
@@ -122,6 +123,7 @@ pub(crate) enum Command {
     Tasks(tasks::Args),
     Queue(queue::Args),
     Runs(runs::Args),
+    Workers(workers::Args),
     Artifacts(artifacts::Args),
     Logs(logs::Args),
     Attach(attach::Args),
@@ -232,6 +234,7 @@ impl Command {
             Command::Tasks(args) => tasks::run(&args, app),
             Command::Queue(args) => queue::run(&args, app),
             Command::Runs(args) => runs::run(&args, app),
+            Command::Workers(args) => workers::run(&args, app),
             Command::Artifacts(args) => artifacts::run(&args, app),
             Command::Logs(args) => logs::run(&args, app),
             Command::Attach(args) => attach::run(&args, app),

@@ -11,7 +11,7 @@ use crate::support::{SOON, TestEnv, wait_until};
 const NAMED: &str = "echo \"$0\" > /proc/sys/kernel/hostname && exec \"$@\"";
 
 /// A host with this name, as root in a namespace of its own. `None`: this machine cannot have one.
-fn host(name: &str, url: &str) -> Option<TestEnv> {
+pub(super) fn host(name: &str, url: &str) -> Option<TestEnv> {
     let mut env = TestEnv::new();
     let rights: &[&str] = match rustix::process::geteuid().is_root() {
         true => &["unshare", "--uts"],

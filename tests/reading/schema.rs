@@ -260,7 +260,6 @@ fn every_document_fits_its_schema() {
     c.run("cancel", &[&task]);
     c.run("retry", &[&one]);
     c.run("retry", &[&task]);
-
     let review = id(&c.run("create", &["Reviewed"]));
     c.run("review", &[]);
     let report = env.robot(&["submit", &review, "--template"]);
@@ -285,7 +284,7 @@ fn every_document_fits_its_schema() {
     let prompt = TestEnv::script(&["write made.txt made", "close done"]);
     let handed = id(&c.run("run", &[&prompt, "--verify", "true"]));
     c.run("run", &[&prompt, "--wait"]);
-    for verb in ["queue", "tasks", "tasks list", "queue list"] {
+    for verb in ["queue", "tasks", "tasks list", "queue list", "workers", "workers list"] {
         c.run(verb, &[]);
     }
     c.run("queue show", &["claude"]);
@@ -312,6 +311,8 @@ fn every_document_fits_its_schema() {
         c.run(verb, &[]);
     }
     c.run("setup claude", &["--print"]);
+    env.start_work(&["--name", "forge"]).wait_for("started");
+    c.run("workers show", &["forge"]);
     let named = env.robot(&["schema"])["commands"].take();
     let unseen: Vec<_> = named
         .as_array()

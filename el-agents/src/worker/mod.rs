@@ -32,7 +32,7 @@ pub use crate::launch::check_agent;
 pub use self::detached::{Detached, start_detached};
 pub use self::drive::Drive;
 use self::place::DatabaseFile;
-pub use self::presence::{is_supervised, is_there};
+pub use self::presence::{host_of, is_supervised, is_there, this_host};
 pub use self::report::{Listener, Live, Report, StoppedBy, Summary};
 use self::state::State;
 pub use self::stop::{Stopped, stop_all};
@@ -60,6 +60,8 @@ const STORE_FAILURES: usize = 20;
 /// How a worker is to work.
 #[derive(Debug, Clone)]
 pub struct WorkOptions {
+    /// The worker's name, for people.
+    pub name: Option<String>,
     /// The agents that the worker serves; at least one. Among equally good unassigned atoms, the
     /// first agent goes first.
     pub agents: Vec<Served>,

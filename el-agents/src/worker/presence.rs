@@ -5,11 +5,21 @@ use std::time::Duration;
 use el_core::model::{Run, Stamp, Timestamp, Worker};
 
 use crate::clock;
-use crate::process::Liveness;
+use crate::process::{Liveness, host_name};
 use crate::supervisor::process_of;
 
 /// A worker of another host that was silent for so long is gone: it tells every 20 seconds.
 const SILENCE: Duration = Duration::from_secs(5 * 60);
+
+/// The name of this machine.
+pub fn this_host() -> String {
+    host_name()
+}
+
+/// The host of a process: in a file's project, this machine.
+pub fn host_of(process: &Stamp) -> String {
+    process.host().map_or_else(host_name, str::to_owned)
+}
 
 /// Returns true if a worker's process still runs, or cannot be seen from here. Of another host's,
 /// its last sign of life decides.

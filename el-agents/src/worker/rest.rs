@@ -9,7 +9,7 @@ use el_core::rules::plan::Phase;
 
 use super::memory::Resting;
 use super::state::State;
-use crate::clock;
+use crate::{clock, machine};
 
 /// The time between two questions, at the least, so that they are three a minute at the most.
 const BETWEEN: Duration = Duration::from_secs(24);
@@ -45,7 +45,8 @@ impl State<'_> {
         }
         resting.ask_at = next_question();
         // A look tells of a fault, and makes a connection anew.
-        let Ok(Some(pulse)) = ops::worker_pulse(&self.store, &self.id, now) else { return true };
+        let asked = ops::worker_pulse(&self.store, &self.id, now, machine::load_milli());
+        let Ok(Some(pulse)) = asked else { return true };
         self.beat_at = Instant::now();
         pulse.stop_requested
             || pulse.last_event != resting.last_event

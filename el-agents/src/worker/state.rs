@@ -15,10 +15,10 @@ use super::presence::supervisor_liveness;
 use super::report::{Listener, Live, Report, StoppedBy, Summary};
 use super::{WorkError, WorkOptions, is_there};
 use crate::account::Account;
-use crate::clock;
 use crate::launch::Launcher;
 use crate::process::{Liveness, ProcessId};
 use crate::supervisor::stamp_of;
+use crate::{clock, machine};
 
 /// Interval between a worker's heartbeats.
 const BEAT: Duration = Duration::from_secs(20);
@@ -79,6 +79,8 @@ impl<'a> State<'a> {
             launchers.iter().map(|launcher| launcher.agent.name.clone()).collect();
         let worker = Worker {
             id: id.clone(),
+            name: options.name.clone(),
+            load_milli: machine::load_milli(),
             process: stamp_of(&process, store.is_on_server()),
             agent: agents.first().cloned().unwrap_or_default(),
             agents: agents.clone(),
@@ -155,7 +157,7 @@ impl<'a> State<'a> {
         self.end_rest();
         let now = self.now();
         if self.beat_at.elapsed() > BEAT {
-            ops::worker_beat(&mut self.store, &self.id, now)?;
+            ops::worker_beat(&mut self.store, &self.id, now, machine::load_milli())?;
             self.beat_at = Instant::now();
             // The write-ahead log is moved in idle moments, so that no writer has to move the log.
             let _ = self.store.checkpoint();

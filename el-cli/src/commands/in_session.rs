@@ -62,6 +62,7 @@ impl Command {
             | Command::Tasks(_)
             | Command::Queue(_)
             | Command::Runs(_)
+            | Command::Workers(_)
             | Command::Logs(_)
             | Command::Why(_)
             | Command::CheckText(_)

@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use el_agents::settings::Places;
 use el_agents::worker::{self, Served, WorkOptions};
 use el_core::ops::{self, AtomFilter};
@@ -51,6 +52,7 @@ Examples:
   el work --dry-run                What would be claimed, and how the agent would be called
   el work --agent gendry,ada       For several agents; each does one thing at a time
   el work q5e6 r7k2                Just these atoms
+  el work --name forge             Under a name, by which el workers lists it
   el work --background             Work on without this terminal; what it prints goes to a log
   el work --status                 Which workers are there, since when, and on what
   el work --stop                   End every worker and every session cleanly
@@ -91,6 +93,10 @@ pub(crate) struct Args {
     /// End every worker of this project and its sessions, and wait for the end
     #[arg(long)]
     stop: bool,
+    /// The worker's name, by which el workers lists it
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(),
+        conflicts_with_all = ["resume", "status", "dry_run"])]
+    name: Option<String>,
     /// Work in the background, without a terminal; el work --stop ends the worker
     #[arg(long, conflicts_with_all = ["stop", "resume", "dry_run"])]
     background: bool,
@@ -338,6 +344,7 @@ fn work_options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOption
         args.max.map(|max| usize::try_from(max).unwrap_or(usize::MAX))
     };
     Ok(WorkOptions {
+        name: args.name.clone(),
         agents: resolved.agents,
         rules: resolved.work.rules,
         places: resolved.places,

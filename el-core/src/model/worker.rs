@@ -6,6 +6,8 @@ use super::{Stamp, Takes, Timestamp};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Worker {
     pub id: String,
+    /// The name that somebody gave it.
+    pub name: Option<String>,
     pub process: Stamp,
     /// The first of the agents.
     pub agent: String,
@@ -17,6 +19,8 @@ pub struct Worker {
     pub concurrency: i64,
     pub started_at: Timestamp,
     pub heartbeat_at: Timestamp,
+    /// The load of its machine over a minute for each core, in thousandths, if it is known.
+    pub load_milli: Option<i64>,
     /// Someone said `el work --stop`.
     pub stop_requested: bool,
 }

@@ -3,7 +3,7 @@ use super::pause::{account_pause, common_pause, paused_in};
 use super::{AssigneeFilter, AtomFilter};
 use crate::Result;
 use crate::model::Pause;
-use crate::model::{Run, Status, Takes, Timestamp, Worker};
+use crate::model::{Run, Status, Takes, Timestamp, Worker, validate};
 use crate::store::filter::Query;
 use crate::store::worker::Pulse;
 use crate::store::{self, Store, Tx, event, run};
@@ -69,18 +69,24 @@ impl WorkerView {
 ///
 /// # Errors
 ///
-/// If the database cannot be written.
+/// If its name is none, or the database cannot be written.
 pub fn worker_join(store: &mut Store, worker: &Worker) -> Result<()> {
+    worker.name.as_deref().map(|name| validate::name("name", name)).transpose()?;
     store.write(|tx| store::worker::insert(tx, worker))
 }
 
-/// Records a worker's heartbeat.
+/// Records a worker's heartbeat, and the load of its machine.
 ///
 /// # Errors
 ///
 /// If the database cannot be written.
-pub fn worker_beat(store: &mut Store, id: &str, now: Timestamp) -> Result<()> {
-    store.write(|tx| store::worker::heartbeat(tx, id, now))
+pub fn worker_beat(
+    store: &mut Store,
+    id: &str,
+    now: Timestamp,
+    load_milli: Option<i64>,
+) -> Result<()> {
+    store.write(|tx| store::worker::heartbeat(tx, id, now, load_milli))
 }
 
 /// Records a heartbeat of a worker that waits, and tells what it has to know: one statement, which
@@ -89,8 +95,13 @@ pub fn worker_beat(store: &mut Store, id: &str, now: Timestamp) -> Result<()> {
 /// # Errors
 ///
 /// If the database cannot be written.
-pub fn worker_pulse(store: &Store, id: &str, now: Timestamp) -> Result<Option<Pulse>> {
-    store::worker::pulse(store, id, now)
+pub fn worker_pulse(
+    store: &Store,
+    id: &str,
+    now: Timestamp,
+    load_milli: Option<i64>,
+) -> Result<Option<Pulse>> {
+    store::worker::pulse(store, id, now, load_milli)
 }
 
 /// Returns when the date of the first deferred atom comes.

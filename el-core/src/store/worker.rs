@@ -7,8 +7,8 @@ use crate::model::{Stamp, Takes, Timestamp, Worker};
 pub(crate) fn insert(tx: &Tx<'_>, worker: &Worker) -> Result<()> {
     tx.execute(
         "INSERT INTO workers (id, pid, start, boot, agent, concurrency, started_at, heartbeat_at,
-         agents, takes)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+         agents, takes, name, load_milli)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         params![
             worker.id,
             worker.process.pid,
@@ -20,15 +20,25 @@ pub(crate) fn insert(tx: &Tx<'_>, worker: &Worker) -> Result<()> {
             worker.heartbeat_at.as_micros(),
             serde_json::json!(worker.agents).to_string(),
             worker.takes.as_str(),
+            worker.name,
+            worker.load_milli,
         ],
     )
     .doing("register a worker")?;
     Ok(())
 }
 
-pub(crate) fn heartbeat(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
-    tx.execute("UPDATE workers SET heartbeat_at = ?2 WHERE id = ?1", params![id, now.as_micros()])
-        .doing("keep a worker alive")?;
+pub(crate) fn heartbeat(
+    tx: &Tx<'_>,
+    id: &str,
+    now: Timestamp,
+    load_milli: Option<i64>,
+) -> Result<()> {
+    tx.execute(
+        "UPDATE workers SET heartbeat_at = ?2, load_milli = ?3 WHERE id = ?1",
+        params![id, now.as_micros(), load_milli],
+    )
+    .doing("keep a worker alive")?;
     Ok(())
 }
 
@@ -44,7 +54,12 @@ pub struct Pulse {
 }
 
 /// Keeps a worker alive and tells what it has to know, by one statement. `None`: it is signed off.
-pub(crate) fn pulse(store: &Store, id: &str, now: Timestamp) -> Result<Option<Pulse>> {
+pub(crate) fn pulse(
+    store: &Store,
+    id: &str,
+    now: Timestamp,
+    load_milli: Option<i64>,
+) -> Result<Option<Pulse>> {
     let read = |row: &Row<'_>| {
         Ok(Pulse {
             stop_requested: row.get(0)?,
@@ -55,10 +70,11 @@ pub(crate) fn pulse(store: &Store, id: &str, now: Timestamp) -> Result<Option<Pu
     store
         .database
         .query_alone(
-            "UPDATE workers SET heartbeat_at = ?2 WHERE id = ?1 RETURNING stop_requested,
+            "UPDATE workers SET heartbeat_at = ?2, load_milli = ?3 WHERE id = ?1
+             RETURNING stop_requested,
                (SELECT coalesce(max(seq), 0) FROM events),
                (SELECT min(lease_until) FROM runs WHERE outcome IS NULL)",
-            params![id, now.as_micros()],
+            params![id, now.as_micros(), load_milli],
             read,
         )
         .optional()
@@ -102,7 +118,7 @@ pub(crate) fn list_workers(tx: &Tx<'_>) -> Result<Vec<Worker>> {
     let mut statement = tx
         .prepare_cached(
             "SELECT id, pid, start, boot, agent, concurrency, started_at, heartbeat_at,
-             stop_requested, agents, takes
+             stop_requested, agents, takes, name, load_milli
              FROM workers ORDER BY started_at, id",
         )
         .doing("read workers")?;
@@ -119,6 +135,8 @@ fn from_row(row: &Row<'_>) -> engine::Result<Worker> {
     }
     Ok(Worker {
         id: row.get(0)?,
+        name: row.get(11)?,
+        load_milli: row.get(12)?,
         process: Stamp { pid: row.get(1)?, start: row.get(2)?, boot: row.get(3)? },
         agent,
         agents,

@@ -37,6 +37,8 @@ fn worker(id: &str, agents: &[&str], takes: Takes) -> Worker {
         started_at: now,
         heartbeat_at: now,
         stop_requested: false,
+        name: None,
+        load_milli: None,
     }
 }
 

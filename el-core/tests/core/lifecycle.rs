@@ -290,6 +290,8 @@ fn a_worker_that_was_asked_to_stop_gets_nothing_more() {
         started_at,
         heartbeat_at,
         stop_requested: false,
+        name: None,
+        load_milli: None,
     };
     ops::worker_join(&mut p.store, &worker).unwrap();
     assert!(p.claim().is_some());

@@ -190,6 +190,7 @@ fn work_options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<Work
         }
     }
     Ok(WorkOptions {
+        name: None,
         agents,
         rules: work.rules,
         places: work::project_places(app, &work)?,

@@ -43,6 +43,7 @@ impl BackgroundWorker {
         let places = work::project_places(app, work)?;
         let project = app.project()?;
         let options = WorkOptions {
+            name: None,
             agents: vec![served.clone()],
             rules: work.rules,
             places: places.clone(),

@@ -12,7 +12,7 @@ use crate::commands::{
     artifacts, backup, chat, check_text, comment, completions, config, db, dep, diff, discard,
     doctor, export, help, history, import, inbox, init, land, list, mailbox, man, merge_driver,
     next, orchestrate, phase, pr, queue, ready, restore, review, run, runs, service, setup, stats,
-    submit, sync, tasks, trust, undo, why, worktrees,
+    submit, sync, tasks, trust, undo, why, workers, worktrees,
 };
 use crate::output::list::{List, OneOrMany};
 use crate::schema;
@@ -129,6 +129,9 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("pr watch", answer_schema::<pr::Listing>()),
     ("pr merge", answer_schema::<pr::Merging>()),
     ("pr adopt", answer_schema::<pr::Listing>()),
+    ("workers", answer_schema::<List<'_, workers::Row>>()),
+    ("workers list", answer_schema::<List<'_, workers::Row>>()),
+    ("workers show", answer_schema::<List<'_, workers::Row>>()),
     ("worktrees", answer_schema::<List<'_, AtomBranch>>()),
     ("worktrees list", answer_schema::<List<'_, AtomBranch>>()),
     ("worktrees show", answer_schema::<OneOrMany<'_, AtomBranch>>()),

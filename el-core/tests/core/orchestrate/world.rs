@@ -48,6 +48,8 @@ impl Plan {
             started_at: self.p.now,
             heartbeat_at: self.p.now,
             stop_requested: false,
+            name: None,
+            load_milli: None,
         };
         ops::worker_join(&mut self.p.store, &worker).unwrap();
         ops::share_plan(&mut self.p.store, &self.epic, &worker.id).unwrap();

@@ -1,0 +1,47 @@
+//! Two machines with one tracker: the second has a name of its own, and a project folder.
+
+use serde_json::Value;
+
+use super::hosts::host;
+use super::with_tracker;
+use crate::support::{SOON, TestEnv};
+
+const ELSEWHERE: &str = "far-away";
+
+/// Two machines with folders of their own; `None` where that cannot be had.
+fn two_machines() -> Option<(TestEnv, TestEnv)> {
+    let (near, url) = with_tracker()?;
+    let far = host(ELSEWHERE, &url)?;
+    far.run(far.command("mkdir").arg(".eluent")).ok();
+    far.configure("");
+    Some((near, far))
+}
+
+#[test]
+fn workers_are_listed_on_every_machine_with_where_they_are() {
+    let Some((near, far)) = two_machines() else { return };
+    let there = far.start_work(&["--name", "forge"]);
+    there.wait_for("started");
+    let atom = near.script_atom(&["hang"]);
+    there.wait_for("launched");
+    let here = near.start_work(&["--name", "anvil"]);
+    here.wait_for("started");
+    for env in [&near, &far] {
+        let listed = env.robot(&["workers"]);
+        let of = |name: &str| -> Value {
+            let rows = listed["items"].as_array().unwrap();
+            rows.iter().find(|row| row["name"] == name).unwrap_or(&Value::Null).clone()
+        };
+        let (forge, anvil) = (of("forge"), of("anvil"));
+        assert_eq!((&forge["host"], &forge["state"]), (&ELSEWHERE.into(), &"working".into()));
+        assert_eq!(forge["runs"][0]["atom_id"], atom.as_str(), "{listed}");
+        assert!(anvil["host"] != ELSEWHERE && anvil["runs"][0].is_null(), "{listed}");
+    }
+    near.el(&["cancel", &atom]).ok();
+    assert_eq!(near.wait_for_end(&atom, 1)["outcome"], "cancelled");
+    far.el(&["work", "--stop"]).ok();
+    for worker in [there, here] {
+        worker.wait(SOON).ok();
+    }
+    assert_eq!(near.robot(&["workers"])["count"], 0);
+}

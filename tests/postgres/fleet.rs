@@ -45,3 +45,27 @@ fn workers_are_listed_on_every_machine_with_where_they_are() {
     }
     assert_eq!(near.robot(&["workers"])["count"], 0);
 }
+
+#[test]
+fn a_host_is_stopped_from_another_and_its_work_goes_on_there() {
+    let Some((near, far)) = two_machines() else { return };
+    let there = far.start_work(&["--name", "forge"]);
+    there.wait_for("started");
+    let atom = near.script_atom(&["touch began", "hang"]);
+    far.wait_for_file("began");
+    let here = near.start_work(&[]);
+    here.wait_for("started");
+    near.el(&["work", "--stop", "--host", "nowhere"]).fails_with(3);
+    near.el(&["work", "--stop", "--name", "anvil"]).fails_with(3);
+    near.el(&["work", "--host", ELSEWHERE]).fails_with(2);
+    let stopped = near.robot(&["work", "--stop", "--host", ELSEWHERE]);
+    assert_eq!(stopped["ended"][0]["atom_id"], atom.as_str(), "{stopped}");
+    assert_eq!(stopped["workers"], serde_json::json!([there.pid()]), "{stopped}");
+    there.wait(SOON).ok();
+    // The worker here was not meant.
+    near.wait_for_file("began");
+    assert_eq!(near.runs(&atom)[1]["outcome"], Value::Null);
+    near.el(&["work", "--stop"]).ok();
+    assert_eq!(near.outcomes(&atom), ["cancelled", "cancelled"]);
+    here.wait(SOON).ok();
+}

@@ -35,7 +35,7 @@ use self::place::DatabaseFile;
 pub use self::presence::{host_of, is_supervised, is_there, this_host};
 pub use self::report::{Listener, Live, Report, StoppedBy, Summary};
 use self::state::State;
-pub use self::stop::{Stopped, stop_all};
+pub use self::stop::{Stop, Stopped, Which, stop_all};
 use crate::check::ConfigurationError;
 use crate::error_chain::error_chain;
 use crate::launch::Launcher;

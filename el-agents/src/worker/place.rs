@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use el_core::{Store, ops};
 
+use super::WorkError;
 use super::report::Report;
 use super::state::State;
-use super::{WorkError, stop_all};
+use super::stop::{Stop, Which, stop_all};
 use crate::recover::sweep_run;
 use crate::rundir::RunDir;
 
@@ -75,8 +76,16 @@ impl State<'_> {
         let tmux = self.launchers[0].tmux.clone();
         // `stop_all` must not wait for this worker.
         let _ = ops::worker_leave(&mut self.store, &self.id);
-        let stopped =
-            stop_all(&mut self.store, &self.id, &tmux, places, rules, END_LIMIT, &mut |_, _| {});
+        let which = Which::default();
+        let stop = Stop {
+            actor: &self.id,
+            tmux: Some(&tmux),
+            places,
+            rules,
+            limit: END_LIMIT,
+            which: &which,
+        };
+        let stopped = stop_all(&mut self.store, &stop, &mut |_, _| {});
         let left = stopped.map_or(live, |stopped| stopped.left);
         // No record of these runs will exist any more; an agent that survives finds no tracker.
         let runs = self.options.places.runs.clone();

@@ -56,6 +56,7 @@ Examples:
   el work --background             Work on without this terminal; what it prints goes to a log
   el work --status                 Which workers are there, since when, and on what
   el work --stop                   End every worker and every session cleanly
+  el work --stop --host mac-7      Those of one host, from any host
   el work --resume                 Claim again: you have logged in, or a limit is over
   el work --resume --drain         The same, and work until nothing is ready
 
@@ -90,10 +91,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
         conflicts_with = "stop")]
     max: Option<u32>,
-    /// End every worker of this project and its sessions, and wait for the end
+    /// End every worker of this project and its sessions, on all hosts, and wait for the end
     #[arg(long)]
     stop: bool,
-    /// The worker's name, by which el workers lists it
+    /// With --stop: only what runs on this host
+    #[arg(long, value_name = "HOST", requires = "stop",
+        value_parser = NonEmptyStringValueParser::new())]
+    host: Option<String>,
+    /// The worker's name, by which el workers lists it; with --stop, the one to stop
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(),
         conflicts_with_all = ["resume", "status", "dry_run"])]
     name: Option<String>,
@@ -209,7 +214,8 @@ struct Resolved {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if args.stop {
-        return stop::run(app);
+        let (host, name) = (args.host.clone(), args.name.clone());
+        return stop::run(app, &worker::Which { host, name });
     }
     if args.status {
         return status::run(app);

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use el_core::model::{Cost, Run, Timestamp};
+use el_agents::worker::this_host;
+use el_core::model::{Cost, Run, Stamp, Timestamp};
 
 use super::page::Page;
 use super::table::{Cell, Column, Table};
@@ -17,6 +18,25 @@ pub(crate) fn state_word(run: &Run, now: Timestamp) -> &'static str {
         None if run.lease_until < now => "silent",
         None => "running",
     }
+}
+
+/// The host, if it is not this one.
+pub(crate) fn host_elsewhere(host: Option<&str>) -> Option<String> {
+    let host = host.filter(|host| *host != this_host())?;
+    Some(sanitize::one_line(host).into_owned())
+}
+
+/// The name, and after it the host if that is not this one.
+pub(crate) fn name_and_host(name: &str, host: Option<&str>) -> String {
+    match host_elsewhere(host) {
+        Some(host) => format!("{name} on {host}"),
+        None => name.to_owned(),
+    }
+}
+
+/// The agent of a run, and its host if that is not this one.
+pub(crate) fn agent_and_host(run: &Run) -> String {
+    name_and_host(&run.agent, run.supervisor.as_ref().and_then(Stamp::host))
 }
 
 /// The time from the start of the run to its end, or to now.
@@ -88,7 +108,7 @@ fn row_cells(run: &Run, now: Timestamp) -> [Cell; 11] {
         Cell::styled(style::DIM, &run.id),
         Cell::styled(style::ID, &run.atom_id),
         Cell::new(run.attempt.to_string()),
-        Cell::styled(style::PERSON, &run.agent),
+        Cell::styled(style::PERSON, agent_and_host(run)),
         Cell::styled(style::outcome_style(state), state),
         Cell::styled(style::DIM, time::relative_time(now, run.started_at)),
         Cell::new(time::format_span(run_duration(run, now))),
@@ -118,7 +138,7 @@ pub(crate) fn print_attempts(page: &mut Page, runs: &[Run], now: Timestamp) {
             Cell::styled(style::DIM, format!("#{}", run.attempt)),
             Cell::styled(style::outcome_style(state), state),
             Cell::new(time::format_span(run_duration(run, now))),
-            Cell::styled(style::PERSON, &run.agent),
+            Cell::styled(style::PERSON, agent_and_host(run)),
             Cell::styled(style::DIM, &run.id),
             Cell::new(format_cost(run.progress.cost)),
             Cell::styled(style::DIM, time::relative_time(now, run.started_at)),

@@ -55,17 +55,22 @@ pub fn cancel(
     })
 }
 
-/// Asks every live run to end, as `el work --stop` does with [`CancelMode::Requeue`]. What somebody
-/// asked of a run before still holds.
+/// Asks every live run that is meant to end, as `el work --stop` does with [`CancelMode::Requeue`].
+/// What somebody asked of a run before still holds.
 ///
 /// # Errors
 ///
 /// If the caller's run is stale, or the database cannot be written.
-pub fn cancel_all(store: &mut Store, ctx: &Ctx<'_>, mode: CancelMode) -> Result<Vec<Cancelled>> {
+pub fn cancel_all(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    mode: CancelMode,
+    is_meant: &dyn Fn(&Run) -> bool,
+) -> Result<Vec<Cancelled>> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
         let mut cancelled = Vec::new();
-        for live in run::list_live(tx)? {
+        for live in run::list_live(tx)?.into_iter().filter(is_meant) {
             let mode = live.cancel_requested.unwrap_or(mode);
             request_cancel(tx, ctx, &live, mode, None)?;
             cancelled.push(Cancelled { run_id: live.id, atom_id: live.atom_id, mode });

@@ -126,14 +126,18 @@ pub fn worker_leave(store: &mut Store, id: &str) -> Result<usize> {
     })
 }
 
-/// Asks every worker to stop claiming, and to leave after the last session. Returns the number of
-/// workers.
+/// Asks the workers that are meant to stop claiming, and to leave after the last session.
 ///
 /// # Errors
 ///
 /// If the database cannot be written.
-pub fn request_stop(store: &mut Store) -> Result<usize> {
-    store.write(store::worker::request_stop)
+pub fn request_stop(store: &mut Store, is_meant: &dyn Fn(&Worker) -> bool) -> Result<()> {
+    store.write(|tx| {
+        for worker in store::worker::list_workers(tx)?.iter().filter(|worker| is_meant(worker)) {
+            store::worker::request_stop(tx, &worker.id)?;
+        }
+        Ok(())
+    })
 }
 
 /// Returns every worker that is signed on, alive or not.

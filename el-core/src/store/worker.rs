@@ -103,8 +103,10 @@ pub(crate) fn remove(tx: &Tx<'_>, id: &str) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn request_stop(tx: &Tx<'_>) -> Result<usize> {
-    tx.execute("UPDATE workers SET stop_requested = 1", []).doing("ask workers to stop")
+pub(crate) fn request_stop(tx: &Tx<'_>, id: &str) -> Result<()> {
+    tx.execute("UPDATE workers SET stop_requested = 1 WHERE id = ?1", [id])
+        .doing("ask a worker to stop")?;
+    Ok(())
 }
 
 /// Returns true if a worker was asked to stop. An unknown worker was not.

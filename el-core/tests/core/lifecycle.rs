@@ -177,7 +177,8 @@ fn a_cancelled_atom_is_held_and_a_requeued_one_is_ready() {
         RunSignal::Cancelled(CancelMode::Hold)
     );
     // The worker is stopped before the run has ended: what the person said still holds.
-    let stopped = ops::cancel_all(&mut p.store, &person(p.now), CancelMode::Requeue).unwrap();
+    let stopped =
+        ops::cancel_all(&mut p.store, &person(p.now), CancelMode::Requeue, &|_| true).unwrap();
     assert_eq!(stopped[0].mode, CancelMode::Hold);
     assert_eq!(p.settle(&claimed.run.id, 0).outcome, Outcome::Cancelled);
     assert!(p.ready().is_empty());
@@ -295,7 +296,7 @@ fn a_worker_that_was_asked_to_stop_gets_nothing_more() {
     };
     ops::worker_join(&mut p.store, &worker).unwrap();
     assert!(p.claim().is_some());
-    ops::request_stop(&mut p.store).unwrap();
+    ops::request_stop(&mut p.store, &|_| true).unwrap();
     assert!(p.claim().is_none());
 }
 

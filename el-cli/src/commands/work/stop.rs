@@ -1,7 +1,7 @@
 //! `el work --stop`.
 
 use el_agents::tmux::{Tmux, socket_name};
-use el_agents::worker;
+use el_agents::worker::{self, Stop, Which};
 use el_core::model::{Run, Worker};
 use serde_json::json;
 
@@ -9,38 +9,53 @@ use super::{STOP_LIMIT, project_places};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::style;
+use crate::output::{runs, style};
 use crate::settings::{Settings, WorkSettings};
 
-pub(super) fn run(app: &App) -> Result<Exit> {
+pub(super) fn run(app: &App, which: &Which) -> Result<Exit> {
     // The tracker names the processes to end.
     app.refuse_foreign()?;
     let work = worker_settings(app)?;
     let places = project_places(app, &work)?;
     let environment: Vec<_> = std::env::vars_os().collect();
-    let tmux = Tmux::discover(&socket_name(&places.database), &environment)?;
+    let is_elsewhere = which.host.as_ref().is_some_and(|host| *host != worker::this_host());
+    let tmux = match Tmux::discover(&socket_name(&places.database), &environment) {
+        // Who stops another host needs no tmux.
+        Err(_) if is_elsewhere => None,
+        found => Some(found?),
+    };
     let mut store = app.open_for_writing()?;
     let limit = STOP_LIMIT.as_secs();
     let mut tell = |runs: &[Run], workers: &[Worker]| {
         let runs: Vec<&str> = runs.iter().map(|run| run.atom_id.as_str()).collect();
         let mut waits: Vec<String> =
-            workers.iter().map(|worker| format!("the worker {}", worker.process.pid)).collect();
+            workers.iter().map(|worker| format!("the worker {}", place_of(worker))).collect();
         if !runs.is_empty() {
             waits.push(format!("the agents on {}, which have five seconds", runs.join(", ")));
         }
         app.printer.note(&format!("waiting for at most {limit} s: {}", waits.join("; ")));
     };
-    let (actor, rules) = (app.actor(), &work.rules);
-    let stopped =
-        worker::stop_all(&mut store, actor, &tmux, &places, rules, STOP_LIMIT, &mut tell)?;
+    let stop = Stop {
+        actor: app.actor(),
+        tmux: tmux.as_ref(),
+        places: &places,
+        rules: &work.rules,
+        limit: STOP_LIMIT,
+        which,
+    };
+    let stopped = worker::stop_all(&mut store, &stop, &mut tell)?;
+    let is_all = *which == Which::default();
+    if !is_all && stopped.ended.is_empty() && stopped.workers.is_empty() {
+        let text = "no worker is there of that host or name, and no run";
+        return Err(CommandError::not_found(text).with_hint("el workers lists them"));
+    }
     if !stopped.left.is_empty() {
         let ids: Vec<&str> = stopped.left.iter().map(|run| run.id.as_str()).collect();
         return Err(timed_out_error(format!("still running after {limit} s: {}", ids.join(", ")))
             .with_hint("el runs show RUN tells more; el doctor looks for what is wrong"));
     }
     if !stopped.workers_left.is_empty() {
-        let pids: Vec<String> =
-            stopped.workers_left.iter().map(|worker| worker.process.pid.to_string()).collect();
+        let pids: Vec<String> = stopped.workers_left.iter().map(place_of).collect();
         return Err(timed_out_error(format!(
             "all runs have ended, but workers are still there after {limit} s: pid {}",
             pids.join(", ")
@@ -53,6 +68,7 @@ pub(super) fn run(app: &App) -> Result<Exit> {
         .map(|run| json!({ "run_id": run.id, "atom_id": run.atom_id }))
         .collect();
     let workers: Vec<_> = stopped.workers.iter().map(|worker| worker.process.pid).collect();
+    let places: Vec<String> = stopped.workers.iter().map(place_of).collect();
     app.printer.emit(&json!({ "ended": ended, "workers": workers }), |page| {
         for run in &stopped.ended {
             page.push_line(format!(
@@ -61,14 +77,19 @@ pub(super) fn run(app: &App) -> Result<Exit> {
                 page.paint(style::ID, &run.atom_id)
             ));
         }
-        for pid in &workers {
-            page.push_line(format!("The worker with pid {pid} is gone"));
+        for place in &places {
+            page.push_line(format!("The worker with pid {place} is gone"));
         }
         if stopped.ended.is_empty() && workers.is_empty() {
             page.push_line("Nothing was running");
         }
     })?;
     Ok(Exit::Done)
+}
+
+/// The pid, and the host if it is another one.
+fn place_of(worker: &Worker) -> String {
+    runs::name_and_host(&worker.process.pid.to_string(), worker.process.host())
 }
 
 fn timed_out_error(message: String) -> CommandError {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::hosts::host;
 use super::with_tracker;
-use crate::support::{SOON, TestEnv};
+use crate::support::{SOON, TestEnv, wait_until};
 
 const ELSEWHERE: &str = "far-away";
 
@@ -68,4 +68,37 @@ fn a_host_is_stopped_from_another_and_its_work_goes_on_there() {
     near.el(&["work", "--stop"]).ok();
     assert_eq!(near.outcomes(&atom), ["cancelled", "cancelled"]);
     here.wait(SOON).ok();
+}
+
+#[test]
+fn what_runs_elsewhere_is_told_with_its_host_and_cancelled_from_here() {
+    let Some((near, far)) = two_machines() else { return };
+    let there = far.start_work(&["--name", "forge"]);
+    there.wait_for("started");
+    let task = near.robot(&["run", &TestEnv::script(&["touch began", "hang"])]);
+    let task = task["id"].as_str().unwrap().to_owned();
+    far.wait_for_file("began");
+    let on = format!("claude on {ELSEWHERE}");
+    for (words, part) in [
+        (&["runs"][..], on.as_str()),
+        (&["runs", "show", &task], &on),
+        (&["why", &task], &on),
+        (&["status"], &on),
+        (&["queue"], &format!(" on {ELSEWHERE}")),
+    ] {
+        let told = near.el(words).ok().stdout;
+        assert!(told.contains(part), "{words:?}: {told}");
+        assert!(!far.el(words).ok().stdout.contains(part), "{words:?}: it is there");
+    }
+    assert_eq!(near.robot(&["status"])["running"]["items"][0]["host"], ELSEWHERE);
+    near.el(&["tasks", "cancel", &task]).ok();
+    assert_eq!(near.wait_for_end(&task, 1)["outcome"], "cancelled");
+    // What another host ran is not swept here, and its worker goes on.
+    let left = wait_until("the worker without a run", SOON, || {
+        let row = near.robot(&["workers", "show", "forge"])["items"][0].take();
+        row["runs"][0].is_null().then_some(row)
+    });
+    assert_eq!(left["state"], "working");
+    near.el(&["work", "--stop", "--name", "forge"]).ok();
+    there.wait(SOON).ok();
 }

@@ -205,7 +205,7 @@ fn running_sentence(run: &str, attempts: &[Run], branch: Option<&str>) -> String
     let found = attempts.iter().find(|found| found.id == run);
     let place = branch.filter(|_| found.is_some_and(has_worktree));
     let place = place.map_or_else(String::new, |branch| format!(" on {branch}"));
-    let agent = found.map_or("an agent", |found| found.agent.as_str());
+    let agent = found.map_or_else(|| "an agent".to_owned(), runs::agent_and_host);
     let doing = found.and_then(|found| found.progress.action.as_deref());
     let sentence = |action: &str| format!(" Its last step: {}.", action.trim_end_matches('.'));
     let doing = doing.map_or_else(String::new, sentence);
@@ -287,7 +287,7 @@ fn attempt_sentence(run: &Run, branch: Option<&str>, now: Timestamp) -> String {
     let head = format!(
         "#{} {} ({}, {took}{cost}): {}",
         run.attempt,
-        run.agent,
+        runs::agent_and_host(run),
         run.id,
         runs::state_word(run, now)
     );

@@ -268,7 +268,7 @@ fn running_cells(run: &RunRow, board: &Board) -> [Cell; 9] {
         Cell::styled(style::GOOD, style::status_mark("in_progress")),
         news_cell(board, Some(&run.atom_id)),
         Cell::styled(style::ID, &run.atom_id),
-        Cell::styled(style::PERSON, &run.agent),
+        Cell::styled(style::PERSON, runs::name_and_host(&run.agent, run.host.as_deref())),
         Cell::new(action),
         Cell::new(turns),
         Cell::new(time::format_span(now.since(run.started_at))),

@@ -237,6 +237,7 @@ pub(crate) fn print_queue(page: &mut Page, queue: &AgentQueue, now: Timestamp) {
     for current in &queue.current {
         let took = page.paint(style::DIM, &time::format_span(now.since(current.started_at)));
         let line = atoms::one_line(page, "in_progress", &current.task_id, &current.title);
+        let took = runs::name_and_host(&took, current.host.as_deref());
         page.push_line(format!("  {line}  {took}"));
     }
     let mut table = Table::new([

@@ -317,7 +317,7 @@ fn run_rows(board: &Board) -> Vec<Row> {
         key: run.id.clone(),
         mark: Mark::Runs,
         atom: Some(run.atom_id.clone()),
-        kind: sanitize::one_line(&run.agent).into_owned(),
+        kind: runs::name_and_host(&sanitize::one_line(&run.agent), run.host.as_deref()),
         text: sanitize::one_line(run.action.as_deref().unwrap_or(&run.title)).into_owned(),
         right: join([
             runs::format_cost(run.cost),

@@ -47,7 +47,8 @@ pub struct RunRow {
     /// The last sign of the supervisor.
     pub heartbeat_at: Timestamp,
     pub lease_until: Timestamp,
-    /// The boot of the machine that the supervisor runs on; `null` before it has begun.
+    /// The host that the supervisor runs on, in a project that several machines share; `null`
+    /// before it has begun.
     pub host: Option<String>,
     /// A person asked for the end of the run.
     pub is_ending: bool,

@@ -111,7 +111,12 @@ impl Stamp {
 
     /// The host of the process, in a project that several machines share.
     pub fn host(&self) -> Option<&str> {
-        self.boot.split_once(Stamp::HOST_END).map(|(host, _)| host)
+        Stamp::host_in(&self.boot)
+    }
+
+    /// The host in a `boot`.
+    pub(crate) fn host_in(boot: &str) -> Option<&str> {
+        boot.split_once(Stamp::HOST_END).map(|(host, _)| host)
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{AssigneeFilter, AtomFilter};
 use crate::Result;
-use crate::model::{Priority, Run, Status, Takes, Timestamp, Worker};
+use crate::model::{Priority, Run, Stamp, Status, Takes, Timestamp, Worker};
 use crate::store::filter::{Query, QueueRow};
 use crate::store::{Store, Tx, atom, run, worker};
 
@@ -39,6 +39,8 @@ pub struct Executing {
     pub title: String,
     pub started_at: Timestamp,
     pub action: Option<String>,
+    /// The host that it runs on, in a project that several machines share.
+    pub host: Option<String>,
 }
 
 /// A waiting task.
@@ -116,6 +118,7 @@ pub(super) fn of_agent(
             title: atom::find(tx, &run.atom_id)?.map(|atom| atom.title).unwrap_or_default(),
             started_at: run.started_at,
             action: run.progress.action.clone(),
+            host: run.supervisor.as_ref().and_then(Stamp::host).map(str::to_owned),
         });
     }
     let row = |position: Option<usize>, atom: QueueRow| QueuedTask {

@@ -7,7 +7,7 @@ use super::ready::{Parents, READY};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{
-    AtomRow, Cost, IssueType, LastRun, Outcome, Priority, RunRow, Status, Timestamp, Verify,
+    AtomRow, Cost, IssueType, LastRun, Outcome, Priority, RunRow, Stamp, Status, Timestamp, Verify,
 };
 
 mod told;
@@ -269,6 +269,7 @@ pub(crate) fn list_running(tx: &Tx<'_>, most: i64) -> Result<Vec<RunRow>> {
 }
 
 fn run_from_row(row: &Row<'_>) -> engine::Result<RunRow> {
+    let boot: Option<String> = row.get(18)?;
     Ok(RunRow {
         id: row.get(0)?,
         atom_id: row.get(1)?,
@@ -288,7 +289,7 @@ fn run_from_row(row: &Row<'_>) -> engine::Result<RunRow> {
         active_at: row.get::<_, Option<i64>>(15)?.map(Timestamp::from_micros),
         heartbeat_at: Timestamp::from_micros(row.get(16)?),
         lease_until: Timestamp::from_micros(row.get(17)?),
-        host: row.get(18)?,
+        host: boot.as_deref().and_then(Stamp::host_in).map(str::to_owned),
         is_ending: row.get(19)?,
     })
 }

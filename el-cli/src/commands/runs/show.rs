@@ -62,7 +62,7 @@ fn print_run(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
     page.push_line(format!(
         "{id}  attempt {} at {atom} by {}",
         run.attempt,
-        sanitize::one_line(&run.agent)
+        sanitize::one_line(&runs::agent_and_host(run))
     ));
     page.push_line(format!(
         "{painted} · {} · started {}",

@@ -233,7 +233,11 @@ impl Query {
     ) -> Result<()> {
         let mut parents =
             self.ready_at.map(|now| Parents::new(tx, now, self.driving.as_deref())).transpose()?;
-        let mut statement = tx.prepare_cached(sql).doing(doing)?;
+        let sql = match self.ready_at {
+            Some(_) => ready::without_runs(tx, sql)?,
+            None => sql.into(),
+        };
+        let mut statement = tx.prepare_cached(&sql).doing(doing)?;
         let mut rows = statement.query(&*self.bound_params()).doing(doing)?;
         while let Some(row) = rows.next().doing(doing)? {
             if let Some(parents) = &mut parents {

@@ -30,8 +30,7 @@ const KNOWN: [&str; 17] = [
 
 /// Returns the mismatches of a value as paths and words; empty if the value fits.
 ///
-/// Stricter than JSON Schema: exactly one part of an `anyOf` has to fit, because a command's output
-/// is a single kind of answer and says which.
+/// Stricter than JSON Schema: one part of an `anyOf` has to fit, as an output is one kind of answer.
 pub(super) fn problems(
     root: &Value,
     schema: &Value,

@@ -30,7 +30,7 @@ const KNOWN: [&str; 17] = [
 
 /// Returns the mismatches of a value as paths and words; empty if the value fits.
 ///
-/// Stricter than JSON Schema: one part of an `anyOf` has to fit, as an output is one kind of answer.
+/// Stricter than JSON Schema: one part of an `anyOf` has to fit, as an answer is of one kind.
 pub(super) fn problems(
     root: &Value,
     schema: &Value,

@@ -1,6 +1,18 @@
 //! The tables of another version.
 
+use std::time::Duration;
+
+use rustix::process::Signal;
+
 use super::with_tracker;
+use crate::support::SOON;
+
+/// Makes of the tables those of the version before.
+const OLDER: &str = "ALTER TABLE workers DROP COLUMN name, DROP COLUMN load_milli;
+    DROP FUNCTION channel_of(TEXT), tell_if_ready(TEXT), tell_dependants(TEXT);
+    DROP FUNCTION tell(), atoms_ready(), bonds_ready(), atoms_over(), runs_over(),
+      merges_over(), atoms_taken() CASCADE;
+    UPDATE meta SET value = '4' WHERE key = 'schema_version'";
 
 /// Runs SQL as the owner of the tables.
 fn run_sql(env: &crate::support::TestEnv, url: &str, text: &str) {
@@ -14,12 +26,7 @@ fn older_tables_are_brought_up_once_by_eight_at_a_time_and_newer_ones_are_left()
     let Some((env, url)) = with_tracker() else { return };
     let atom = env.create("Kept", &[]);
     let known = env.robot(&["db"])["known"].as_i64().unwrap();
-    let older = "ALTER TABLE workers DROP COLUMN name, DROP COLUMN load_milli;
-        DROP FUNCTION channel_of(TEXT), tell_if_ready(TEXT), tell_dependants(TEXT);
-        DROP FUNCTION tell(), atoms_ready(), bonds_ready(), atoms_over(), runs_over(),
-          merges_over(), atoms_taken() CASCADE;
-        UPDATE meta SET value = '4' WHERE key = 'schema_version'";
-    run_sql(&env, &url, older);
+    run_sql(&env, &url, OLDER);
     let refused = env.el(&["list"]).fails_with(6).stderr;
     assert!(refused.contains("el db migrate"), "{refused}");
     let state = env.robot(&["db", "status"]);
@@ -27,7 +34,7 @@ fn older_tables_are_brought_up_once_by_eight_at_a_time_and_newer_ones_are_left()
     let all: Vec<_> =
         (0..8).map(|_| env.start(env.command("el").args(["--robot", "db", "migrate"]))).collect();
     for one in all {
-        let state = one.wait(crate::support::SOON).ok().json()["data"].take();
+        let state = one.wait(SOON).ok().json()["data"].take();
         assert_eq!(state["tables"], known);
     }
     assert_eq!(env.robot(&["list"])["items"][0]["id"], atom.as_str());
@@ -39,4 +46,21 @@ fn older_tables_are_brought_up_once_by_eight_at_a_time_and_newer_ones_are_left()
         assert!(refused.contains("newer el"), "{refused}");
     }
     assert_eq!(env.robot(&["db"])["tables"], 99, "it says so, and changes nothing");
+}
+
+#[test]
+fn a_migration_that_is_killed_has_been_made_or_not_and_is_made_again() {
+    let Some((env, url)) = with_tracker() else { return };
+    env.create("Kept", &[]);
+    let known = env.robot(&["db"])["known"].clone();
+    for round in 0..12 {
+        run_sql(&env, &url, OLDER);
+        let migrating = env.start_el(&["db", "migrate"]);
+        // The rounds meet different moments; what has to hold does so at each.
+        std::thread::sleep(Duration::from_millis(round * 4));
+        migrating.signal(Signal::KILL);
+        let _ = migrating.wait(SOON);
+        assert_eq!(env.robot(&["db", "migrate"])["tables"], known, "round {round}");
+        assert_eq!(env.robot(&["list"])["count"], 1, "round {round}");
+    }
 }

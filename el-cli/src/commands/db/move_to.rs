@@ -92,8 +92,19 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     };
     let rows = report.tables.iter().map(|table| table.rows).sum();
     let answer = Answer { from, to, rows, report };
-    let is_server = matches!(target, MoveTarget::Server(_));
-    app.printer.emit(&answer, |page| print_answer(page, &answer, is_server, &args.to))?;
+    let to = sanitize::one_line(&args.to);
+    let next = match target {
+        MoveTarget::Server(_) => {
+            format!("export EL_DATABASE_URL='{to}', or el config set database_url '{to}'")
+        }
+        MoveTarget::File(path) if *path == project.db => {
+            "unset EL_DATABASE_URL, and el config unset database_url".to_owned()
+        }
+        MoveTarget::File(path) => {
+            format!("unset EL_DATABASE_URL; export EL_DB='{}'", sanitize::path_line(path))
+        }
+    };
+    app.printer.emit(&answer, |page| print_answer(page, &answer, &next))?;
     Ok(Exit::Done)
 }
 
@@ -163,7 +174,7 @@ fn ensure_no_workers(store: &Store) -> Result<()> {
         .with_hint("el work --stop ends workers and runs cleanly"))
 }
 
-fn print_answer(page: &mut Page, answer: &Answer, is_server: bool, to: &str) {
+fn print_answer(page: &mut Page, answer: &Answer, next: &str) {
     let place = sanitize::one_line(&answer.to);
     let rows = count_noun(as_count(answer.rows), "row");
     let (word, rest) = match answer.report.state {
@@ -181,13 +192,6 @@ fn print_answer(page: &mut Page, answer: &Answer, is_server: bool, to: &str) {
     if page.is_quiet() {
         return;
     }
-    let to = sanitize::one_line(to);
-    let next = match is_server {
-        true => {
-            format!("next: export EL_DATABASE_URL='{to}', or el config set database_url '{to}'")
-        }
-        false => "next: unset EL_DATABASE_URL, and el config unset database_url".to_owned(),
-    };
-    let next = page.paint(style::DIM, &next);
+    let next = page.paint(style::DIM, &format!("next: {next}"));
     page.push_line(next);
 }

@@ -152,6 +152,7 @@ proptest! {
         let home = tracker(&dir, &texts);
         let held = home.contents();
         for there in Side::all(&dir) {
+            let mut earlier = home.open();
             let planned = home.open().plan_move(&there.target(), PLACES).unwrap();
             let moved = home.move_to(&there).unwrap();
             prop_assert_eq!(moved.state, MoveState::Moved);
@@ -170,6 +171,8 @@ proptest! {
             let all = AtomFilter { include_over: true, ..AtomFilter::default() };
             prop_assert!(ops::list(&left, &all, ops::Sort::Oldest, None, 0, now).is_ok());
             drop(left);
+            let refused = earlier.write(|tx| meta::set(tx, "x", "y")).unwrap_err();
+            prop_assert_eq!(refused.code(), "moved", "it was open before");
 
             prop_assert_eq!(there.move_to(&home).unwrap().state, MoveState::Moved);
             prop_assert_eq!(&home.contents(), &held);
@@ -177,6 +180,7 @@ proptest! {
             let integrity = home.open().check_integrity().unwrap();
             prop_assert!(integrity.is_empty(), "{integrity:?}");
             prop_assert!(!there.is_open() && home.is_open());
+            prop_assert!(earlier.rehearse(|tx| meta::set(tx, "x", "y")).is_ok());
         }
     }
 }

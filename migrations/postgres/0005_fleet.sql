@@ -15,16 +15,31 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- The reasons are looked at when the transaction commits. What time or a parent still holds back
--- is left out as far as a look at the atom itself shows it: a message too many costs a look.
-CREATE FUNCTION tell_if_ready(TEXT) RETURNS VOID LANGUAGE sql AS $$
-  SELECT pg_notify(channel_of('work'), '') FROM atoms a
-  WHERE a.id = $1 AND a.status = 'open' AND a.blocked_by = 0
-    AND (a.retry_at IS NULL OR a.retry_at <= extract(epoch FROM clock_timestamp()) * 1000000)
-    AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL)
-    AND NOT EXISTS (SELECT 1 FROM bonds b JOIN runs r ON r.atom_id = b.source_id
-      WHERE b.target_id = a.id AND b.kind = 'blocks' AND r.outcome IS NULL)
+-- The reasons are looked at when the transaction commits, and no more of them once there is one:
+-- an import has a hundred thousand. What time or a parent still holds back is left out as far as a
+-- look at the atom itself shows it: a message too many costs a look.
+CREATE FUNCTION is_told() RETURNS BOOLEAN LANGUAGE sql AS $$
+  SELECT coalesce(current_setting('el.told', true), '') = '1'
 $$;
+CREATE FUNCTION tell_work() RETURNS VOID LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('el.told', '1', true), pg_notify(channel_of('work'), '');
+END $$;
+CREATE FUNCTION tell_if_ready(TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+DECLARE
+  ready CONSTANT TEXT COLLATE "C" := $1;
+BEGIN
+  -- By the id alone, whatever the planner thinks of so many atoms.
+  IF is_told() OR NOT coalesce((SELECT a.status = 'open' AND a.blocked_by = 0
+        AND (a.retry_at IS NULL OR a.retry_at <= extract(epoch FROM clock_timestamp()) * 1000000)
+      FROM atoms a WHERE a.id = ready), FALSE)
+    OR EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = ready AND r.outcome IS NULL)
+    OR EXISTS (SELECT 1 FROM bonds b JOIN runs r ON r.atom_id = b.source_id
+      WHERE b.target_id = ready AND b.kind = 'blocks' AND r.outcome IS NULL) THEN
+    RETURN;
+  END IF;
+  PERFORM tell_work();
+END $$;
 CREATE FUNCTION atoms_ready() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM tell_if_ready(new.id);
@@ -52,22 +67,30 @@ CREATE CONSTRAINT TRIGGER bonds_ready_delete AFTER DELETE ON bonds
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
   WHEN (old.kind IN ('waits_for','conditional_blocks')) EXECUTE FUNCTION bonds_ready();
 
--- Tells of what depends on an atom that is over, and that no run works on any more.
-CREATE FUNCTION tell_dependants(TEXT) RETURNS VOID LANGUAGE sql AS $$
-  WITH RECURSIVE within (id) AS (
-    SELECT $1 COLLATE "C"
-    UNION SELECT a.parent_id FROM within JOIN atoms a ON a.id = within.id
-      WHERE a.parent_id IS NOT NULL)
-  SELECT pg_notify(channel_of('work'), '')
-  WHERE EXISTS (SELECT 1 FROM atoms a
-      WHERE a.id = $1 AND a.status IN ('closed','wont_do','discard'))
-    AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = $1 AND r.outcome IS NULL)
-    AND EXISTS (SELECT 1 FROM within JOIN bonds b ON b.source_id = within.id
-      JOIN atoms t ON t.id = b.target_id
-      WHERE t.status = 'open' AND t.blocked_by = 0
-        AND (b.kind = 'waits_for'
-          OR (b.source_id = $1 AND b.kind IN ('blocks','conditional_blocks'))))
-$$;
+-- Tells of what depends on an atom that is over, and that no run works on any more. Parents that go
+-- round in a circle, in a damaged database, are not followed for ever.
+CREATE FUNCTION tell_dependants(TEXT) RETURNS VOID LANGUAGE plpgsql AS $$
+DECLARE
+  ended CONSTANT TEXT COLLATE "C" := $1;
+  above TEXT COLLATE "C" := $1;
+BEGIN
+  IF is_told() OR EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = ended AND r.outcome IS NULL)
+    OR NOT EXISTS (SELECT 1 FROM atoms a
+      WHERE a.id = ended AND a.status IN ('closed','wont_do','discard')) THEN
+    RETURN;
+  END IF;
+  FOR step IN 1..100 LOOP
+    -- From the bonds, whatever the planner thinks of so many atoms.
+    PERFORM tell_work() FROM bonds b
+    WHERE b.source_id = above
+      AND (b.kind = 'waits_for'
+        OR (step = 1 AND b.kind IN ('blocks','conditional_blocks')))
+      AND (SELECT t.status = 'open' AND t.blocked_by = 0 FROM atoms t WHERE t.id = b.target_id);
+    EXIT WHEN FOUND;
+    SELECT a.parent_id INTO above FROM atoms a WHERE a.id = above;
+    EXIT WHEN above IS NULL;
+  END LOOP;
+END $$;
 CREATE FUNCTION atoms_over() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM tell_dependants(new.id);

@@ -9,7 +9,8 @@ use crate::support::SOON;
 
 /// Makes of the tables those of the version before.
 const OLDER: &str = "ALTER TABLE workers DROP COLUMN name, DROP COLUMN load_milli;
-    DROP FUNCTION channel_of(TEXT), tell_if_ready(TEXT), tell_dependants(TEXT);
+    DROP FUNCTION channel_of(TEXT), tell_if_ready(TEXT), tell_dependants(TEXT), is_told(),
+      tell_work();
     DROP FUNCTION tell(), atoms_ready(), bonds_ready(), atoms_over(), runs_over(),
       merges_over(), atoms_taken() CASCADE;
     UPDATE meta SET value = '4' WHERE key = 'schema_version'";

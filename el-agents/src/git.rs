@@ -57,7 +57,7 @@ pub use self::remote::{PushResult, Remote};
 pub use self::repository::{Repository, base_reference};
 pub use self::request::{Isolation, WorktreeRequest};
 pub use self::reverted::Revert;
-pub(crate) use self::shared::branch_file;
+pub(crate) use self::shared::{branch_file, push_branch};
 pub use self::step_over::StepOver;
 pub use self::untracked::copy_untracked;
 pub use self::worktree::{

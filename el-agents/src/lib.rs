@@ -31,6 +31,7 @@ pub mod process;
 pub mod project_files;
 pub mod pull_requests;
 mod recover;
+mod run_files;
 pub mod rundir;
 pub mod sandbox;
 pub mod session;
@@ -41,4 +42,5 @@ pub mod tmux;
 pub mod verify;
 pub mod worker;
 
+pub use run_files::{BringError, KEPT_MAX, bring_run_files};
 pub use supervisor::{SuperviseError, prepare_workplace, supervise};

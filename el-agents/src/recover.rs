@@ -12,17 +12,21 @@ use el_core::{Ctx, Durability, Error, Store};
 
 use crate::artifacts;
 use crate::clock;
+use crate::git::push_branch;
 use crate::handover;
 use crate::merge_gate::open_without_commits;
 use crate::notify;
 use crate::output::RunOutput;
 use crate::preparation::context_file;
 use crate::process::{Ended, end_marked};
+use crate::run_files::RunFiles;
 use crate::rundir::RunDir;
 use crate::sandbox::{OwnBranch, remove_traps};
 use crate::settings::{AgentSettings, Places, RunRules};
 use crate::tmux::Tmux;
 
+/// How long the push of a branch may take.
+const PUSH_LIMIT: Duration = Duration::from_secs(20);
 /// How long the killing may take.
 const SWEEP_LIMIT: Duration = Duration::from_secs(10);
 
@@ -112,6 +116,12 @@ pub(crate) fn settle_lost(
         // Removed before the run is settled: afterwards the file may belong to the next run.
         let _ = std::fs::remove_file(context_file(places, &run.atom_id));
     }
+    let launched = folder.read_launch().ok();
+    let remote = launched.as_ref().and_then(|spec| spec.agent.isolation.as_ref()?.remote.clone());
+    if let Some(remote) = remote {
+        // A branch that cannot be pushed is pushed by a later run of the atom, or by a person.
+        let _ = push_branch(Path::new(&run.workdir), &remote, &run.atom_id, PUSH_LIMIT);
+    }
     let mut record =
         folder.read_exit().filter(|record| record.run == run.id).unwrap_or_else(|| {
             let kind = if run.supervisor.is_some() {
@@ -127,7 +137,6 @@ pub(crate) fn settle_lost(
     record.sandbox_notes.extend(put_aside);
     let kept = RunOutput::from_folder(&folder, run.executor != "command");
     let atom = ops::get_atom(store, &run.atom_id).ok();
-    let launched = folder.read_launch().ok();
     let job =
         handover::collection_job(run.clone(), atom, &record, &kept, places, launched.as_ref());
     let mut collected = artifacts::collect(&job);
@@ -142,6 +151,10 @@ pub(crate) fn settle_lost(
     let settled = ops::settle(store, &ctx, &ending, |decided| {
         handover::write_documents(decided, &record, &folder, Some(&mut collected))
     })?;
+    if store.is_on_server() && launched.is_some() {
+        // Other machines have what was kept before.
+        let _ = RunFiles::new(&folder, &run.id).keep_all(store);
+    }
     if let Some(session) = run.session.as_ref().filter(|_| !preserve) {
         // The session may be gone already. A session that cannot be ended shows a dead pane, or a
         // supervisor that the store refuses.

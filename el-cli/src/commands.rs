@@ -59,7 +59,7 @@ mod retry;
 mod review;
 pub(crate) mod run;
 mod run_options;
-mod runs;
+pub(crate) mod runs;
 mod schema;
 mod search;
 pub(crate) mod serve;

@@ -75,6 +75,17 @@ fn work_goes_on_where_another_host_left_it_and_lands_on_either() {
     let hosts = [&below, &above].map(|id| host_of(&first.last_run(id)));
     assert_eq!(hosts, ["first", "second"]);
     assert_eq!(first.outcomes(&above), ["closed"]);
+    // What either did is read on the other, from the server.
+    let run = first.last_run(&below);
+    let raw = |env: &TestEnv| env.el(&["logs", &below, "--raw"]).ok().stdout;
+    assert_eq!(raw(&second), first.read_run_file(&run, "transcript.jsonl"));
+    assert!(second.el(&["logs", &below, "-f"]).ok().stdout.contains("echo one"));
+    let summary = |env: &TestEnv| env.el(&["artifacts", "get", &below, "summary"]).ok().stdout;
+    assert_eq!(summary(&second), summary(&first));
+    assert_eq!(
+        second.read_run_file(&run, "RESULTS.json"),
+        first.read_run_file(&run, "RESULTS.json")
+    );
     // The branch that this host never had.
     assert_eq!(first.robot(&["diff", &above])["files"], serde_json::json!(["next.txt"]));
     assert_eq!(first.robot(&["land", "--all"])["landed"], 2);
@@ -102,6 +113,11 @@ fn the_next_attempt_has_the_commits_of_another_host() {
     wait_until("the branch at the remote", SOON, || {
         let there = first.git(&["ls-remote", "--heads", "origin", &format!("el/{atom}")]);
         (!there.is_empty()).then_some(())
+    });
+    // Up to the last heartbeat.
+    wait_until("the transcript on the other host", SOON, || {
+        let shown = second.el(&["logs", &atom]);
+        shown.stdout.contains("echo half").then_some(())
     });
     first.el(&["work", "--stop"]).ok();
     worker.wait(SOON).ok();

@@ -5,6 +5,7 @@
 //! there has nothing new, and follows the other side wherever it went.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::remote::PushResult;
 use super::repository::base_reference;
@@ -170,6 +171,20 @@ impl Repository {
 
 fn agreed_reference(atom: &str) -> String {
     format!("refs/el/agreed/{atom}")
+}
+
+/// Pushes the branch of an atom, from a folder of its repository, to the remote that hosts share.
+///
+/// # Errors
+/// If git fails, the remote cannot be reached, or the time is up.
+pub(crate) fn push_branch(
+    folder: &Path,
+    remote: &str,
+    atom: &str,
+    limit: Duration,
+) -> Result<PushResult, GitError> {
+    let until = Instant::now() + limit;
+    Repository::open_at(folder)?.with_deadline(until).share_branch(remote, atom)
 }
 
 /// The file with the commit of a branch, in the repository of a checkout. Other ways to keep

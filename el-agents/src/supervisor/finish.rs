@@ -42,6 +42,8 @@ impl Supervisor {
         }
         self.check_work().await;
         let unpushed = self.push_branch().await;
+        let progress = self.watcher.progress();
+        self.watcher.lease.catch_up(&progress);
         if !self.spec.agent.preserve_sessions {
             // Removed before the run is settled: afterwards the file may belong to the next run.
             let _ = std::fs::remove_file(context_file(&self.spec.places, &self.spec.atom));
@@ -176,6 +178,10 @@ impl Supervisor {
     async fn announce_end(&mut self, settled: &Settled) {
         if let Some(file) = &mut self.watcher.status {
             file.write_end(settled);
+        }
+        if let Err(error) = self.watcher.lease.keep_files() {
+            let told = format!("! other machines will not have all of the run's files: {error}");
+            self.watcher.pane.show(&told);
         }
         // The session is over. The notification command is a person's, and not part of it.
         drop(self.session.take());

@@ -159,7 +159,7 @@ impl Supervisor {
         };
         let open = |path: &Path| folder.open_to_append(path).ok();
         let watcher = Watcher::new(
-            RunLease::new(store, run, &token, spec.rules.lease),
+            RunLease::new(store, (run, &token), &folder, spec.rules.lease),
             // For an agent on a screen, the client's record of the conversation replaces the
             // stream.
             Reader::new(matches!(spec.agent.executor, Executor::Claude | Executor::Interactive)),

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::pane::Pane;
-use crate::git::{GitError, PushResult, Repository, branch_file};
+use crate::git::{PushResult, branch_file, push_branch};
 use crate::sandbox::OwnBranch;
 
 /// The time limit of a push.
@@ -121,7 +121,7 @@ impl BranchPush {
         let (folder, branch) = (self.folder.clone(), self.branch.clone());
         let (remote, atom) = (self.remote.clone(), self.atom.clone());
         move || {
-            let told = match push(&folder, &remote, &atom) {
+            let told = match push_branch(&folder, &remote, &atom, PUSH_LIMIT) {
                 Ok(PushResult::Pushed) => return None,
                 Ok(PushResult::Refused(why)) => why,
                 Err(error) => error.to_string(),
@@ -129,9 +129,4 @@ impl BranchPush {
             Some(format!("{branch} could not be pushed to {remote}: {told}"))
         }
     }
-}
-
-fn push(folder: &Path, remote: &str, atom: &str) -> Result<PushResult, GitError> {
-    let until = Instant::now() + PUSH_LIMIT;
-    Repository::open_at(folder)?.with_deadline(until).share_branch(remote, atom)
 }

@@ -7,6 +7,8 @@ use el_core::ops::{self, Beat, RunSignal};
 use el_core::{Ctx, Error, SessionCredentials, Store};
 
 use crate::clock;
+use crate::run_files::RunFiles;
+use crate::rundir::RunDir;
 
 /// The minimum interval between writes of changed progress.
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
@@ -16,6 +18,9 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 /// first: their three waits and the end of the agent have to fit into what is left of the lease.
 const WAIT_PART: u32 = 15;
 const WAIT_LEAST: Duration = Duration::from_secs(1);
+
+/// Heartbeats that keep what is left of a run's files: each keeps a mebibyte of a file.
+const CATCH_UP: u32 = 9;
 
 #[derive(Debug)]
 pub(crate) struct RunLease {
@@ -31,11 +36,19 @@ pub(crate) struct RunLease {
     written: Progress,
     /// The last heartbeat failed, since the disk was full.
     met_full_disk: bool,
+    /// On a server, the run's files are kept in the store.
+    files: Option<RunFiles>,
 }
 
 impl RunLease {
     /// Starts right after the registration, which extended the lease.
-    pub(crate) fn new(store: Store, run: &str, token: &str, lease: Duration) -> RunLease {
+    pub(crate) fn new(
+        store: Store,
+        (run, token): (&str, &str),
+        folder: &RunDir,
+        lease: Duration,
+    ) -> RunLease {
+        let files = store.is_on_server().then(|| RunFiles::new(folder, run));
         store.limit_waits(Some(WAIT_LEAST.max(lease / WAIT_PART)));
         RunLease {
             store,
@@ -48,11 +61,31 @@ impl RunLease {
             extended_at: clock::time_with_suspend(),
             written: Progress::default(),
             met_full_disk: false,
+            files,
         }
     }
 
     pub(crate) fn store(&mut self) -> &mut Store {
         &mut self.store
+    }
+
+    /// Keeps what the agent has put out, by as many heartbeats as that takes: whoever sees the end
+    /// of the run has all of it.
+    pub(crate) fn catch_up(&mut self, progress: &Progress) {
+        for _ in 0..CATCH_UP {
+            let has_new = self.files.as_ref().is_some_and(RunFiles::has_new);
+            if !has_new || self.beat(None, progress).is_err() {
+                break;
+            }
+        }
+    }
+
+    /// Keeps the run's files in the store of a server, once the run has ended.
+    pub(crate) fn keep_files(&mut self) -> Result<(), Error> {
+        match &mut self.files {
+            Some(files) => files.keep_all(&mut self.store),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn run(&self) -> &str {
@@ -121,6 +154,10 @@ impl RunLease {
         self.extended_at = clock;
         self.beat_at = instant;
         self.written = progress.clone();
+        if let Some(files) = &mut self.files {
+            // What is not kept now is kept later.
+            let _ = files.keep_new(&mut self.store);
+        }
         Ok(())
     }
 

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use el_core::Store;
 use el_core::model::Run;
@@ -10,6 +10,7 @@ use el_core::ops;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::commands::runs::bring_run_files;
 use crate::complete;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -77,11 +78,13 @@ impl LogFile {
 
 /// The interval between two looks at a followed file.
 const LOOK: Duration = Duration::from_millis(150);
+/// The interval between two looks at what a server has of another machine's run.
+const BRING_EVERY: Duration = Duration::from_secs(1);
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.open_for_reading()?;
     let run = choose_run(args, app, &store)?;
-    let folder = app.project()?.state.join("runs").join(&run.id);
+    let folder = bring_run_files(app, &store, &run)?;
     let which = args.file.unwrap_or_else(|| most_telling_file(&run, &folder));
     let source = LogSource { store, path: folder.join(which.file_name()), which, run };
     if app.printer.is_robot() {
@@ -178,10 +181,15 @@ fn copy_log(args: &Args, app: &App, source: &LogSource) -> Result<Run> {
     };
     let mut feed = Feed::new(show(), args.limit);
     let mut file = None;
+    let mut brought_at = Instant::now();
     loop {
         // The state of the run is read before the file, so that no output before the end is missed.
         let run = ops::get_run(&source.store, &source.run.id)?;
         let last = !args.follow || !run.is_live();
+        if args.follow && (last || brought_at.elapsed() > BRING_EVERY) {
+            bring_run_files(app, &source.store, &run)?;
+            brought_at = Instant::now();
+        }
         if file.is_none() {
             file = source.open_file()?;
             if let (Some(file), Some(lines)) = (&mut file, args.limit) {

@@ -4,8 +4,11 @@ use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
 
+mod files;
 mod list;
 pub(super) mod show;
+
+pub(crate) use self::files::bring_run_files;
 
 /// List runs, newest first, or show runs
 #[derive(Debug, clap::Args)]

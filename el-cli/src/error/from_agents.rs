@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 
+use el_agents::BringError;
 use el_agents::check::ConfigurationError;
 use el_agents::forge::ForgeError;
 use el_agents::git::GitError;
@@ -55,6 +56,16 @@ impl From<GitError> for CommandError {
         match error.source() {
             Some(source) => made.with_detail("cause", source.to_string()),
             None => made,
+        }
+    }
+}
+
+impl From<BringError> for CommandError {
+    fn from(error: BringError) -> CommandError {
+        let message = error.to_string();
+        match error {
+            BringError::Store(error) => error.into(),
+            BringError::Files(source) => CommandError::internal_error(message).with_source(source),
         }
     }
 }

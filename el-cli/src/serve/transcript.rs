@@ -14,6 +14,7 @@ use super::answer::{Data, Failure};
 use super::board::Board;
 use crate::app::App;
 use crate::commands::logs;
+use crate::commands::runs::bring_run_files;
 use crate::error::{CommandError, Result};
 use crate::output::sanitize;
 
@@ -69,7 +70,7 @@ fn read_page(app: &App, id: &str, place: &Place) -> Result<Page> {
     let store = app.open_for_reading()?;
     // The state of the run is read before the file, so that its last words are not missed.
     let run = ops::get_run(&store, &ops::resolve_run(&store, id)?)?;
-    let folder = app.project()?.state.join("runs").join(&run.id);
+    let folder = bring_run_files(app, &store, &run)?;
     let (path, is_stream) = logs::telling_file(&run, &folder);
     let wrong = |source| CommandError::file_error("read", &path, source);
     let (from, bytes) = match read_lines(&path, place, !run.is_live()) {

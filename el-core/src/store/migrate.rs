@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0003_series.sql"),
     include_str!("../../../migrations/sqlite/0004_unmerged.sql"),
     include_str!("../../../migrations/sqlite/0005_fleet.sql"),
+    include_str!("../../../migrations/sqlite/0006_run_files.sql"),
 ];
 
 /// The newest schema that `el` knows.
@@ -144,6 +145,7 @@ pub(super) mod tests {
         include_str!("../../../migrations/sqlite/samples/0003_series.sql"),
         include_str!("../../../migrations/sqlite/samples/0004_unmerged.sql"),
         include_str!("../../../migrations/sqlite/samples/0005_fleet.sql"),
+        include_str!("../../../migrations/sqlite/samples/0006_run_files.sql"),
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {

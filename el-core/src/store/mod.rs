@@ -39,6 +39,7 @@ pub(crate) mod ready;
 pub(crate) mod review;
 mod roles;
 pub(crate) mod run;
+pub(crate) mod run_file;
 pub(crate) mod search;
 pub(crate) mod series;
 #[cfg(feature = "postgres")]

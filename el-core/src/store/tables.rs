@@ -1,7 +1,7 @@
 //! The tables of a project.
 
 /// Every table, each after those that it refers to. The search index is made from `atoms`.
-pub(super) const TABLES: [&str; 23] = [
+pub(super) const TABLES: [&str; 24] = [
     "meta",
     "atoms",
     "labels",
@@ -9,6 +9,7 @@ pub(super) const TABLES: [&str; 23] = [
     "comments",
     "runs",
     "artifacts",
+    "run_files",
     "spend",
     "workers",
     "events",

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::super::export::replace_file;
 use crate::app::App;
+use crate::commands::runs::bring_run_files;
 use crate::complete;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -62,9 +63,10 @@ pub(in crate::commands) struct Answer<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let found = ops::artifacts(&app.open_for_reading()?, &args.target)?;
+    let store = app.open_for_reading()?;
+    let found = ops::artifacts(&store, &args.target)?;
     let artifact = found.find_artifact(&args.wanted)?;
-    let folder = app.project()?.state.join("runs").join(&found.run.id);
+    let folder = bring_run_files(app, &store, &found.run)?;
     let (mut file, source) = open_source(artifact, &found.run, &folder)?;
     if let Some(output) = args.output.as_deref().filter(|path| *path != Path::new("-")) {
         let length = copy_to_file(app, &mut file, output, args.force)?;

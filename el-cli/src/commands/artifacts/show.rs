@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::commands::runs::bring_run_files;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -40,7 +41,8 @@ pub(in crate::commands) struct Answer<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let found = ops::artifacts(&app.open_for_reading()?, &args.target)?;
+    let store = app.open_for_reading()?;
+    let found = ops::artifacts(&store, &args.target)?;
     let run = &found.run;
     let answer = Answer {
         run_id: &run.id,
@@ -48,7 +50,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         attempt: run.attempt,
         outcome: run.outcome,
         summary: run.summary.as_ref(),
-        folder: app.project()?.state.join("runs").join(&run.id),
+        folder: bring_run_files(app, &store, run)?,
         list: List::complete(&found.artifacts),
         not_sent: &found.not_sent,
     };

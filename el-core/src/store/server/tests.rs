@@ -9,6 +9,7 @@ const SAMPLES: &[&str] = &[
     include_str!("../../../../migrations/postgres/samples/0003_series.sql"),
     include_str!("../../../../migrations/postgres/samples/0004_unmerged.sql"),
     include_str!("../../../../migrations/postgres/samples/0005_fleet.sql"),
+    include_str!("../../../../migrations/postgres/samples/0006_run_files.sql"),
 ];
 
 fn at(url: &str) -> ServerAddress {

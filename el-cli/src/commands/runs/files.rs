@@ -1,0 +1,20 @@
+use std::path::PathBuf;
+
+use el_core::Store;
+use el_core::model::Run;
+
+use crate::app::App;
+use crate::error::Result;
+
+/// The folder here of a run's files. What a server has of another machine's run is brought first.
+pub(crate) fn bring_run_files(app: &App, store: &Store, run: &Run) -> Result<PathBuf> {
+    let runs = app.project()?.state.join("runs");
+    if el_agents::bring_run_files(store, &runs, run)? {
+        let host = run.supervisor.as_ref().and_then(|stamp| stamp.host()).unwrap_or_default();
+        app.printer.note(&format!(
+            "{} MiB of each file are here; the whole is on {host}",
+            el_agents::KEPT_MAX >> 20
+        ));
+    }
+    Ok(runs.join(&run.id))
+}

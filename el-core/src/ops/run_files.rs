@@ -1,0 +1,41 @@
+use crate::Result;
+use crate::store::{Store, run_file};
+
+/// Keeps what a file of a run has from a byte on, for the other machines that share the server.
+/// What is kept already stays.
+///
+/// # Errors
+///
+/// If the store is closed, or cannot be written.
+pub fn keep_run_file(
+    store: &mut Store,
+    run: &str,
+    name: &str,
+    start: u64,
+    data: &[u8],
+) -> Result<()> {
+    store.write(|tx| run_file::add(tx, run, name, start, data))
+}
+
+/// The kept files of a run, by name, and how much of each is kept, in bytes.
+///
+/// # Errors
+///
+/// If the store cannot be read.
+pub fn kept_run_files(store: &Store, run: &str) -> Result<Vec<(String, u64)>> {
+    store.read(|tx| run_file::sizes(tx, run))
+}
+
+/// Visits the kept parts of a file that end behind a byte, each with where it begins.
+///
+/// # Errors
+///
+/// If the store cannot be read, or `visit` fails.
+pub fn read_run_file(
+    store: &Store,
+    (run, name): (&str, &str),
+    from: u64,
+    visit: impl FnMut(u64, &[u8]) -> Result<()>,
+) -> Result<()> {
+    store.read(|tx| run_file::each_from(tx, (run, name), from, visit))
+}

@@ -1,0 +1,53 @@
+//! Parts of the files of runs, for the other machines that share a server.
+
+use super::Tx;
+use super::engine::{self, params};
+use crate::Result;
+use crate::error::Doing;
+
+/// Adds what a file has from a byte on. What is there already stays.
+pub(crate) fn add(tx: &Tx<'_>, run: &str, name: &str, start: u64, data: &[u8]) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO run_files (run_id, name, start, data) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT DO NOTHING",
+    )
+    .and_then(|mut s| s.execute(params![run, name, start.cast_signed(), data]))
+    .doing("keep a run's file")
+    .map(drop)
+}
+
+/// The files of a run and their sizes, by name.
+pub(crate) fn sizes(tx: &Tx<'_>, run: &str) -> Result<Vec<(String, u64)>> {
+    tx.prepare_cached(
+        "SELECT name, max(start + length(data)) FROM run_files WHERE run_id = ?1
+         GROUP BY name ORDER BY name",
+    )
+    .and_then(|mut s| {
+        let read = |row: &engine::Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()));
+        s.query_map([run], read)?.collect::<engine::Result<_>>()
+    })
+    .doing("look for a run's files")
+}
+
+/// Visits the parts that end behind a byte of a file, each with where it begins.
+pub(crate) fn each_from(
+    tx: &Tx<'_>,
+    (run, name): (&str, &str),
+    from: u64,
+    mut visit: impl FnMut(u64, &[u8]) -> Result<()>,
+) -> Result<()> {
+    const READING: &str = "read a run's file";
+    let mut statement = tx
+        .prepare_cached(
+            "SELECT start, data FROM run_files
+             WHERE run_id = ?1 AND name = ?2 AND start + length(data) > ?3 ORDER BY start",
+        )
+        .doing(READING)?;
+    let mut rows = statement.query(params![run, name, from.cast_signed()]).doing(READING)?;
+    while let Some(row) = rows.next().doing(READING)? {
+        let start: i64 = row.get(0).doing(READING)?;
+        let data: Vec<u8> = row.get(1).doing(READING)?;
+        visit(start.cast_unsigned(), &data)?;
+    }
+    Ok(())
+}

@@ -4,12 +4,16 @@
 //! person, takes texts by standard input, and ends in bounded time.
 
 use el_core::model::Timestamp;
+use serde_json::Value;
 
+mod call;
+mod choice;
 mod error;
 mod gh;
 mod repo_name;
 mod waits;
 
+pub use self::choice::Forges;
 pub use self::error::{ForgeError, ForgeProgram};
 pub use self::gh::{FoundIssues, GithubCli, IssueChange, IssueFilter};
 pub use self::repo_name::RepoName;
@@ -70,7 +74,8 @@ pub struct FoundRequest {
 /// A pull request to be made.
 #[derive(Debug, Clone, Copy)]
 pub struct NewRequest<'a> {
-    pub head_owner: &'a str,
+    /// The repository that has the branch.
+    pub head: &'a RepoName,
     pub head_ref: &'a str,
     pub base_ref: &'a str,
     pub title: &'a str,
@@ -160,15 +165,23 @@ pub struct ForgeRemark {
     pub id: String,
     pub author: String,
     pub is_bot: bool,
-    /// The author's part in the repository: `OWNER`, `MEMBER`, `NONE`, …
+    /// The author's part in the repository, in the forge's word: `OWNER`, `MEMBER`, `NONE`, …
     pub role: String,
     pub text: String,
     /// File and line.
     pub place: Option<String>,
-    /// The run of a failed check, which has the log.
+    /// The run, or the job, of a failed check, which has the log.
     pub run: Option<u64>,
     /// When it was said.
     pub at: Option<Timestamp>,
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn time_of(value: &Value) -> Option<Timestamp> {
+    Timestamp::parse(value.as_str()?).ok()
 }
 
 /// The calls that el makes.
@@ -226,7 +239,7 @@ pub trait Forge: std::fmt::Debug {
     /// If the forge refuses.
     fn set_draft(&self, repo: &RepoName, number: u64, is_draft: bool) -> Result<(), ForgeError>;
 
-    /// Looks at many pull requests by one query, in their order. `None`: there is no such one.
+    /// Looks at many pull requests at once, in their order. `None`: there is no such one.
     ///
     /// # Errors
     /// If the forge cannot be asked.
@@ -251,7 +264,7 @@ pub trait Forge: std::fmt::Debug {
         when_ready: bool,
     ) -> Result<(), ForgeError>;
 
-    /// Finds the demands of reviewers and checks, by one query, in the pull requests' order.
+    /// Finds the demands of reviewers and checks, in the pull requests' order.
     ///
     /// # Errors
     /// If the forge cannot be asked.
@@ -284,4 +297,8 @@ pub trait Forge: std::fmt::Debug {
 
     /// The reference, in the repository that receives the work, of a pull request's head.
     fn head_reference(&self, number: u64) -> String;
+
+    /// Where the repository may have its template: the folders in the forge's order, and the names
+    /// of the file in small letters.
+    fn template_places(&self) -> (&'static [&'static str], &'static [&'static str]);
 }

@@ -29,6 +29,7 @@ pub(crate) fn pull_watch(app: &App, el: PathBuf) -> Result<PullWatch> {
         actor: app.actor().to_owned(),
         el,
         environment: environment_for_programs(project),
+        forges: pull.forges,
         waits: ForgeWaits::new(own_folder("forges")),
         feedback: settings.feedback_rules()?,
         place: pull.place,

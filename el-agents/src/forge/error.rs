@@ -1,9 +1,17 @@
+use super::RepoName;
+
 /// The user's own program that asks a forge.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ForgeProgram {
     pub name: &'static str,
     /// Where it can be had.
     pub page: &'static str,
+    /// The first version that is new enough.
+    pub(super) needed: &'static str,
+    /// The variables with which it asks nobody and says nothing else.
+    pub(super) variables: &'static [(&'static str, &'static str)],
+    /// The variables that it is not to see.
+    pub(super) unset: &'static [&'static str],
 }
 
 /// Why the forge did not do what was asked.
@@ -37,7 +45,7 @@ impl ForgeError {
     /// Tells the user what to do next.
     pub fn hint(&self) -> String {
         match self {
-            ForgeError::Missing { program: ForgeProgram { name, page } } => {
+            ForgeError::Missing { program: ForgeProgram { name, page, .. } } => {
                 format!("install it ({page}), then {name} auth login")
             }
             ForgeError::TooOld { program, .. } | ForgeError::Answer { program, .. } => {
@@ -66,6 +74,18 @@ impl ForgeError {
             }
             ForgeError::NoRequest { .. } => "el pr list shows what el knows".to_owned(),
             ForgeError::Refused { .. } => "the pull request's page says more".to_owned(),
+        }
+    }
+
+    /// The call itself knows no repository.
+    pub(super) fn in_repository(self, to: &RepoName) -> ForgeError {
+        let repo = to.to_string();
+        match self {
+            ForgeError::NoRepository { program, .. } => ForgeError::NoRepository { program, repo },
+            ForgeError::NoDrafts { .. } => ForgeError::NoDrafts { repo },
+            ForgeError::NoRights { said, .. } => ForgeError::NoRights { repo, said },
+            ForgeError::Refused { said, .. } => ForgeError::Refused { repo, said },
+            error => error,
         }
     }
 

@@ -12,16 +12,24 @@ use serde_json::{Value, json};
 
 use self::call::{GhCall, run};
 pub use self::issues::{FoundIssues, IssueChange, IssueFilter};
-use super::error::ForgeProgram;
+use super::call::check_version;
 use super::{
-    Forge, ForgeError, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
-    RepositoryFacts, RequestFacts, RequestState,
+    Forge, ForgeError, ForgeProgram, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
+    RepositoryFacts, RequestFacts, RequestState, text_of,
 };
 
-const GH: ForgeProgram = ForgeProgram { name: "gh", page: "https://cli.github.com" };
-/// The first version with all that is used here.
-const NEEDED: (u32, u32) = (2, 20);
-const NEEDED_TEXT: &str = "2.20";
+const GH: ForgeProgram = ForgeProgram {
+    name: "gh",
+    page: "https://cli.github.com",
+    // The first version with all that is used here.
+    needed: "2.20",
+    variables: &[
+        ("GH_PROMPT_DISABLED", "1"),
+        ("GH_NO_UPDATE_NOTIFIER", "1"),
+        ("GH_SPINNER_DISABLED", "1"),
+    ],
+    unset: &["GH_FORCE_TTY", "GH_REPO", "GH_DEBUG"],
+};
 
 /// The user's `gh`.
 #[derive(Debug, Clone)]
@@ -36,6 +44,9 @@ impl Default for GithubCli {
 }
 
 impl GithubCli {
+    #[cfg(test)]
+    pub(super) const PROGRAM: &'static ForgeProgram = &GH;
+
     fn ask(
         &self,
         repo: &RepoName,
@@ -43,7 +54,7 @@ impl GithubCli {
         input: Option<&str>,
     ) -> Result<String, ForgeError> {
         let call = GhCall { program: &self.program, host: &repo.host, words, input };
-        run(&call).map_err(|error| name_repository(error, repo))
+        run(&call).map_err(|error| error.in_repository(repo))
     }
 
     fn ask_json(&self, repo: &RepoName, words: &[&str]) -> Result<Value, ForgeError> {
@@ -71,22 +82,9 @@ impl GithubCli {
             (said, None) => parse(&said),
             (said, Some(error)) => match parse(&said) {
                 Ok(answer) if answer["data"]["repository"].is_object() => Ok(answer),
-                _ => Err(name_repository(error, repo)),
+                _ => Err(error.in_repository(repo)),
             },
         }
-    }
-}
-
-/// The call itself knows no repository.
-fn name_repository(error: ForgeError, to: &RepoName) -> ForgeError {
-    match error {
-        ForgeError::NoRepository { program, .. } => {
-            ForgeError::NoRepository { program, repo: to.to_string() }
-        }
-        ForgeError::NoDrafts { .. } => ForgeError::NoDrafts { repo: to.to_string() },
-        ForgeError::NoRights { said, .. } => ForgeError::NoRights { repo: to.to_string(), said },
-        ForgeError::Refused { said, .. } => ForgeError::Refused { repo: to.to_string(), said },
-        error => error,
     }
 }
 
@@ -114,10 +112,6 @@ fn pulls_of<'a>(answer: &'a Value, numbers: &'a [u64]) -> impl Iterator<Item = (
     numbers.iter().map(move |number| (*number, &all[format!("p{number}")]))
 }
 
-fn text_of(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
 fn state_of(word: &Value) -> RequestState {
     match word.as_str() {
         Some("MERGED") => RequestState::Merged,
@@ -132,18 +126,7 @@ impl Forge for GithubCli {
     }
 
     fn ensure_ready(&self) -> Result<(), ForgeError> {
-        let words = ["--version"];
-        let call = GhCall { program: &self.program, host: "", words: &words, input: None };
-        let said = run(&call)?;
-        let version = said.split(' ').nth(2).unwrap_or_default().to_owned();
-        let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());
-        match (parts.next(), parts.next()) {
-            (Some(major), Some(minor)) if (major, minor) < NEEDED => {
-                Err(ForgeError::TooOld { program: &GH, version, needed: NEEDED_TEXT })
-            }
-            // An unreadable version is left to gh's own errors.
-            _ => Ok(()),
-        }
+        check_version(&GH, &self.program)
     }
 
     fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError> {
@@ -209,9 +192,9 @@ impl Forge for GithubCli {
         new: &NewRequest<'_>,
     ) -> Result<(u64, String), ForgeError> {
         let name = repo.to_string();
-        let head = match new.head_owner.eq_ignore_ascii_case(&repo.owner) {
+        let head = match new.head.owner.eq_ignore_ascii_case(&repo.owner) {
             true => new.head_ref.to_owned(),
-            false => format!("{}:{}", new.head_owner, new.head_ref),
+            false => format!("{}:{}", new.head.owner, new.head_ref),
         };
         let mut words = vec![
             "pr",
@@ -376,5 +359,10 @@ impl Forge for GithubCli {
 
     fn head_reference(&self, number: u64) -> String {
         format!("refs/pull/{number}/head")
+    }
+
+    fn template_places(&self) -> (&'static [&'static str], &'static [&'static str]) {
+        let names = &["pull_request_template.md", "pull_request_template.txt"];
+        (&[".github/", "", "docs/"], names)
     }
 }

@@ -5,7 +5,7 @@ use el_core::ops::{self, NewPullRequest};
 use el_core::{Ctx, Store};
 
 use super::{PullError, PullPlace, PullRun, look_at};
-use crate::forge::{Forge, RequestState};
+use crate::forge::{Forges, RequestState};
 use crate::git::Repository;
 
 /// A pull request of the branch.
@@ -33,7 +33,7 @@ pub(super) fn find_own(
         };
         records.iter().filter(|one| one.seq == record.seq).any(pushed)
     };
-    let found = run.forge.find_requests(&run.place.repo, &record.head_ref)?;
+    let found = run.forge().find_requests(&run.place.repo, &record.head_ref)?;
     let mut foreign = None;
     for one in found {
         if !one.head_owner.eq_ignore_ascii_case(&record.head_owner) || is_known(one.number) {
@@ -47,7 +47,7 @@ pub(super) fn find_own(
                 return Ok(Own::Found(Box::new(record)));
             }
             // It was merged or closed before its number was recorded.
-            let mut seen = look_at(store, &ctx, run.repository, run.forge, &[record])?;
+            let mut seen = look_at(store, &ctx, run.repository, run.forges, &[record])?;
             return Ok(seen.pop().map_or(Own::None, |one| Own::Found(Box::new(one))));
         }
         if one.state == RequestState::Open {
@@ -66,11 +66,11 @@ pub fn adopt(
     store: &mut Store,
     ctx: &Ctx<'_>,
     repository: &Repository,
-    forge: &dyn Forge,
+    forges: &Forges,
     place: &PullPlace,
     (atom_id, number): (&str, u64),
 ) -> Result<PullRequest, PullError> {
-    let branch = repository.branch_of(atom_id)?;
+    let (branch, forge) = (repository.branch_of(atom_id)?, forges.named(place.forge));
     let found = forge.find_requests(&place.repo, &branch)?;
     let Some(one) = found.iter().find(|one| one.number == number) else {
         let numbers: Vec<String> = found.iter().map(|one| format!("#{}", one.number)).collect();
@@ -97,7 +97,7 @@ pub fn adopt(
     let last = ops::pull_requests_of(store, atom_id)?.pop();
     if let Some(known) = last.filter(|one| one.number == Some(number)) {
         // It was closed, and is open again.
-        let mut seen = look_at(store, ctx, repository, forge, std::slice::from_ref(&known))?;
+        let mut seen = look_at(store, ctx, repository, forges, std::slice::from_ref(&known))?;
         return Ok(seen.pop().unwrap_or(known));
     }
     let new = NewPullRequest {
@@ -113,6 +113,6 @@ pub fn adopt(
     let key = (record.atom_id.as_str(), record.seq);
     ops::pull_request_pushed(store, ctx, key, &one.head)?;
     let record = ops::pull_request_opened(store, ctx, key, number, &one.url)?;
-    let mut seen = look_at(store, ctx, repository, forge, std::slice::from_ref(&record))?;
+    let mut seen = look_at(store, ctx, repository, forges, std::slice::from_ref(&record))?;
     Ok(seen.pop().unwrap_or(record))
 }

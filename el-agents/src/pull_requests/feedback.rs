@@ -8,7 +8,7 @@ use el_core::ops::{self, Given, Remark};
 use el_core::{Ctx, Store, text};
 
 use super::PullError;
-use crate::forge::{Forge, ForgeRemark, RemarkKind, RepoName};
+use crate::forge::{Forge, ForgeRemark, Forges, RemarkKind, RepoName};
 
 /// Bytes of all remarks of one round, and of the end of a log.
 const TOLD_MAX: usize = 16 << 10;
@@ -39,7 +39,7 @@ impl FeedbackRules {
 pub fn gather_feedback(
     store: &mut Store,
     ctx: &Ctx<'_>,
-    forge: &dyn Forge,
+    forges: &Forges,
     rules: &FeedbackRules,
     quiet: Duration,
     records: &[PullRequest],
@@ -61,6 +61,7 @@ pub fn gather_feedback(
         let Some(repo) = RepoName::parse(name, "") else { continue };
         let here: Vec<&&PullRequest> = open.iter().filter(|one| one.repo == name).collect();
         let numbers: Vec<u64> = here.iter().filter_map(|one| one.number).collect();
+        let forge = forges.of_record(here[0]);
         for (record, remarks) in here.iter().zip(forge.find_remarks(&repo, &numbers)?) {
             let key = (record.atom_id.as_str(), record.seq);
             // A log is read once, like the remark.

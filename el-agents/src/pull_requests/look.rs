@@ -8,7 +8,7 @@ use el_core::{Ctx, Store};
 
 use super::PullError;
 use crate::forge::{
-    Checks, Conflict, Forge, ForgeError, RepoName, RequestFacts, RequestState, Review,
+    Checks, Conflict, Forge, ForgeError, Forges, RepoName, RequestFacts, RequestState, Review,
 };
 use crate::git::{MergedPull, Repository};
 
@@ -25,7 +25,7 @@ pub fn look_at(
     store: &mut Store,
     ctx: &Ctx<'_>,
     repository: &Repository,
-    forge: &dyn Forge,
+    forges: &Forges,
     records: &[PullRequest],
 ) -> Result<Vec<PullRequest>, PullError> {
     let mut seen = records.to_vec();
@@ -38,6 +38,7 @@ pub fn look_at(
             .filter(|at| seen[*at].repo == name && seen[*at].number.is_some())
             .collect();
         let numbers: Vec<u64> = which.iter().filter_map(|at| seen[*at].number).collect();
+        let Some(forge) = which.first().map(|at| forges.of_record(&seen[*at])) else { continue };
         let facts = match forge.request_facts(&repo, &numbers) {
             Err(ForgeError::NoRepository { .. }) => vec![None; numbers.len()],
             facts => facts?,

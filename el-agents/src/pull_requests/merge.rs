@@ -9,7 +9,8 @@ use el_core::{Ctx, Store};
 use super::stack::retarget_children;
 use super::{PullError, look_at};
 use crate::forge::{
-    Checks, Conflict, Forge, ForgeError, MergeMethod, RepoName, RequestFacts, RequestState, Review,
+    Checks, Conflict, Forge, ForgeError, Forges, MergeMethod, RepoName, RequestFacts, RequestState,
+    Review,
 };
 use crate::git::Repository;
 
@@ -45,13 +46,14 @@ pub fn merge_one(
     store: &mut Store,
     ctx: &Ctx<'_>,
     repository: &Repository,
-    forge: &dyn Forge,
+    forges: &Forges,
     record: &PullRequest,
     options: MergeOptions,
 ) -> Result<MergeEnd, PullError> {
     let (Some(number), Some(repo)) = (record.number, RepoName::parse(&record.repo, "")) else {
         return Ok(MergeEnd::Held("it is not open yet; el pr opens it".to_owned()));
     };
+    let forge = forges.of_record(record);
     let look = || -> Result<RequestFacts, PullError> {
         let found = forge.request_facts(&repo, &[number])?.pop().flatten();
         found.ok_or_else(|| ForgeError::NoRequest { repo: repo.to_string(), number }.into())
@@ -81,7 +83,7 @@ pub fn merge_one(
         let facts = look()?;
         let is_over = facts.state != RequestState::Open || facts.is_queued;
         if is_over || facts.is_armed || at + 1 == LOOKS {
-            let mut seen = look_at(store, ctx, repository, forge, std::slice::from_ref(record))?;
+            let mut seen = look_at(store, ctx, repository, forges, std::slice::from_ref(record))?;
             let now = Box::new(seen.pop().unwrap_or_else(|| record.clone()));
             return Ok(match now.state {
                 PullRequestState::Merged | PullRequestState::Queued => MergeEnd::Done(now),

@@ -36,7 +36,7 @@ pub fn open_all(
     known.retain(|one| {
         is_wanted(one) && (one.state.is_live() || one.state == PullRequestState::Closed)
     });
-    look_at(store, &run.land.ctx(), run.repository, run.forge, &known)?;
+    look_at(store, &run.land.ctx(), run.repository, run.forges, &known)?;
     let mut items = plan(run, store, wanted)?;
     let mut texts = Vec::new();
     for item in &mut items {
@@ -59,7 +59,7 @@ pub fn open_all(
     if run.options.dry_run {
         return Ok(items);
     }
-    let template = template(run.repository, run.base_commit)?;
+    let template = template(run.repository.git(), run.forge(), run.base_commit)?;
     let mut opener = Opener { run, template, last_write: None };
     let mut stop = None;
     for (item, texts) in items.iter_mut().zip(texts) {
@@ -125,7 +125,7 @@ fn hold_unsigned(run: &PullRun<'_>, items: &mut [PullItem]) -> Result<(), PullEr
     if !items.iter().any(|item| item.outcome == PullOutcome::ToOpen) {
         return Ok(());
     }
-    match run.forge.wants_signatures(&place.repo, &place.base) {
+    match run.forge().wants_signatures(&place.repo, &place.base) {
         Ok(true) => {}
         // A forge that does not tell refuses the merge later, in its own words.
         Ok(false) | Err(ForgeError::NoRepository { .. } | ForgeError::NoRights { .. }) => {
@@ -231,7 +231,7 @@ impl Opener<'_> {
         texts: &Texts,
         base: &str,
     ) -> Result<PullRequest, PullError> {
-        let PullRun { forge, place, land, .. } = self.run;
+        let PullRun { place, land, .. } = self.run;
         let body = texts.new_body(self.template.as_deref());
         if let Some(last) = self.last_write {
             std::thread::sleep(PACE.saturating_sub(last.elapsed()));
@@ -239,14 +239,14 @@ impl Opener<'_> {
         let key = (record.atom_id.as_str(), record.seq);
         ops::pull_request_opening(store, &land.ctx(), key)?;
         let new = NewRequest {
-            head_owner: &record.head_owner,
+            head: &place.head,
             head_ref: &record.head_ref,
             base_ref: base,
             title: &texts.title,
             body: &body,
             is_draft: self.run.options.is_draft,
         };
-        let made = forge.create_request(&place.repo, &new);
+        let made = self.run.forge().create_request(&place.repo, &new);
         self.last_write = Some(Instant::now());
         match made {
             Ok((number, url)) => {

@@ -1,7 +1,7 @@
 //! Decides where branches are pushed, and which repository receives the work. Neither is guessed.
 
 use super::PullError;
-use crate::forge::{Forge, ForgeError, MergeMethod, RepoName};
+use crate::forge::{ForgeError, Forges, MergeMethod, RepoName};
 use crate::git::{Remote, Repository};
 
 /// The place, as far as a person has named it.
@@ -19,10 +19,12 @@ pub struct WantedPlace {
 pub struct PullPlace {
     /// The remote that branches are pushed to.
     pub remote: String,
-    /// The owner of the repository behind that remote.
-    pub head_owner: String,
+    /// The repository behind that remote.
+    pub head: RepoName,
     /// The repository that receives the work.
     pub repo: RepoName,
+    /// The word of its forge in the store.
+    pub forge: &'static str,
     /// The remote of that repository.
     pub base_remote: String,
     pub base: String,
@@ -45,7 +47,7 @@ impl PullPlace {
 /// cannot be asked.
 pub fn find_place(
     repository: &Repository,
-    forge: &dyn Forge,
+    forges: &Forges,
     wanted: &WantedPlace,
 ) -> Result<PullPlace, PullError> {
     let remotes: Vec<(Remote, RepoName)> = repository
@@ -63,6 +65,7 @@ pub fn find_place(
         })?,
         None => pushed_to.clone(),
     };
+    let forge = forges.of_host(&asked.host);
     forge.ensure_ready()?;
     let facts = forge.repository_facts(&asked)?;
     if let Some(parent) = facts.parent.as_ref().filter(|_| wanted.repo.is_none()) {
@@ -93,8 +96,9 @@ pub fn find_place(
     })?;
     Ok(PullPlace {
         remote: remote.name.clone(),
-        head_owner: pushed_to.owner.clone(),
+        head: pushed_to.clone(),
         repo: facts.repo,
+        forge: forge.name(),
         base_remote,
         base,
         is_default_base,

@@ -68,9 +68,9 @@ pub(super) fn push(
         }
     }
     let new = NewPullRequest {
-        forge: run.forge.name(),
+        forge: place.forge,
         repo: &place.repo.to_string(),
-        head_owner: &place.head_owner,
+        head_owner: &place.head.owner,
         head_ref: branch,
         base_ref: base,
         tip: &tip,

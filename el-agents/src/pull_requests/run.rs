@@ -1,5 +1,5 @@
 use super::{PullPlace, TextRules};
-use crate::forge::Forge;
+use crate::forge::{Forge, Forges};
 use crate::git::Repository;
 use crate::land::LandContext;
 
@@ -23,10 +23,17 @@ pub struct PullOptions {
 pub struct PullRun<'a> {
     pub repository: &'a Repository,
     pub land: &'a LandContext<'a>,
-    pub forge: &'a dyn Forge,
+    pub forges: &'a Forges,
     pub place: &'a PullPlace,
     /// The fetched commit of the base.
     pub base_commit: &'a str,
     pub texts: &'a TextRules,
     pub options: PullOptions,
+}
+
+impl<'a> PullRun<'a> {
+    /// The forge of the repository that receives the work.
+    pub(super) fn forge(&self) -> &'a dyn Forge {
+        self.forges.named(self.place.forge)
+    }
 }

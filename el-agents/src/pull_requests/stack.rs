@@ -47,7 +47,7 @@ pub(super) fn find_stacked(
         let tips: Vec<String> = open.iter().map(|(_, tip)| tip.clone()).collect();
         // Of several in a row, the last has the work of all.
         let last = repository.independent_commits(&tips)?;
-        let is_fork = !run.place.head_owner.eq_ignore_ascii_case(&run.place.repo.owner);
+        let is_fork = !run.place.head.owner.eq_ignore_ascii_case(&run.place.repo.owner);
         let base = open.iter().find(|(_, tip)| last.len() == 1 && last.first() == Some(tip));
         match base.filter(|_| run.options.stacks && !is_fork) {
             Some((below, _)) => found.push((at, Stacked::On(below.clone()))),

@@ -9,7 +9,8 @@ use el_core::protocol::pull_request::{
 use el_core::rules::budget::format_usd;
 
 use super::{PullError, PullPlace};
-use crate::git::{GitError, Repository};
+use crate::forge::Forge;
+use crate::git::{Git, GitError};
 
 /// The rules for what may be told.
 #[derive(Debug, Clone, Default)]
@@ -54,7 +55,7 @@ pub(super) fn compose(
         .sum();
     let cost: Cost = runs.iter().map(|run| run.progress.cost).sum();
     let cost = rules.tells_cost.then(|| format_usd(cost.cost_micros));
-    let source = format!("github:{}", place.repo.short());
+    let source = format!("{}:{}", place.forge, place.repo.short());
     // A forge closes issues only by what reaches the default branch.
     let closes: Vec<u64> = shown
         .aliases
@@ -93,21 +94,23 @@ impl Texts {
     }
 }
 
-/// Where a forge looks for the template, in its order.
-const TEMPLATES: [&str; 3] = [".github/", "", "docs/"];
-
 /// The repository's template of pull requests, as the base has it.
-pub(super) fn template(repository: &Repository, base: &str) -> Result<Option<String>, GitError> {
-    for folder in TEMPLATES {
+pub(super) fn template(
+    git: &Git,
+    forge: &dyn Forge,
+    base: &str,
+) -> Result<Option<String>, GitError> {
+    let (folders, names) = forge.template_places();
+    for folder in folders {
         let words = ["ls-tree", "--name-only", "-z", base, "--", folder];
         let words = if folder.is_empty() { &words[..4] } else { &words[..] };
-        let names = repository.git().ask(words)?;
+        let listed = git.ask(words)?;
         let is_template = |name: &&str| {
             let file = name.strip_prefix(folder).unwrap_or(name).to_ascii_lowercase();
-            matches!(file.as_str(), "pull_request_template.md" | "pull_request_template.txt")
+            names.contains(&file.as_str())
         };
-        if let Some(name) = names.split('\0').find(is_template) {
-            return repository.git().ask_optional(&["show", &format!("{base}:{name}")]);
+        if let Some(name) = listed.split('\0').find(is_template) {
+            return git.ask_optional(&["show", &format!("{base}:{name}")]);
         }
     }
     Ok(None)

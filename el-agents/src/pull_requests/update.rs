@@ -16,7 +16,7 @@ pub(super) fn update(
     wanted: &str,
 ) -> Result<bool, PullError> {
     let Some(number) = record.number else { return Ok(false) };
-    let (forge, repo) = (run.forge, &run.place.repo);
+    let (forge, repo) = (run.forge(), &run.place.repo);
     // A forge may keep the line ends of a browser.
     let body = forge.request_body(repo, number)?.replace("\r\n", "\n");
     let new = replace_section(&body, &texts.section).filter(|new| *new != body);

@@ -15,7 +15,7 @@ use super::{
     gather_feedback, look_at, open_all,
 };
 use crate::clock;
-use crate::forge::{Forge, ForgeError, ForgeWait, ForgeWaits, GithubCli};
+use crate::forge::{ForgeError, ForgeWait, ForgeWaits, Forges};
 use crate::git::Repository;
 use crate::land::{LandContext, LandError, LandSettings, lock_landing};
 
@@ -40,6 +40,7 @@ pub struct WatchSettings {
     pub el: PathBuf,
     pub environment: Vec<(OsString, OsString)>,
     pub waits: ForgeWaits,
+    pub forges: Forges,
     pub feedback: FeedbackRules,
     pub place: WantedPlace,
     pub texts: TextRules,
@@ -102,13 +103,12 @@ impl PullWatch {
         if due.is_empty() && !has_answers {
             return Ok(Watched { seen: live, ..found });
         }
-        let forge = GithubCli::default();
         let repository = Repository::open_at(&self.settings.folder)?;
         let mut seen = Vec::new();
-        match self.look_at_due(store, &repository, &forge, &due, is_asked) {
+        match self.look_at_due(store, &repository, &due, is_asked) {
             Ok(looked) => (seen, found.given) = looked,
             Err(PullError::Forge(error)) if error.is_passing() => {
-                let wait = self.note_failure(&forge, &error, now);
+                let wait = self.note_failure(&due, &error, now);
                 if is_asked {
                     return Err(error.into());
                 }
@@ -126,7 +126,7 @@ impl PullWatch {
         let changed = both.filter(|(now, before)| as_told(now) != as_told(before));
         found.changed = changed.map(|(now, _)| now.clone()).collect();
         if has_answers && found.waits.is_none() {
-            found.updated = self.push_answers(store, &repository, &forge, &found.seen)?;
+            found.updated = self.push_answers(store, &repository, &found.seen)?;
         }
         Ok(found)
     }
@@ -135,23 +135,25 @@ impl PullWatch {
         &self,
         store: &mut Store,
         repository: &Repository,
-        forge: &dyn Forge,
         due: &[PullRequest],
         is_asked: bool,
     ) -> Result<Looked, PullError> {
         let ctx = Ctx { now: clock::now(), actor: &self.settings.actor, session: None };
-        let seen = look_at(store, &ctx, repository, forge, due)?;
+        let seen = look_at(store, &ctx, repository, &self.settings.forges, due)?;
         let quiet = if is_asked { Duration::ZERO } else { QUIET };
-        let rules = &self.settings.feedback;
-        let given = gather_feedback(store, &ctx, forge, rules, quiet, &seen)?;
+        let (rules, forges) = (&self.settings.feedback, &self.settings.forges);
+        let given = gather_feedback(store, &ctx, forges, rules, quiet, &seen)?;
         due.iter().for_each(|one| self.settings.waits.clear(host_of(one)));
         Ok((seen, given))
     }
 
-    fn note_failure(&self, forge: &dyn Forge, error: &ForgeError, now: Timestamp) -> ForgeWait {
+    fn note_failure(&self, due: &[PullRequest], error: &ForgeError, now: Timestamp) -> ForgeWait {
         let host = error.host().unwrap_or_default();
         let ends = match error {
-            ForgeError::RateLimit { .. } => forge.limit_end(host),
+            ForgeError::RateLimit { .. } => due
+                .iter()
+                .find(|one| host_of(one) == host)
+                .and_then(|one| self.settings.forges.of_record(one).limit_end(host)),
             _ => None,
         };
         self.settings.waits.note_failure(host, now, &error.to_string(), ends)
@@ -163,7 +165,6 @@ impl PullWatch {
         &mut self,
         store: &mut Store,
         repository: &Repository,
-        forge: &dyn Forge,
         seen: &[PullRequest],
     ) -> Result<Vec<PullItem>, PullError> {
         let mut wanted = Vec::new();
@@ -188,7 +189,7 @@ impl PullWatch {
             Err(LandError::Busy) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
         };
-        let place = find_place(repository, forge, &settings.place)?;
+        let place = find_place(repository, &settings.forges, &settings.place)?;
         let base_commit = place.fetch_base(repository)?;
         let land = LandContext {
             settings: &settings.land,
@@ -201,7 +202,7 @@ impl PullWatch {
         let run = PullRun {
             repository,
             land: &land,
-            forge,
+            forges: &settings.forges,
             place: &place,
             base_commit: &base_commit,
             texts: &settings.texts,

@@ -1,6 +1,5 @@
 //! Pull requests of atoms' branches.
 
-use el_agents::forge::GithubCli;
 use el_core::ops;
 
 use crate::app::App;
@@ -82,11 +81,6 @@ pub(super) fn open_for_landing(
     dry_run: bool,
 ) -> Result<Exit> {
     open::run(&open::Open::new(atoms, all, dry_run), app)
-}
-
-/// The forge's program of this person.
-fn forge() -> GithubCli {
-    GithubCli::default()
 }
 
 /// The ids of the atoms that were named; `None`: all.

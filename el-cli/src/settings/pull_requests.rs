@@ -1,6 +1,6 @@
 //! The settings of pull requests.
 
-use el_agents::forge::MergeMethod;
+use el_agents::forge::{Forges, MergeMethod};
 use el_agents::pull_requests::{FeedbackRules, PullOptions, TextRules, WantedPlace};
 
 use super::Settings;
@@ -10,6 +10,7 @@ use crate::error::Result;
 /// The settings of `el pr`.
 #[derive(Debug)]
 pub(crate) struct PullSettings {
+    pub(crate) forges: Forges,
     pub(crate) place: WantedPlace,
     pub(crate) options: PullOptions,
     pub(crate) texts: TextRules,
@@ -49,6 +50,11 @@ impl Settings {
         }))
     }
 
+    /// The forges, and which of them is meant.
+    pub(crate) fn forges(&self) -> Result<Forges> {
+        Ok(Forges::default())
+    }
+
     /// The settings of `el pr`.
     pub(crate) fn pull_settings(&self) -> Result<PullSettings> {
         let is_on = |name| -> Result<bool> { Ok(self.value(name, None)? == Value::Bool(true)) };
@@ -71,6 +77,7 @@ impl Settings {
         let home = std::env::home_dir().map(|home| home.display().to_string());
         let folders = home.into_iter().chain([self.root.display().to_string()]).collect();
         Ok(PullSettings {
+            forges: self.forges()?,
             place: WantedPlace {
                 remote: self.optional_text("pr_remote", None)?,
                 repo: self.optional_text("pr_repo", None)?,

@@ -1,16 +1,9 @@
-//! A call of `gh`: without a terminal, in bounded time, with its failures sorted.
+//! A call of `gh`, with its failures sorted.
 
 use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
 
 use super::{ForgeError, GH};
-use crate::git::run_bounded;
-
-/// Creating and merging may wait for the forge's own work.
-const LIMIT: Duration = Duration::from_secs(120);
-/// Bytes of an answer.
-const ANSWER_MAX: usize = 64 << 20;
+use crate::forge::call::{Call, run_program};
 
 /// A call.
 #[derive(Debug, Clone, Copy)]
@@ -39,46 +32,11 @@ pub(super) fn run(call: &GhCall<'_>) -> Result<String, ForgeError> {
 /// # Errors
 /// If gh cannot be run, or takes too long.
 pub(super) fn run_whole(call: &GhCall<'_>) -> Result<(String, Option<ForgeError>), ForgeError> {
-    let mut command = Command::new(call.program);
-    command
-        .args(call.words)
-        // No answer depends on the repository of a folder.
-        .current_dir("/")
-        .env("GH_PROMPT_DISABLED", "1")
-        .env("GH_NO_UPDATE_NOTIFIER", "1")
-        .env("GH_SPINNER_DISABLED", "1")
-        .env("NO_COLOR", "1")
-        .env("LC_ALL", "C")
-        .env_remove("GH_FORCE_TTY")
-        .env_remove("GH_REPO")
-        .env_remove("GH_DEBUG")
-        .env_remove("DEBUG")
-        .env_remove("CLICOLOR_FORCE");
-    let input = call.input.map(str::as_bytes);
-    let ran = match run_bounded(&mut command, input, LIMIT, ANSWER_MAX) {
-        Ok(Some(ran)) => ran,
-        Ok(None) => {
-            let said = format!("gh took longer than {} s, and was ended", LIMIT.as_secs());
-            return Err(ForgeError::Network { host: call.host.to_owned(), said });
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(ForgeError::Missing { program: &GH });
-        }
-        Err(error) => {
-            let said = format!("it could not be run: {error}");
-            return Err(ForgeError::Answer { program: &GH, said });
-        }
-    };
-    if ran.is_cut {
-        let said = "it is longer than can be kept".to_owned();
-        return Err(ForgeError::Answer { program: &GH, said });
-    }
-    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-    let error = (!ran.status.success()).then(|| {
-        let told = String::from_utf8_lossy(&ran.stderr);
-        sort_failure(call.host, told.trim(), ran.status.code())
-    });
-    Ok((said, error))
+    let GhCall { program: path, host, words, input } = *call;
+    let said = run_program(&Call { program: &GH, path, host, words, input })?;
+    let failed = said.code != Some(0);
+    let error = failed.then(|| sort_failure(host, &said.stderr, said.code));
+    Ok((said.stdout, error))
 }
 
 /// The kind of a failure. gh gives no codes for most, so its words count.
@@ -157,16 +115,5 @@ mod tests {
         ] {
             assert_eq!(kind(said, code), wanted, "{said}");
         }
-    }
-
-    #[test]
-    fn a_program_that_is_missing_is_named() {
-        let call = GhCall {
-            program: Path::new("/nowhere/gh"),
-            host: "github.com",
-            words: &["--version"],
-            input: None,
-        };
-        assert!(matches!(run(&call), Err(ForgeError::Missing { program: &GH })));
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{ForgeError, GH, GithubCli, RepoName, text_of};
+use super::{ForgeError, GH, GithubCli, RepoName};
+use crate::forge::text_of;
 
 /// The fields of an issue that every version of `gh` knows.
 const FIELDS: &str = "number,title,body,state,labels,assignees,author,comments,milestone,\

@@ -1,10 +1,9 @@
 //! The one query for what reviewers and checks want of all pull requests of a repository.
 
-use el_core::model::Timestamp;
 use serde_json::Value;
 
-use super::super::{ForgeRemark, RemarkKind};
-use super::{pulls_of, pulls_query, text_of};
+use super::super::{ForgeRemark, RemarkKind, text_of, time_of};
+use super::{pulls_of, pulls_query};
 
 /// The query for these numbers.
 pub(super) fn remarks_query(numbers: &[u64]) -> String {
@@ -37,10 +36,6 @@ pub(super) fn remarks_query(numbers: &[u64]) -> String {
 /// The answer, in the order of the numbers.
 pub(super) fn read_remarks(answer: &Value, numbers: &[u64]) -> Vec<Vec<ForgeRemark>> {
     pulls_of(answer, numbers).map(|(_, one)| read_one(one)).collect()
-}
-
-fn time_of(value: &Value) -> Option<Timestamp> {
-    Timestamp::parse(value.as_str()?).ok()
 }
 
 fn nodes(of: &Value) -> impl Iterator<Item = &Value> {

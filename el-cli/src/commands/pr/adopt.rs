@@ -2,7 +2,6 @@ use el_agents::pull_requests::adopt;
 use el_core::ops;
 
 use super::answer::Listing;
-use super::forge;
 use super::place::find_or_ask;
 use crate::app::App;
 use crate::commands::worktrees::find_repository;
@@ -29,10 +28,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let settings = app.settings_for_agents()?.pull_settings()?;
     let mut store = app.open_for_writing()?;
     let atom = ops::resolve_id(&store, &args.atom)?;
-    let forge = forge();
-    let place = find_or_ask(app, &repository, &forge, &settings.place)?;
+    let place = find_or_ask(app, &repository, &settings.forges, &settings.place)?;
     let key = (atom.as_str(), args.number);
-    let one = adopt(&mut store, &app.ctx(), &repository, &forge, &place, key)?;
+    let one = adopt(&mut store, &app.ctx(), &repository, &settings.forges, &place, key)?;
     let listing = Listing::new(vec![one]);
     let now = app.now();
     app.printer.emit(&listing, |page| listing.print(page, now))?;

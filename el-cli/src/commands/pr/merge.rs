@@ -4,7 +4,6 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::forge;
 use crate::app::App;
 use crate::commands::worktrees::find_repository;
 use crate::complete;
@@ -51,7 +50,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             .with_hint(format!("el pr {atom} opens one")));
     };
     let options = MergeOptions { method: settings.merge_method()?, when_ready: args.when_ready };
-    let ended = merge_one(&mut store, &app.ctx(), &repository, &forge(), &record, options)?;
+    let ended =
+        merge_one(&mut store, &app.ctx(), &repository, &settings.forges()?, &record, options)?;
     let (one, is_asked) = match ended {
         MergeEnd::Done(one) => (one, false),
         MergeEnd::Asked(one) => (one, true),

@@ -4,7 +4,7 @@ use el_agents::pull_requests::{PullItem, PullOptions, PullRun, open_all};
 
 use super::answer::{Opening, report_opening};
 use super::place::find_or_ask;
-use super::{forge, wanted_atoms};
+use super::wanted_atoms;
 use crate::app::App;
 use crate::commands::work::this_program;
 use crate::commands::worktrees::find_repository;
@@ -53,8 +53,7 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
     app.warn_of_inert(&settings);
     let (land, mut pull) = (settings.land_settings()?, settings.pull_settings()?);
     pull.place.base.clone_from(&args.base);
-    let forge = forge();
-    let place = find_or_ask(app, &repository, &forge, &pull.place)?;
+    let place = find_or_ask(app, &repository, &pull.forges, &pull.place)?;
     let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
     let base_commit = place.fetch_base(&repository)?;
     let environment = environment_for_programs(app.project()?);
@@ -69,7 +68,7 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
     let run = PullRun {
         repository: &repository,
         land: &context,
-        forge: &forge,
+        forges: &pull.forges,
         place: &place,
         base_commit: &base_commit,
         texts: &pull.texts,

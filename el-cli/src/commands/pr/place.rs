@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 
-use el_agents::forge::Forge;
+use el_agents::forge::Forges;
 use el_agents::git::Repository;
 use el_agents::pull_requests::{PullError, PullPlace, WantedPlace, find_place};
 
@@ -15,12 +15,12 @@ use crate::trust::Trust;
 pub(super) fn find_or_ask(
     app: &App,
     repository: &Repository,
-    forge: &dyn Forge,
+    forges: &Forges,
     wanted: &WantedPlace,
 ) -> Result<PullPlace> {
     let mut wanted = wanted.clone();
     loop {
-        let found = find_place(repository, forge, &wanted);
+        let found = find_place(repository, forges, &wanted);
         if app.printer.is_robot() || !io::stdin().is_terminal() {
             return Ok(found?);
         }

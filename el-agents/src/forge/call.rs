@@ -1,0 +1,107 @@
+//! A call of the user's own program: without a terminal, in bounded time.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::{ForgeError, ForgeProgram};
+use crate::git::run_bounded;
+
+/// Creating and merging may wait for the forge's own work.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Bytes of an answer.
+const ANSWER_MAX: usize = 64 << 20;
+
+/// A call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) program: &'static ForgeProgram,
+    pub(super) path: &'a Path,
+    /// For errors.
+    pub(super) host: &'a str,
+    pub(super) words: &'a [&'a str],
+    /// Standard input.
+    pub(super) input: Option<&'a str>,
+}
+
+/// The words of a program that ran, whether or not it failed.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    /// `None`: a signal ended it.
+    pub(super) code: Option<i32>,
+}
+
+/// Runs a program.
+///
+/// # Errors
+/// If it cannot be run, or takes too long.
+pub(super) fn run_program(call: &Call<'_>) -> Result<Said, ForgeError> {
+    let program = call.program;
+    let mut command = Command::new(call.path);
+    // No answer depends on the repository of a folder.
+    command.args(call.words).current_dir("/").env("NO_COLOR", "1").env("LC_ALL", "C");
+    for (name, value) in program.variables {
+        command.env(name, value);
+    }
+    for name in program.unset.iter().chain(&["DEBUG", "CLICOLOR_FORCE"]) {
+        command.env_remove(name);
+    }
+    let input = call.input.map(str::as_bytes);
+    let answer = |said: String| ForgeError::Answer { program, said };
+    let ran = match run_bounded(&mut command, input, LIMIT, ANSWER_MAX) {
+        Ok(Some(ran)) => ran,
+        Ok(None) => {
+            let said =
+                format!("{} took longer than {} s, and was ended", program.name, LIMIT.as_secs());
+            return Err(ForgeError::Network { host: call.host.to_owned(), said });
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(ForgeError::Missing { program });
+        }
+        Err(error) => return Err(answer(format!("it could not be run: {error}"))),
+    };
+    if ran.is_cut {
+        return Err(answer("it is longer than can be kept".to_owned()));
+    }
+    Ok(Said {
+        stdout: String::from_utf8_lossy(&ran.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&ran.stderr).trim().to_owned(),
+        code: ran.status.code(),
+    })
+}
+
+/// Checks that the program is there and new enough. `needed`: the first version that is.
+///
+/// # Errors
+/// [`ForgeError::Missing`] or [`ForgeError::TooOld`].
+pub(super) fn check_version(program: &'static ForgeProgram, path: &Path) -> Result<(), ForgeError> {
+    let said = run_program(&Call { program, path, host: "", words: &["--version"], input: None })?;
+    let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+    let version = said.stdout.split_whitespace().find(is_number).unwrap_or_default();
+    let parts = |text: &str| -> Vec<u32> {
+        text.split('.').take(2).map_while(|part| part.parse().ok()).collect()
+    };
+    let found = parts(version);
+    // An unreadable version is left to the program's own errors.
+    if found.len() == 2 && found < parts(program.needed) {
+        let (version, needed) = (version.to_owned(), program.needed);
+        return Err(ForgeError::TooOld { program, version, needed });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forge::GithubCli;
+
+    #[test]
+    fn a_program_that_is_missing_is_named() {
+        let program = GithubCli::PROGRAM;
+        let path = Path::new("/nowhere/gh");
+        let found = check_version(program, path);
+        assert!(matches!(found, Err(ForgeError::Missing { program: found }) if found == program));
+    }
+}

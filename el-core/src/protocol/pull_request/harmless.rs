@@ -3,6 +3,10 @@
 /// Comes between two characters that a forge would read together. It has no width.
 const BREAK: char = '\u{200b}';
 
+/// What an address of something that can be referred to ends with, before its number.
+const REFERENCES: [&str; 5] =
+    ["/issues", "/pull", "/merge_requests", "/discussions", "/work_items"];
+
 /// Returns a line in which nobody is named, no issue is closed or linked, and no HTML and no image
 /// is shown.
 ///
@@ -31,20 +35,27 @@ fn rewrite(line: &str, is_markup: bool) -> String {
                 out.push_str("&amp;");
             }
             '!' if is_markup && next == '[' => out.push_str("!\\"),
+            // References of GitLab, and its commands: `/merge` at the begin of a line.
+            '!' | '&' if next.is_ascii_digit() => {
+                out.push(character);
+                out.push(BREAK);
+            }
+            '/' if is_markup && at == 0 && next.is_ascii_alphabetic() => {
+                out.push(character);
+                out.push(BREAK);
+            }
             '@' | '#' => {
                 out.push(character);
                 if next.is_alphanumeric() {
                     out.push(BREAK);
                 }
             }
-            // `GH-12`, and an address that ends with /issues/12 or /pull/12.
+            // `GH-12`, and an address that ends with /issues/12.
             '-' if next.is_ascii_digit() && ends_with(&out, &["gh"]) => {
                 out.push(character);
                 out.push(BREAK);
             }
-            '/' if next.is_ascii_digit()
-                && ends_with(&out, &["/issues", "/pull", "/merge_requests", "/discussions"]) =>
-            {
+            '/' if next.is_ascii_digit() && ends_with(&out, &REFERENCES) => {
                 out.push(character);
                 out.push(BREAK);
             }
@@ -77,6 +88,9 @@ mod tests {
             ("<script>", "&lt;script>"),
             ("&#64;ann &#x23;1 &num;1", "&amp;#\u{200b}64;ann &amp;#\u{200b}x23;1 &amp;num;1"),
             ("![a](b)", "!\\[a](b)"),
+            ("/merge now", "/\u{200b}merge now"),
+            ("see !12 and &3", "see !\u{200b}12 and &\u{200b}3"),
+            ("closes h/o/r/-/work_items/5", "closes h/o/r/-/work_items/\u{200b}5"),
             ("a & b, x-1, v/2", "a & b, x-1, v/2"),
         ] {
             assert_eq!(make_harmless(said), shown);

@@ -12,18 +12,22 @@ const SSH_ANSWER: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RepoName {
     pub host: String,
+    /// At GitLab the groups, one within the other: `acme/tools`.
     pub owner: String,
     pub name: String,
 }
 
 impl RepoName {
-    /// Reads `HOST/OWNER/NAME`, or `OWNER/NAME` on this host. `None`: it is neither.
+    /// Reads `HOST/OWNER/NAME`, or `OWNER/NAME` on this host. `None`: it is neither. Of more than
+    /// two parts, the first is a host if it has a dot, is this host, or none is given.
     pub fn parse(text: &str, host: &str) -> Option<RepoName> {
-        let parts: Vec<&str> = text.trim().trim_end_matches('/').split('/').collect();
-        match parts[..] {
-            [owner, name] => RepoName::checked(host, owner, name),
-            [host, owner, name] => RepoName::checked(host, owner, name),
-            _ => None,
+        let text = text.trim().trim_end_matches('/');
+        let (path, name) = text.rsplit_once('/')?;
+        match path.split_once('/') {
+            Some((first, owner)) if host.is_empty() || first.contains('.') || first == host => {
+                RepoName::checked(first, owner, name)
+            }
+            _ => RepoName::checked(host, path, name),
         }
     }
 
@@ -40,7 +44,7 @@ impl RepoName {
         };
         let host = place.rsplit('@').next()?.split(':').next()?;
         let path = path.trim_matches('/');
-        let (owner, name) = path.strip_suffix(".git").unwrap_or(path).split_once('/')?;
+        let (owner, name) = path.strip_suffix(".git").unwrap_or(path).rsplit_once('/')?;
         RepoName::checked(host, owner, name)
     }
 
@@ -53,6 +57,7 @@ impl RepoName {
         match host.unwrap_or_else(|| found.host.clone()).as_str() {
             // The way in through the port of https.
             "ssh.github.com" => RepoName::checked("github.com", &found.owner, &found.name),
+            "altssh.gitlab.com" => RepoName::checked("gitlab.com", &found.owner, &found.name),
             host => RepoName::checked(host, &found.owner, &found.name),
         }
     }
@@ -62,9 +67,12 @@ impl RepoName {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
             !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain)
         };
-        let all = [host, owner, name];
-        all.iter().all(|text| is_word(text)).then(|| RepoName {
-            host: host.to_ascii_lowercase(),
+        let host = host.to_ascii_lowercase();
+        // Only GitLab has groups within groups.
+        let is_nested = owner.contains('/') && host == "github.com";
+        let all = [host.as_str(), name].into_iter().chain(owner.split('/')).all(is_word);
+        (all && !is_nested).then(|| RepoName {
+            host,
             owner: owner.to_owned(),
             name: name.to_owned(),
         })
@@ -128,5 +136,15 @@ mod tests {
         let name = RepoName::parse("acme/shop", "github.com").unwrap();
         assert!(name.is_same(&RepoName::parse("GitHub.com/Acme/shop", "x").unwrap()));
         assert_eq!(RepoName::parse("shop", "github.com"), None);
+        let nested = RepoName::of_url("git@gitlab.com:acme/tools/shop.git").unwrap();
+        assert_eq!((nested.owner.as_str(), nested.name.as_str()), ("acme/tools", "shop"));
+        for (text, host) in [
+            ("gitlab.com/acme/tools/shop", ""),
+            ("gitlab.com/acme/tools/shop", "git.acme.org"),
+            ("acme/tools/shop", "gitlab.com"),
+        ] {
+            assert!(nested.is_same(&RepoName::parse(text, host).unwrap()), "{text}");
+        }
+        assert_eq!(RepoName::parse("acme//shop", "gitlab.com"), None);
     }
 }

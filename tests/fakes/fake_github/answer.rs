@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::query::{Document, Field, Selection};
 use crate::state::{Refusal, Repository, State, not_found};
-use crate::{mutations, search, view};
+use crate::{gitlab_view, mutations, search, view};
 
 /// What an answer needs besides the objects.
 struct Asked<'a> {
@@ -138,6 +138,7 @@ impl Asked<'_> {
         let arguments = &field.arguments;
         let text = |key: &str| arguments.get(key).and_then(Value::as_str).unwrap_or_default();
         Ok(match field.name.as_str() {
+            "project" => gitlab_view::project_requests(self.state, text("fullPath")),
             "viewer" => {
                 let mut viewer = view::user(&self.state.viewer);
                 viewer["organizations"] = view::connection(vec![]);

@@ -20,20 +20,22 @@ pub(crate) fn command(folder: &Path) -> Command {
     command
 }
 
-/// Refuses pushes to the branches that the file `protected` names, with GitHub's words.
+/// Refuses pushes to the branches that the file `protected` names.
 const PRE_RECEIVE: &str = r#"#!/bin/sh
 cd "$(git rev-parse --git-dir)" || exit 1
 while read -r old new name; do
   if grep -qxF "$name" protected 2>/dev/null; then
-    echo "error: GH006: Protected branch update failed for $name." >&2
-    echo "error: Changes must be made through a pull request." >&2
+    echo "SAID" >&2
     exit 1
   fi
 done
 "#;
+const GITHUB_SAYS: &str = "error: GH006: Protected branch update failed for $name.";
+const GITLAB_SAYS: &str =
+    "GitLab: You are not allowed to push code to protected branches on this project.";
 
 /// Makes a bare repository that `git http-backend` serves.
-pub(crate) fn make(folder: &Path) -> Result<(), String> {
+pub(crate) fn make(folder: &Path, is_gitlab: bool) -> Result<(), String> {
     use std::os::unix::fs::PermissionsExt as _;
 
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -45,7 +47,8 @@ pub(crate) fn make(folder: &Path) -> Result<(), String> {
     git(folder, &["config", "uploadpack.allowAnySHA1InWant", "true"]).ok_or("git config failed")?;
     let hook = folder.join("hooks/pre-receive");
     std::fs::create_dir_all(folder.join("hooks")).map_err(failed)?;
-    std::fs::write(&hook, PRE_RECEIVE).map_err(failed)?;
+    let says = if is_gitlab { GITLAB_SAYS } else { GITHUB_SAYS };
+    std::fs::write(&hook, PRE_RECEIVE.replace("SAID", says)).map_err(failed)?;
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).map_err(failed)
 }
 
@@ -54,6 +57,13 @@ pub(crate) fn protect(folder: &Path, branches: &[String]) {
     let names: String = branches.iter().map(|branch| format!("refs/heads/{branch}\n")).collect();
     // A failure shows in the test that pushes there.
     let _ = std::fs::write(folder.join("protected"), names);
+}
+
+/// Keeps the head of a pull request under the names that each forge has for it.
+pub(crate) fn keep_head(folder: &Path, number: u64, head: &str) {
+    for kind in ["pull", "merge-requests"] {
+        let _ = git(folder, &["update-ref", &format!("refs/{kind}/{number}/head"), head]);
+    }
 }
 
 pub(crate) fn tip(folder: &Path, branch: &str) -> Option<String> {

@@ -1,22 +1,25 @@
-//! A scripted GitHub on loopback, for the real `gh` and `git`.
+//! A scripted GitHub, or GitLab, on loopback, for the real `gh`, `glab` and `git`.
 //!
 //! ```text
-//! fake-github --root FOLDER [--ready FILE] [--log FILE] [--until-eof]
+//! fake-github --root FOLDER [--gitlab] [--ready FILE] [--log FILE] [--until-eof]
 //! ```
 //! - `--root FOLDER` gets the bare repositories; `acme/shop` is there from the start.
+//! - `--gitlab` has it play GitLab for the real `glab`: the same people, repositories and orders.
 //! - `--ready FILE` gets the port number once the server listens.
 //! - `--log FILE` gets a JSON object per line for each call.
 //! - `--until-eof` ends the server when stdin closes, so that the server never outlives its test.
 //!
 //! It is reached as a proxy: with `GH_HOST=github.localhost` and `HTTP_PROXY=http://127.0.0.1:PORT`
 //! the real `gh` speaks plain http to `api.github.localhost`, and git, with `http_proxy`, clones
-//! `http://github.localhost/acme/shop.git`. What people do at GitHub is said by `POST /_control`:
-//! see the head of `control.rs`.
+//! `http://github.localhost/acme/shop.git`. GitLab is all at `http://gitlab.localhost`.
+//! What people do there is said by `POST /_control`: see the head of `control.rs`.
 
 mod answer;
 mod backend;
 mod control;
 mod git;
+mod gitlab;
+mod gitlab_view;
 #[path = "../fake_api/http.rs"]
 #[expect(dead_code, reason = "the scripted Messages API also streams")]
 mod http;
@@ -50,7 +53,8 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), String> {
-    let (mut root, mut ready, mut log, mut until_eof) = (None, None, None, false);
+    let (mut root, mut ready, mut log) = (None, None, None);
+    let (mut until_eof, mut is_gitlab) = (false, false);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().map(PathBuf::from).ok_or(format!("{word} needs a value"));
@@ -59,11 +63,13 @@ fn run() -> Result<(), String> {
             "--ready" => ready = Some(value()?),
             "--log" => log = Some(value()?),
             "--until-eof" => until_eof = true,
+            "--gitlab" => is_gitlab = true,
             other => return Err(format!("unknown argument {other}")),
         }
     }
     let root = root.ok_or("--root FOLDER is needed")?;
-    let server = server::Server::new(state::State::new(&root)?, log::Log::open(log.as_deref())?);
+    let state = state::State::new(&root, is_gitlab)?;
+    let server = server::Server::new(state, log::Log::open(log.as_deref())?);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .map_err(|error| format!("cannot listen: {error}"))?;
     let port = listener.local_addr().map_err(|error| format!("no local address: {error}"))?.port();

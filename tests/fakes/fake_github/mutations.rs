@@ -92,7 +92,7 @@ fn create_pull(state: &mut State, input: &Input) -> Result<Value, Refusal> {
     let mut pull = pull.as_object().cloned().unwrap_or_default();
     pull.insert("number".to_owned(), json!(number));
     of.pulls.insert(number, pull);
-    let _ = git::git(&of.folder, &["update-ref", &format!("refs/pull/{number}/head"), &tip]);
+    git::keep_head(&of.folder, number, &tip);
     Ok(json!({ "pullRequest": view::pull(of, number) }))
 }
 
@@ -294,7 +294,7 @@ impl State {
         if !of.methods().contains(&json!(method)) {
             return refuse(format!("{method} merges are not allowed on this repository."));
         }
-        let Some(commit) = merge_commit(of, pull, method) else {
+        let Some((commit, squash)) = merge_commit(of, pull, method) else {
             return refuse("Pull Request is not mergeable");
         };
         git::git(&of.folder, &["update-ref", &format!("refs/heads/{base}"), &commit]);
@@ -303,6 +303,7 @@ impl State {
         let base = base.to_owned();
         if let Some(pull) = of.pulls.get_mut(&number) {
             merged(pull, &commit, &viewer);
+            pull.insert("squashCommit".to_owned(), json!(squash));
         }
         if deletes {
             git::git(&of.folder, &["update-ref", "-d", &format!("refs/heads/{branch}")]);
@@ -318,17 +319,37 @@ impl State {
     }
 }
 
-fn merge_commit(of: &Repository, pull: &Map<String, Value>, method: &str) -> Option<String> {
+/// The commit to which the base moves, and the squashed one beside it, if there is one.
+fn merge_commit(
+    of: &Repository,
+    pull: &Map<String, Value>,
+    method: &str,
+) -> Option<(String, Option<String>)> {
     let base = git::tip(&of.folder, text(pull, "baseRefName"))?;
     let head = text(pull, "headRefOid");
     if method == "REBASE" {
-        return git::rebased(&of.folder, &base, head);
+        // GitLab only moves the branch up.
+        return match of.is_gitlab {
+            true => git::contains(&of.folder, head, &base).then(|| (head.to_owned(), None)),
+            false => Some((git::rebased(&of.folder, &base, head)?, None)),
+        };
     }
     let tree = git::merged_tree(&of.folder, &base, head)?;
     let message = format!("{} (#{})", text(pull, "title"), pull["number"]);
-    let mut words = vec!["commit-tree", &tree, "-p", &base, "-m", &message];
+    let commit = |tree: &str, parents: &[&str]| {
+        let mut words = vec!["commit-tree", tree, "-m", &message];
+        words.extend(parents.iter().flat_map(|parent| ["-p", parent]));
+        git::git(&of.folder, &words)
+    };
     if method == "MERGE" {
-        words.extend(["-p", head]);
+        return Some((commit(&tree, &[&base, head])?, None));
     }
-    git::git(&of.folder, &words)
+    if of.is_gitlab && of.methods().contains(&json!("MERGE")) {
+        // The squashed commit is merged.
+        let start = git::git(&of.folder, &["merge-base", &base, head])?;
+        let squash = commit(&format!("{head}^{{tree}}"), &[&start])?;
+        return Some((commit(&tree, &[&base, &squash])?, Some(squash)));
+    }
+    let squash = commit(&tree, &[&base])?;
+    Some((squash.clone(), Some(squash)))
 }

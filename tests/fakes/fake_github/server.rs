@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::answer;
 use crate::backend;
 use crate::control;
+use crate::gitlab;
 use crate::http::{Connection, Request};
 use crate::log::Log;
 use crate::query::Document;
@@ -59,7 +60,8 @@ impl Server {
             return Some(self.control(request));
         }
         let mut line = Map::new();
-        let is_git = host == "github.localhost";
+        let is_api = path.starts_with("/api/");
+        let is_git = host == "github.localhost" || self.state().is_gitlab && !is_api;
         let document = if is_git { None } else { document(request, path, &mut line) };
         let name = match &document {
             Some(Ok(document)) => format!("{} {}", document.kind, document.name),
@@ -84,7 +86,7 @@ impl Server {
         let (code, kind, body) = if is_git {
             self.git(request, path, query)
         } else {
-            self.api(request, path, document, &mut line)
+            self.api(request, (path, query), document, &mut line)
         };
         line.insert("code".to_owned(), json!(code));
         match act {
@@ -110,7 +112,7 @@ impl Server {
     fn api(
         &self,
         request: &Request,
-        path: &str,
+        (path, query): (&str, &str),
         document: Option<Result<Document, String>>,
         line: &mut Map<String, Value>,
     ) -> (u16, String, Vec<u8>) {
@@ -127,6 +129,9 @@ impl Server {
                 rest::json_answer(200, &answered.body)
             }
             Some(Err(message)) => rest::json_answer(400, &json!({ "message": message })),
+            None if self.state().is_gitlab => {
+                gitlab::answer(&mut self.state(), request, (path, query))
+            }
             None => rest::answer(&mut self.state(), request, path),
         };
         (code, kind.to_owned(), body)
@@ -180,7 +185,8 @@ fn document(
     path: &str,
     line: &mut Map<String, Value>,
 ) -> Option<Result<Document, String>> {
-    if !path.ends_with("/graphql") {
+    // glab asks for `/api/graphql/`.
+    if !path.trim_end_matches('/').ends_with("/graphql") {
         return None;
     }
     let asked: Map<String, Value> = serde_json::from_slice(&request.body).unwrap_or_default();

@@ -15,6 +15,8 @@ pub(crate) struct State {
     pub(crate) viewer: String,
     pub(crate) repositories: BTreeMap<String, Repository>,
     pub(crate) rules: Vec<Rule>,
+    /// It plays GitLab.
+    pub(crate) is_gitlab: bool,
 }
 
 /// A repository. Its settings, the pull requests and the issues are what the tests wrote.
@@ -22,6 +24,7 @@ pub(crate) struct Repository {
     pub(crate) owner: String,
     pub(crate) name: String,
     pub(crate) fork_of: Option<String>,
+    pub(crate) is_gitlab: bool,
     pub(crate) folder: PathBuf,
     pub(crate) settings: Map<String, Value>,
     pub(crate) pulls: BTreeMap<u64, Map<String, Value>>,
@@ -48,13 +51,14 @@ pub(crate) fn now() -> String {
 }
 
 impl State {
-    /// A GitHub with one repository, `acme/shop`, in which ada works.
-    pub(crate) fn new(root: &Path) -> Result<State, String> {
+    /// A forge with one repository, `acme/shop`, in which ada works.
+    pub(crate) fn new(root: &Path, is_gitlab: bool) -> Result<State, String> {
         let mut state = State {
             root: root.to_owned(),
             viewer: "ada".to_owned(),
             repositories: BTreeMap::new(),
             rules: Vec::new(),
+            is_gitlab,
         };
         state.add_repository("acme/shop", None)?;
         Ok(state)
@@ -72,7 +76,7 @@ impl State {
     ) -> Result<(), String> {
         let (owner, name) = full_name.split_once('/').ok_or("a repository is OWNER/NAME")?;
         let folder = self.root.join(owner).join(format!("{name}.git"));
-        git::make(&folder)?;
+        git::make(&folder, self.is_gitlab)?;
         if let Some(parent) = fork_of.and_then(|parent| self.repositories.get(parent)) {
             let from = parent.folder.display().to_string();
             git::git(&folder, &["fetch", "--quiet", &from, "refs/heads/*:refs/heads/*"])
@@ -84,6 +88,7 @@ impl State {
                 owner: owner.to_owned(),
                 name: name.to_owned(),
                 fork_of: fork_of.map(str::to_owned),
+                is_gitlab: self.is_gitlab,
                 folder,
                 settings: Map::new(),
                 pulls: BTreeMap::new(),
@@ -141,6 +146,10 @@ impl State {
         let Some(pull) = repository.pulls.get_mut(&number) else { return };
         let base = git::tip(&folder, text(pull, "baseRefName"));
         let (Some(head), Some(base)) = (head, base) else {
+            // GitLab leaves it open, and says so.
+            if repository.is_gitlab {
+                return;
+            }
             pull.extend([
                 ("state".to_owned(), json!("CLOSED")),
                 ("closedAt".to_owned(), json!(now())),
@@ -152,7 +161,7 @@ impl State {
             pull.insert("headRefOid".to_owned(), json!(head));
             pull.insert("updatedAt".to_owned(), json!(now()));
         }
-        let _ = git::git(&folder, &["update-ref", &format!("refs/pull/{number}/head"), &head]);
+        git::keep_head(&folder, number, &head);
         if git::contains(&folder, &base, &head) {
             merged(pull, &head, "somebody");
             return;
@@ -187,7 +196,8 @@ impl Repository {
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("http://github.localhost/{}", self.full_name())
+        let host = if self.is_gitlab { "gitlab" } else { "github" };
+        format!("http://{host}.localhost/{}", self.full_name())
     }
 
     pub(crate) fn default_branch(&self) -> String {
@@ -202,6 +212,11 @@ impl Repository {
     /// By a ruleset, or by the protection of its branch.
     pub(crate) fn wants_signatures(&self) -> bool {
         self.flag("signed") || self.flag("signed_branch")
+    }
+
+    /// A branch has to have all of its base. GitLab wants that where it only moves the base up.
+    pub(crate) fn wants_all_of_base(&self) -> bool {
+        self.flag("strict") || self.is_gitlab && self.methods() == [json!("REBASE")]
     }
 
     pub(crate) fn list(&self, name: &str) -> Vec<Value> {

@@ -109,7 +109,7 @@ pub(crate) fn checks(of: &Repository, pull: &Map<String, Value>) -> Vec<Value> {
     others.chain(own.clone()).collect()
 }
 
-fn is_required(of: &Repository, check: &Value) -> bool {
+pub(crate) fn is_required(of: &Repository, check: &Value) -> bool {
     of.list("required_checks").contains(&check["name"])
 }
 
@@ -152,7 +152,7 @@ fn rollup(of: &Repository, pull: &Map<String, Value>) -> Value {
     json!({ "state": state, "contexts": found })
 }
 
-fn conclusion(check: &Value) -> Value {
+pub(crate) fn conclusion(check: &Value) -> Value {
     let is_over = check.get("status").is_none_or(|status| status == "COMPLETED");
     match check.get("conclusion") {
         _ if !is_over => Value::Null,
@@ -162,7 +162,7 @@ fn conclusion(check: &Value) -> Value {
 }
 
 /// The last word of each reviewer.
-fn decision(of: &Repository, pull: &Map<String, Value>) -> Value {
+pub(crate) fn decision(of: &Repository, pull: &Map<String, Value>) -> Value {
     let mut last: Vec<(&str, &str)> = Vec::new();
     for review in list(pull, "reviews") {
         let (who, state) = (review["author"].as_str(), review["state"].as_str());
@@ -205,7 +205,7 @@ pub(crate) fn merge_state(of: &Repository, pull: &Map<String, Value>) -> &'stati
         "DIRTY"
     } else if is_held {
         "BLOCKED"
-    } else if of.flag("strict") && !git::contains(&of.folder, head, base) {
+    } else if of.wants_all_of_base() && !git::contains(&of.folder, head, base) {
         "BEHIND"
     } else if checks.iter().all(passes) {
         "CLEAN"

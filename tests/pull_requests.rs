@@ -1,22 +1,21 @@
-//! `el pr`: the real `gh` and git against the scripted GitHub.
+//! `el pr`: the real `gh`, `glab` and git against the scripted GitHub and GitLab.
 
 mod crashes;
 mod feedback;
 mod forge_rules;
 mod gate;
+mod gitlab;
 mod opening;
 mod refusals;
 mod stacks;
 mod watching;
 mod working;
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use crate::support::{Github, TestEnv};
+use crate::support::{ForgeClient, Github, TestEnv};
 
-/// A tracker in a clone of a repository at GitHub.
+/// A tracker in a clone of a repository at GitHub or GitLab.
 struct Shop {
     env: TestEnv,
     github: Github,
@@ -24,9 +23,9 @@ struct Shop {
 
 impl Shop {
     #[track_caller]
-    fn open(gh: &Path) -> Shop {
+    fn open(client: &ForgeClient) -> Shop {
         let mut env = TestEnv::with_repository("");
-        let github = Github::start(&mut env, gh);
+        let github = Github::start(&mut env, client);
         github.publish(&env);
         Shop { env, github }
     }

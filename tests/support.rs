@@ -2,6 +2,7 @@
 
 mod client;
 mod env;
+mod forge_clients;
 mod github;
 mod process;
 mod screen;
@@ -10,7 +11,8 @@ mod wait;
 
 pub(crate) use client::RealClaude;
 pub(crate) use env::{TestEnv, bubblewrap_works};
-pub(crate) use github::{Github, SHOP, gh_versions};
+pub(crate) use forge_clients::{ForgeClient, forge_clients, gh_versions};
+pub(crate) use github::{Github, SHOP};
 pub(crate) use process::{Process, Ran, Running, send};
 pub(crate) use screen::Screen;
 pub(crate) use wait::{look_until, wait_until};

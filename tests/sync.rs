@@ -1,10 +1,8 @@
 //! `el sync github`, with the real `gh` against the scripted GitHub.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
-use crate::support::{Github, TestEnv, gh_versions};
+use crate::support::{ForgeClient, Github, TestEnv, gh_versions};
 
 mod push;
 mod refusals;
@@ -22,7 +20,7 @@ esac
 const REPO: &str = "github.localhost/acme/shop";
 
 /// A project, and a private repository at GitHub.
-fn with_github(gh: &Path) -> (TestEnv, Github) {
+fn with_github(gh: &ForgeClient) -> (TestEnv, Github) {
     let mut env = TestEnv::with_tracker();
     let github = Github::start(&mut env, gh);
     github.control(json!({ "do": "set", "private": true }));

@@ -10,12 +10,14 @@ mod call;
 mod choice;
 mod error;
 mod gh;
+mod glab;
 mod repo_name;
 mod waits;
 
-pub use self::choice::Forges;
+pub use self::choice::{ForgeKind, Forges};
 pub use self::error::{ForgeError, ForgeProgram};
 pub use self::gh::{FoundIssues, GithubCli, IssueChange, IssueFilter};
+pub use self::glab::GitlabCli;
 pub use self::repo_name::RepoName;
 pub use self::waits::{ForgeWait, ForgeWaits};
 

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Github, SHOP, TestEnv, gh_versions};
+use crate::support::{ForgeClient, Github, SHOP, TestEnv, gh_versions};
 
 /// A repository at GitHub with a branch `work`, and a clone of it.
-fn with_branch(gh: &std::path::Path) -> (TestEnv, Github) {
+fn with_branch(gh: &ForgeClient) -> (TestEnv, Github) {
     let mut env = TestEnv::new();
     let github = Github::start(&mut env, gh);
     env.git(&["init", "--quiet"]);

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::Shop;
-use crate::support::gh_versions;
+use crate::support::forge_clients;
 
 /// Puts a program on PATH that kills its parent before or after a call with this word, once.
 fn kill_at(shop: &Shop, name: &str, real: &Path, word: &str, is_after: bool) {
@@ -16,7 +16,7 @@ fn kill_at(shop: &Shop, name: &str, real: &Path, word: &str, is_after: bool) {
     let kill = format!("[ -e {mark} ] || {{ : >{mark}; kill -9 $PPID; }}");
     let (before, after) = if is_after { (":", kill.as_str()) } else { (kill.as_str(), ":") };
     let script = format!(
-        "#!/bin/sh\ncase \" $* \" in\n*' {word} '*) {before}; {real} \"$@\"; code=$?; {after}; \
+        "#!/bin/sh\ncase \" $* \" in\n*' {word}'*) {before}; {real} \"$@\"; code=$?; {after}; \
          exit $code ;;\nesac\nexec {real} \"$@\"\n"
     );
     shop.env.program(name, &script);
@@ -41,22 +41,26 @@ fn has_one(shop: &Shop, id: &str, step: &str) {
 
 #[test]
 fn a_kill_at_any_step_of_opening_ends_with_one_pull_request() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let name = client.name();
+        let look = client.pick("repo view", "api projects/acme%2Fshop ");
+        let list = client.pick("pr list", "api projects/acme%2Fshop/merge_requests?");
+        let create = client.pick("pr create", "--method POST");
         let steps = [
-            ("gh", "view", false),
+            (name, look, false),
             ("git", "fetch", false),
             ("git", "push", false),
             ("git", "push", true),
-            ("gh", "list", false),
-            ("gh", "list", true),
-            ("gh", "create", false),
-            ("gh", "create", true),
+            (name, list, false),
+            (name, list, true),
+            (name, create, false),
+            (name, create, true),
         ];
         for (at, (name, word, is_after)) in steps.into_iter().enumerate() {
-            let shop = if at == 0 { &shop } else { &Shop::open(&gh) };
+            let shop = if at == 0 { &shop } else { &Shop::open(&client) };
             let id = shop.finished("a.txt", "one");
-            let real = if name == "gh" { gh.clone() } else { real_git() };
+            let real = if name == "git" { real_git() } else { client.program.clone() };
             kill_at(shop, name, &real, word, is_after);
             let killed = shop.env.el(&["pr", &id]);
             assert_ne!(killed.status, 0, "{name} {word}: {killed:#?}");
@@ -72,20 +76,23 @@ fn a_kill_at_any_step_of_opening_ends_with_one_pull_request() {
 
 #[test]
 fn a_kill_at_any_step_of_merging_ends_with_one_merge_that_is_recorded() {
-    for gh in gh_versions() {
+    for client in forge_clients() {
+        let name = client.name();
+        let look = client.pick("repo view", "api projects/acme%2Fshop ");
+        let merge = client.pick("pr merge", "--method PUT");
         for (name, word, is_after) in [
-            ("gh", "graphql", false),
-            ("gh", "graphql", true),
-            ("gh", "repo", true),
-            ("gh", "merge", false),
-            ("gh", "merge", true),
+            (name, "api graphql", false),
+            (name, "api graphql", true),
+            (name, look, true),
+            (name, merge, false),
+            (name, merge, true),
             ("git", "fetch", false),
             ("git", "push", false),
             ("git", "push", true),
         ] {
-            let shop = Shop::open(&gh);
+            let shop = Shop::open(&client);
             let id = shop.opened("a.txt");
-            let real = if name == "gh" { gh.clone() } else { real_git() };
+            let real = if name == "git" { real_git() } else { client.program.clone() };
             kill_at(&shop, name, &real, word, is_after);
             let killed = shop.env.el(&["pr", "merge", &id]);
             let step = format!("{name} {word} {is_after}");
@@ -104,9 +111,10 @@ fn a_kill_at_any_step_of_merging_ends_with_one_merge_that_is_recorded() {
 
 #[test]
 fn a_lost_answer_makes_no_second_pull_request() {
-    for gh in gh_versions() {
-        for call in ["mutation PullRequestCreate", "git-receive-pack"] {
-            let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let create = client.pick("mutation PullRequestCreate", "POST /api/v4/projects/acme");
+        for call in [create, "git-receive-pack"] {
+            let shop = Shop::open(&client);
             let id = shop.finished("a.txt", "one");
             shop.github.control(json!({ "do": "rule", "when": call, "act": "drop" }));
             shop.env.el(&["pr", &id]);
@@ -117,8 +125,8 @@ fn a_lost_answer_makes_no_second_pull_request() {
 
 #[test]
 fn two_at_once_open_one() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let id = shop.finished("a.txt", "one");
         let both = [shop.env.start_el(&["pr", &id]), shop.env.start_el(&["pr", &id])];
         let ended = both.map(|one| one.wait(std::time::Duration::from_secs(120)));

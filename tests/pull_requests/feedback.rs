@@ -1,12 +1,12 @@
 use serde_json::json;
 
 use super::Shop;
-use crate::support::gh_versions;
+use crate::support::forge_clients;
 
 #[test]
 fn a_review_reopens_the_atom_once_and_a_stranger_never_does() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         shop.env.configure("pr_feedback = \"all\"\npr_attempts = 1\n");
         let id = shop.opened("a.txt");
         for (association, author) in [("NONE", "eve"), ("CONTRIBUTOR", "mallory")] {
@@ -45,8 +45,8 @@ fn a_review_reopens_the_atom_once_and_a_stranger_never_does() {
 
 #[test]
 fn a_thread_tells_its_place_a_failed_check_the_end_of_its_log_and_a_bot_nothing() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         shop.env.configure("pr_feedback = \"all\"\n");
         let id = shop.opened("a.txt");
         shop.set(json!({ "required_checks": ["test"], "log": "expected 2, got 3\n" }));
@@ -70,8 +70,8 @@ fn a_thread_tells_its_place_a_failed_check_the_end_of_its_log_and_a_bot_nothing(
 
 #[test]
 fn without_the_setting_nothing_reaches_an_agent() {
-    for gh in gh_versions().into_iter().take(1) {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let id = shop.opened("a.txt");
         shop.request_changes("OWNER", "Say two.", json!({}));
         let seen = shop.watch();

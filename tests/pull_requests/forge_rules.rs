@@ -3,16 +3,17 @@
 use serde_json::{Value, json};
 
 use super::Shop;
-use crate::support::gh_versions;
+use crate::support::{forge_clients, gh_versions};
 
 #[test]
 fn a_protected_branch_is_told_in_the_words_of_the_forge() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let id = shop.finished("a.txt", "one");
         shop.set(json!({ "protected": [format!("el/{id}")] }));
         let held = shop.env.el(&["pr", &id]).fails_with(4);
-        assert!(held.stdout.contains("GH006"), "{held:#?}");
+        let said = client.pick("GH006", "not allowed to push code to protected branches");
+        assert!(held.stdout.contains(said), "{held:#?}");
         assert_eq!(shop.pulls().len(), 0);
         // Once it is allowed, the same call goes on.
         shop.set(json!({ "protected": [] }));
@@ -22,8 +23,8 @@ fn a_protected_branch_is_told_in_the_words_of_the_forge() {
 
 #[test]
 fn required_signatures_are_told_before_anything_is_pushed() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let id = shop.finished("a.txt", "one");
         // By a ruleset, and by the protection of the branch.
         for by in ["signed", "signed_branch"] {
@@ -60,9 +61,22 @@ fn a_branch_that_was_deleted_there_closes_its_pull_request_and_a_person_decides(
 }
 
 #[test]
+fn gitlab_leaves_one_open_whose_branch_was_deleted_and_el_says_so() {
+    for client in forge_clients().into_iter().filter(|client| client.is_gitlab) {
+        let shop = Shop::open(&client);
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id]).ok();
+        shop.github.control(json!({ "do": "delete_branch", "branch": format!("el/{id}") }));
+        assert_eq!(shop.watch()["items"][0]["state"], "open");
+        let held = shop.env.el(&["pr", &id]).fails_with(4);
+        assert!(held.stdout.contains("was deleted at origin"), "{held:#?}");
+    }
+}
+
+#[test]
 fn a_renamed_default_branch_is_found_by_the_next_call() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let first = shop.finished("a.txt", "one");
         shop.env.el(&["pr", &first]).ok();
         shop.github.control(json!({ "do": "rename_default", "branch": "trunk" }));
@@ -109,8 +123,8 @@ fn a_merged_branch_is_deleted_there_unless_something_builds_on_it() {
 
 #[test]
 fn a_check_that_fails_on_the_base_too_blames_nobody() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         shop.env.configure("pr_feedback = \"checks\"\n");
         let id = shop.opened("a.txt");
         let broken = json!([{ "name": "test", "conclusion": "FAILURE" }]);
@@ -131,8 +145,8 @@ fn a_check_that_fails_on_the_base_too_blames_nobody() {
 
 #[test]
 fn a_branch_that_has_to_be_up_to_date_takes_the_base_in_and_only_then() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let [first, second] = ["a.txt", "b.txt"].map(|file| shop.finished(file, "one"));
         for id in [&first, &second] {
             shop.env.el(&["pr", id, "--ready"]).ok();
@@ -154,14 +168,14 @@ fn a_branch_that_has_to_be_up_to_date_takes_the_base_in_and_only_then() {
 
 #[test]
 fn only_the_ways_to_merge_that_a_repository_allows_are_used() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let id = shop.opened("a.txt");
         shop.set(json!({ "methods": ["REBASE"] }));
         shop.env.configure("pr_method = \"squash\"\n");
         let held = shop.env.el(&["pr", "merge", &id]).fails_with(4);
-        let told = "pr_method is squash, and github.localhost/acme/shop allows rebase";
-        assert!(held.stderr.contains(told), "{held:#?}");
+        let told = format!("pr_method is squash, and {}/acme/shop allows rebase", client.host());
+        assert!(held.stderr.contains(&told), "{held:#?}");
         shop.env.configure("");
         assert_eq!(shop.env.robot(&["pr", "merge", &id])["state"], "merged");
         shop.env.git(&["fetch", "--quiet", "origin"]);
@@ -171,8 +185,8 @@ fn only_the_ways_to_merge_that_a_repository_allows_are_used() {
 
 #[test]
 fn a_required_check_that_has_not_begun_is_waited_for_by_name() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         shop.set(json!({ "required_checks": ["test"] }));
         let id = shop.opened("a.txt");
         assert_eq!(shop.watch()["items"][0]["detail"], "waiting");
@@ -188,8 +202,8 @@ fn a_required_check_that_has_not_begun_is_waited_for_by_name() {
 
 #[test]
 fn a_check_that_is_not_required_is_told_and_passed_by_at_a_persons_word() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let id = shop.opened("a.txt");
         shop.check("coverage", "FAILURE");
         let held = shop.env.el(&["pr", "merge", &id]).fails_with(4);
@@ -200,8 +214,8 @@ fn a_check_that_is_not_required_is_told_and_passed_by_at_a_persons_word() {
 
 #[test]
 fn one_that_is_armed_merges_once_its_checks_pass() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let id = shop.opened("a.txt");
         // All is well already: GitHub refuses to arm it, and it is merged at once.
         let merged = shop.env.robot(&["pr", "merge", &id, "--when-ready"]);

@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use super::Shop;
-use crate::support::gh_versions;
+use crate::support::{forge_clients, gh_versions};
 
 #[test]
 fn what_builds_on_a_branch_begins_after_its_merge() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let env = &shop.env;
         env.configure("pr_gate = \"merged\"\nisolate = \"worktree\"\n");
         let (below, idle) = (env.writer("a.txt", "one"), env.script_atom(&["close done"]));

@@ -2,16 +2,16 @@ use serde_json::json;
 
 use super::Shop;
 use super::crashes::real_git;
-use crate::support::gh_versions;
+use crate::support::{forge_clients, gh_versions};
 
 #[test]
 fn a_branch_becomes_one_pull_request_and_is_updated() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let id = shop.finished("a.txt", "one");
         let planned = shop.env.robot(&["pr", &id, "--dry-run"]);
         assert_eq!(planned["items"][0]["fate"], "to_open", "{planned}");
-        assert_eq!(planned["repo"], "github.localhost/acme/shop");
+        assert_eq!(planned["repo"], format!("{}/acme/shop", client.host()));
         assert_eq!(shop.pulls().len(), 0);
 
         let opened = shop.env.robot(&["pr", &id]);
@@ -49,12 +49,14 @@ fn a_branch_becomes_one_pull_request_and_is_updated() {
 
 #[test]
 fn the_template_stays_and_only_the_text_between_the_marks_is_replaced() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
-        std::fs::create_dir(shop.env.project(".github")).unwrap();
-        let template = shop.env.project(".github/PULL_REQUEST_TEMPLATE.md");
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let folder = client.pick(".github", ".gitlab/merge_request_templates");
+        std::fs::create_dir_all(shop.env.project(folder)).unwrap();
+        let name = client.pick("PULL_REQUEST_TEMPLATE.md", "Default.md");
+        let template = shop.env.project(format!("{folder}/{name}"));
         std::fs::write(template, "## Why\n\n- [ ] tested\n").unwrap();
-        shop.env.git(&["add", ".github"]);
+        shop.env.git(&["add", folder]);
         shop.env.git(&["commit", "--quiet", "-m", "template"]);
         shop.env.git(&["push", "--quiet", "origin", "main"]);
         let id = shop.finished("a.txt", "one");
@@ -77,15 +79,15 @@ fn the_template_stays_and_only_the_text_between_the_marks_is_replaced() {
 
 #[test]
 fn a_reviewers_commit_is_taken_into_the_worktree_and_never_lost() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let id = shop.finished("a.txt", "one");
         shop.env.el(&["pr", &id]).ok();
         let branch = format!("el/{id}");
         // A reviewer pushes on top of it, from a clone.
         let clone = shop.env.path("reviewer");
         let at = clone.to_str().unwrap();
-        shop.env.git(&["clone", "--quiet", "-b", &branch, crate::support::SHOP, at]);
+        shop.env.git(&["clone", "--quiet", "-b", &branch, &shop.github.url("acme/shop"), at]);
         std::fs::write(clone.join("r.txt"), "review\n").unwrap();
         shop.env.git(&["-C", at, "add", "r.txt"]);
         shop.env.git(&["-C", at, "commit", "--quiet", "-m", "review"]);
@@ -112,8 +114,8 @@ fn a_reviewers_commit_is_taken_into_the_worktree_and_never_lost() {
 
 #[test]
 fn what_builds_on_open_work_waits_for_it() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let below = shop.finished("a.txt", "one");
         shop.finished_on(&below, "b.txt", "two");
         let first = shop.env.robot(&["pr", "--all"]);

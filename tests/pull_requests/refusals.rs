@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::Shop;
-use crate::support::gh_versions;
+use crate::support::{forge_clients, gh_versions};
 
 /// Asserts exit code 6 with these words, and that nothing was pushed.
 #[track_caller]
@@ -15,36 +15,38 @@ fn is_refused(shop: &Shop, arguments: &[&str], words: &str) {
 
 #[test]
 fn bad_surroundings_are_told_in_a_sentence_and_nothing_is_pushed() {
-    for gh in gh_versions() {
-        let mut shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let mut shop = Shop::open(&client);
         let id = shop.finished("a.txt", "one");
 
-        shop.env.program("gh", "#!/bin/sh\necho 'gh version 2.4.0 (2022-01-01)'\n");
-        is_refused(&shop, &["pr", &id], "this is gh 2.4.0");
-        std::fs::remove_file(shop.env.path("bin/gh")).unwrap();
-        shop.env.link("gh", "/nowhere/gh");
+        let (name, host) = (client.name(), client.host());
+        let old = client.pick("gh version 2.4.0 (2022-01-01)", "Current glab version: 1.9.0");
+        shop.env.program(name, &format!("#!/bin/sh\necho '{old}'\n"));
+        is_refused(&shop, &["pr", &id], client.pick("this is gh 2.4.0", "this is glab 1.9.0"));
+        std::fs::remove_file(shop.env.path(format!("bin/{name}"))).unwrap();
+        shop.env.link(name, format!("/nowhere/{name}"));
         let path = shop.env.path("bin").display().to_string();
         let git = shop.env.git(&["--exec-path"]);
         assert!(!git.is_empty());
         shop.env.link("git", which("git"));
         shop.env.link("sh", which("sh"));
         shop.env.set("PATH", &path);
-        is_refused(&shop, &["pr", &id], "gh is not installed");
+        is_refused(&shop, &["pr", &id], &format!("{name} is not installed"));
         shop.env.unset("PATH");
-        shop.env.link("gh", &gh);
+        shop.env.link(name, &client.program);
 
-        shop.github.fail("query", 401, "Bad credentials");
-        is_refused(&shop, &["pr", &id], "nobody is signed in to github.localhost");
+        shop.github.fail_any(401, "Bad credentials");
+        is_refused(&shop, &["pr", &id], &format!("nobody is signed in to {host}"));
 
         shop.set(json!({ "permission": "READ" }));
         is_refused(&shop, &["pr", &id], "your rights there do not allow a push");
         shop.set(json!({ "permission": "WRITE" }));
 
-        shop.env.git(&["remote", "add", "fork", "http://github.localhost/ada/shop.git"]);
+        shop.env.git(&["remote", "add", "fork", &shop.github.url("ada/shop")]);
         is_refused(&shop, &["pr", &id], "this repository has 2 remotes");
         shop.env.git(&["remote", "remove", "fork"]);
-        shop.env.git(&["remote", "set-url", "origin", "http://github.localhost/acme/gone.git"]);
-        is_refused(&shop, &["pr", &id], "github.localhost/acme/gone is not there");
+        shop.env.git(&["remote", "set-url", "origin", &shop.github.url("acme/gone")]);
+        is_refused(&shop, &["pr", &id], &format!("{host}/acme/gone is not there"));
         shop.env.git(&["remote", "remove", "origin"]);
         is_refused(&shop, &["pr", &id], "no remote on a forge");
     }
@@ -52,20 +54,23 @@ fn bad_surroundings_are_told_in_a_sentence_and_nothing_is_pushed() {
 
 #[test]
 fn every_verb_that_asks_the_forge_says_so_if_it_cannot() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let id = shop.opened("a.txt");
-        for arguments in [
-            &["pr", "watch", "--once"][..],
+        let (name, host) = (client.name(), client.host());
+        let all: [&[&str]; 5] = [
+            &["pr", "watch", "--once"],
             &["pr", "merge", &id],
             &["pr", "adopt", &id, "1"],
             &["pr", &id],
             &["sync", "github"],
-        ] {
-            shop.github.fail("query", 401, "Bad credentials");
+        ];
+        for arguments in &all[..if client.is_gitlab { 4 } else { 5 }] {
+            shop.github.fail_any(401, "Bad credentials");
             let ran = shop.env.el(arguments).fails_with(6);
-            assert!(ran.stderr.contains("nobody is signed in to github.localhost"), "{ran:#?}");
-            assert!(ran.stderr.contains("gh auth login --hostname github.localhost"), "{ran:#?}");
+            assert!(ran.stderr.contains(&format!("nobody is signed in to {host}")), "{ran:#?}");
+            let hint = format!("{name} auth login --hostname {host}");
+            assert!(ran.stderr.contains(&hint), "{ran:#?}");
         }
         let other = shop.env.el(&["pr", "adopt", &id, "7"]).fails_with(6);
         assert!(other.stderr.contains("those of that branch: #1"), "{other:#?}");
@@ -74,18 +79,21 @@ fn every_verb_that_asks_the_forge_says_so_if_it_cannot() {
 
 #[test]
 fn a_git_without_a_sign_in_and_a_repository_without_drafts_are_told_with_a_way_out() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let id = shop.finished("a.txt", "one");
         shop.github.fail("info/refs", 401, "Bad credentials");
-        is_refused(&shop, &["pr", &id], "gh auth setup-git");
+        is_refused(&shop, &["pr", &id], client.pick("gh auth setup-git", "glab auth login"));
         let drop = json!({ "do": "rule", "when": "info/refs", "act": "drop" });
         shop.github.control(drop);
         let lost = shop.env.el(&["pr", &id]).fails_with(7);
         assert!(lost.stderr.contains("git fetch reached nobody"), "{lost:#?}");
-        shop.set(json!({ "no_drafts": true }));
-        let failed = shop.env.el(&["pr", &id]).fails_with(4);
-        assert!(failed.stdout.contains("el pr --ready"), "{failed:#?}");
+        // At GitLab a draft is only a title.
+        if !client.is_gitlab {
+            shop.set(json!({ "no_drafts": true }));
+            let failed = shop.env.el(&["pr", &id]).fails_with(4);
+            assert!(failed.stdout.contains("el pr --ready"), "{failed:#?}");
+        }
         let opened = shop.env.robot(&["pr", &id, "--ready"]);
         assert_eq!(opened["items"][0]["fate"], "opened", "{opened}");
         assert_eq!(shop.pulls().len(), 1);
@@ -114,8 +122,8 @@ fn which(name: &str) -> std::path::PathBuf {
 
 #[test]
 fn what_land_refuses_is_refused_before_anything_is_pushed() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         shop.env.configure("land_check = \"test ! -e bad.txt\"\n");
         let open = shop.finished("open.txt", "one");
         shop.env.el(&["reopen", &open]).ok();
@@ -154,20 +162,20 @@ fn what_land_refuses_is_refused_before_anything_is_pushed() {
 
 #[test]
 fn a_fork_names_the_repository_that_receives_the_work() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         shop.github
             .control(json!({ "do": "repository", "name": "ada/shop", "fork_of": "acme/shop" }));
         let id = shop.finished("a.txt", "one");
         shop.env.git(&["remote", "rename", "origin", "upstream"]);
-        shop.env.git(&["remote", "add", "origin", "http://github.localhost/ada/shop.git"]);
+        shop.env.git(&["remote", "add", "origin", &shop.github.url("ada/shop")]);
         shop.env.configure("pr_remote = \"origin\"\n");
         is_refused(&shop, &["pr", &id], "ada/shop is a fork of acme/shop");
         shop.env.configure("pr_remote = \"origin\"\npr_repo = \"acme/shop\"\n");
         let planned = shop.env.robot(&["pr", &id, "--dry-run"]);
         assert_eq!(
             (&planned["remote"], &planned["repo"]),
-            (&json!("origin"), &json!("github.localhost/acme/shop"))
+            (&json!("origin"), &json!(format!("{}/acme/shop", client.host())))
         );
         shop.env.el(&["pr", &id]).ok();
         let record = shop.record();
@@ -207,10 +215,10 @@ fn on_a_terminal_two_remotes_and_a_fork_are_asked_for_once() {
 
 #[test]
 fn an_untrusted_file_sends_nothing_anywhere() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let id = shop.finished("a.txt", "one");
-        shop.env.git(&["remote", "add", "evil", "http://github.localhost/eve/shop.git"]);
+        shop.env.git(&["remote", "add", "evil", &shop.github.url("eve/shop")]);
         let file = shop.env.project(".eluent/config.toml");
         std::fs::write(file, "pr_remote = \"evil\"\nland_via = \"pr\"\n").unwrap();
         is_refused(&shop, &["pr", &id], "this repository has 2 remotes");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Shop;
-use crate::support::gh_versions;
+use crate::support::{forge_clients, gh_versions};
 
 /// Two finished atoms, the second upon the first.
 fn two_finished(shop: &Shop) -> [String; 2] {
@@ -19,8 +19,8 @@ fn bases(shop: &Shop) -> Vec<Value> {
 
 #[test]
 fn the_branch_below_is_the_base_and_children_are_retargeted_before_it_is_merged() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let [below, above] = two_finished(&shop);
         shop.env.el(&["pr", "--all", "--ready"]).ok();
         assert_eq!(bases(&shop), [json!("main"), json!(format!("el/{below}"))]);
@@ -62,8 +62,8 @@ fn three_in_a_row_are_merged_one_by_one_and_each_shows_its_own_difference() {
 
 #[test]
 fn after_a_merge_by_others_the_next_call_retargets_it() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let [below, above] = two_finished(&shop);
         shop.env.el(&["pr", &below, "--ready"]).ok();
         shop.env.el(&["pr", &above, "--ready"]).ok();

@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use super::Shop;
-use crate::support::{SOON, TestEnv, gh_versions, wait_until};
+use crate::support::{ForgeClient, SOON, forge_clients, gh_versions, wait_until};
 
 /// Long before the two quiet minutes.
 const EARLIER: &str = "2026-01-01T00:00:00Z";
 
 #[test]
 fn a_review_is_answered_and_the_answer_is_pushed_by_itself() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         let env = &shop.env;
         env.configure("pr_feedback = \"reviews\"\nisolate = \"worktree\"\n");
         let steps = [
@@ -58,33 +58,35 @@ fn what_is_said_a_moment_ago_is_left_until_the_reviewer_is_done() {
 }
 
 /// The file in which all projects of this person find that the forge is not to be asked.
-fn wait_file(env: &TestEnv) -> std::path::PathBuf {
-    env.home().join(".local/state/el/forges/github.localhost.json")
+fn wait_file(shop: &Shop) -> std::path::PathBuf {
+    let name = format!("{}.json", shop.github.client.host());
+    shop.env.home().join(".local/state/el/forges").join(name)
 }
 
-fn is_wait(told: &Value) -> bool {
+fn is_wait(client: &ForgeClient, told: &Value) -> bool {
     let message = told["message"].as_str().unwrap_or_default();
-    told["event"] == "warning" && message.contains("github.localhost takes no more calls for now")
+    let words = format!("{} takes no more calls for now", client.host());
+    told["event"] == "warning" && message.contains(&words)
 }
 
 #[test]
 fn a_rate_limit_is_waited_for_and_told_to_other_projects() {
-    for gh in gh_versions().into_iter().take(1) {
-        let shop = Shop::open(&gh);
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
         shop.opened("a.txt");
-        shop.github.fail("query", 403, "API rate limit exceeded");
+        shop.github.fail_any(403, "API rate limit exceeded");
         let worker = shop.env.start_work(&[]);
-        worker.wait_for_event(is_wait);
-        wait_until("the wait", SOON, || std::fs::read(wait_file(&shop.env)).ok());
+        worker.wait_for_event(|told| is_wait(&client, told));
+        wait_until("the wait", SOON, || std::fs::read(wait_file(&shop)).ok());
         drop(worker);
         // Another worker does not ask; a person's word does, and ends the wait.
         let before = shop.github.calls().len();
         let worker = shop.env.start_work(&[]);
-        worker.wait_for_event(is_wait);
+        worker.wait_for_event(|told| is_wait(&client, told));
         assert_eq!(shop.github.calls().len(), before);
         drop(worker);
         assert_eq!(shop.watch()["count"], 1);
-        assert!(!wait_file(&shop.env).exists());
+        assert!(!wait_file(&shop).exists());
     }
 }
 

@@ -1,38 +1,42 @@
-//! A GitHub of its own for a test, to which the real `gh` and `git` talk over loopback.
+//! A GitHub, or a GitLab, of its own for a test, to which the real clients and `git` talk over
+//! loopback.
 
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
+use super::forge_clients::ForgeClient;
 use super::{SOON, TestEnv, wait_until};
 
 /// The address from which a test clones.
 pub(crate) const SHOP: &str = "http://github.localhost/acme/shop.git";
 
-/// The scripted GitHub (`tests/fakes/fake_github`). It has a repository `acme/shop`, in which ada,
-/// who is signed in, may write.
+/// The scripted GitHub or GitLab (`tests/fakes/fake_github`). It has a repository `acme/shop`, in
+/// which ada, who is signed in, may write.
 #[derive(Debug)]
 pub(crate) struct Github {
     /// Ends by itself when its stdin, held here, is closed.
     server: Child,
     port: u16,
     log: PathBuf,
+    pub(crate) client: ForgeClient,
 }
 
 impl Github {
-    /// Starts it, and puts this `gh` on the PATH of `env`. From now on every command of `env`
-    /// reaches GitHub, and nothing else.
+    /// Starts it, and puts this client on the PATH of `env`. From now on every command of `env`
+    /// reaches this forge, and nothing else.
     #[track_caller]
-    pub(crate) fn start(env: &mut TestEnv, gh: &Path) -> Self {
+    pub(crate) fn start(env: &mut TestEnv, client: &ForgeClient) -> Self {
         let (root, ready) = (env.path("github"), env.path("github-ready"));
         let log = env.path("github.jsonl");
         let server = env
             .command(env!("CARGO_BIN_EXE_fake-github"))
             .arg("--until-eof")
+            .args(client.is_gitlab.then_some("--gitlab"))
             .arg("--root")
             .arg(root)
             .arg("--log")
@@ -45,14 +49,18 @@ impl Github {
             .unwrap();
         let port = wait_until("the scripted GitHub", SOON, || fs::read_to_string(&ready).ok());
         let port = port.trim().parse().unwrap();
-        env.link("gh", gh);
+        env.link(client.name(), &client.program);
         let proxy = format!("http://127.0.0.1:{port}");
         let settings = env.path("home/gh").display().to_string();
+        let glab = env.path("home/glab");
+        sign_in_glab(&glab);
+        let glab = glab.display().to_string();
         for (name, value) in [
             ("GH_HOST", "github.localhost"),
             ("GH_TOKEN", "a-word"),
             ("GH_CONFIG_DIR", &settings),
             ("GH_NO_UPDATE_NOTIFIER", "1"),
+            ("GLAB_CONFIG_DIR", &glab),
             ("GIT_TERMINAL_PROMPT", "0"),
             // git heeds only the name in small letters.
             ("HTTP_PROXY", &proxy),
@@ -60,7 +68,7 @@ impl Github {
         ] {
             env.set(name, value);
         }
-        Self { server, port, log }
+        Self { server, port, log, client: client.clone() }
     }
 
     /// Has something happen at GitHub: see `tests/fakes/fake_github/control.rs`. Returns all that
@@ -132,10 +140,21 @@ impl Github {
         });
     }
 
+    /// Has the next call of the client's fail.
+    #[track_caller]
+    pub(crate) fn fail_any(&self, code: u16, message: &str) {
+        self.fail(if self.client.is_gitlab { "/api/" } else { "query" }, code, message);
+    }
+
+    /// The address of a repository, such as `acme/shop`.
+    pub(crate) fn url(&self, name: &str) -> String {
+        format!("http://{}/{name}.git", self.client.host())
+    }
+
     /// Fills `acme/shop` with the project's repository, as its remote `origin`.
     #[track_caller]
     pub(crate) fn publish(&self, env: &TestEnv) {
-        env.git(&["remote", "add", "origin", SHOP]);
+        env.git(&["remote", "add", "origin", &self.url("acme/shop")]);
         env.git(&["push", "--quiet", "--set-upstream", "origin", "main"]);
     }
 }
@@ -149,30 +168,20 @@ impl Drop for Github {
     }
 }
 
-/// The versions of `gh` with which a test is run: the pinned one of `scripts/get-gh` (or
-/// `EL_TEST_GH`), and the machine's own.
-///
-/// Without any: none, and a line that says so; with `EL_REQUIRE_GH=1` a failure, as it is then if
-/// one of the two is missing.
-#[track_caller]
-pub(crate) fn gh_versions() -> Vec<PathBuf> {
-    let pinned = std::env::var_os("EL_TEST_GH").filter(|named| !named.is_empty()).map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/gh-client/gh"),
-        PathBuf::from,
-    );
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let own = std::env::split_paths(&path).map(|folder| folder.join("gh")).find(|it| it.is_file());
-    let mut found: Vec<PathBuf> =
-        [Some(pinned), own].into_iter().flatten().filter_map(|it| it.canonicalize().ok()).collect();
-    found.dedup();
-    let is_required = std::env::var_os("EL_REQUIRE_GH").is_some_and(|value| value == "1");
-    assert!(
-        !is_required || found.len() == 2,
-        "of the two GitHub clients there is {found:?}; run scripts/get-gh, and install the system's"
-    );
-    if found.is_empty() {
-        // Written past the capture of the test runner: a test that did not run must be seen.
-        let _ = writeln!(std::io::stderr(), "SKIPPED, no GitHub client: run scripts/get-gh");
-    }
-    found
+/// As `glab auth login` leaves it.
+fn sign_in_glab(folder: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fs::create_dir_all(folder).unwrap();
+    let file = folder.join("config.yml");
+    let host = |name: &str| {
+        format!(
+            "    {name}:\n        token: a-word\n        api_protocol: http\n        \
+                 api_host: {name}\n"
+        )
+    };
+    let hosts = ["gitlab.localhost", "code.localhost"].map(host).concat();
+    fs::write(&file, format!("check_update: false\nhosts:\n{hosts}")).unwrap();
+    // glab reads no other.
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
 }

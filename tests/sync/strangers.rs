@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{atom, notes, sync, with_github};
-use crate::support::{Github, TestEnv, gh_versions};
+use crate::support::{ForgeClient, Github, TestEnv, gh_versions};
 
-fn public(gh: &std::path::Path) -> (TestEnv, Github) {
+fn public(gh: &ForgeClient) -> (TestEnv, Github) {
     let (env, github) = with_github(gh);
     github.control(json!({ "do": "set", "private": false, "labels": ["agents"] }));
     (env, github)

@@ -293,7 +293,8 @@ impl GitError {
                 "run the worktree_setup command in the worktree to see it fail"
             }
             GitError::NotLetIn { .. } => {
-                "gh auth setup-git has git use the sign-in of gh; ssh-add -l lists the keys of ssh"
+                "gh auth setup-git, or glab auth login, has git use that sign-in; ssh-add -l lists \
+                 the keys of ssh"
             }
             GitError::NotReached { .. } => {
                 "try again: el finds what was done already, and does the rest"

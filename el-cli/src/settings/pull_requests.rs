@@ -1,6 +1,6 @@
 //! The settings of pull requests.
 
-use el_agents::forge::{Forges, MergeMethod};
+use el_agents::forge::{ForgeKind, Forges, MergeMethod};
 use el_agents::pull_requests::{FeedbackRules, PullOptions, TextRules, WantedPlace};
 
 use super::Settings;
@@ -52,7 +52,11 @@ impl Settings {
 
     /// The forges, and which of them is meant.
     pub(crate) fn forges(&self) -> Result<Forges> {
-        Ok(Forges::default())
+        let word = self.optional_text("pr_forge", None)?;
+        Ok(Forges::new(word.map(|word| match word.as_str() {
+            "gitlab" => ForgeKind::Gitlab,
+            _ => ForgeKind::Github,
+        })))
     }
 
     /// The settings of `el pr`.

@@ -17,8 +17,17 @@ pub(super) static KEYS: &[Key] = &[
         None,
         Scope::Project,
         Class::Trusted,
-        "The repository that receives the work, as OWNER/NAME; unset: the one behind the remote, \
-         unless that is a fork",
+        "The repository that receives the work, as OWNER/NAME (GitLab: with all groups); unset: \
+         the one behind the remote, unless that is a fork",
+    ),
+    key(
+        "pr_forge",
+        Kind::Choice(&["github", "gitlab"]),
+        None,
+        Scope::Project,
+        Class::Trusted,
+        "What the remote's host runs, which is asked by gh or by glab; unset: its name tells, or \
+         that glab is signed in to it",
     ),
     key(
         "land_via",
@@ -100,10 +109,11 @@ pub(super) static KEYS: &[Key] = &[
     key(
         "pr_trust",
         Kind::List,
-        Some("OWNER, MEMBER, COLLABORATOR"),
+        Some("OWNER, MEMBER, COLLABORATOR, MAINTAINER, DEVELOPER"),
         Scope::Project,
         Class::Trusted,
-        "Whose words reach an agent, by their part in the repository; nobody else's do",
+        "Whose words reach an agent, by their part in the repository, in the words of GitHub and \
+         of GitLab; nobody else's do",
     ),
     key(
         "pr_cost",

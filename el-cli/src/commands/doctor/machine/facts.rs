@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use el_agents::forge::RepoName;
+use el_agents::git::Repository;
 use el_agents::sandbox::{Found, Sandbox};
 use el_agents::settings::{AgentSettings, Executor};
 use schemars::JsonSchema;
@@ -48,8 +50,28 @@ pub(super) fn collect_facts(settings: &Settings) -> Vec<Fact> {
         facts.push(Fact { name: "sandbox", value: sandbox_fact(agent) });
     }
     facts.push(Fact { name: "git identity", value: git_identity(&folder) });
+    facts.extend(forge_fact(settings, &folder));
     facts.extend(left_behind(&folder));
     facts
+}
+
+/// The forge that `el land` opens pull requests at, and whether its program can be used. No server
+/// is asked.
+fn forge_fact(settings: &Settings, folder: &Path) -> Option<Fact> {
+    if !settings.lands_by_pull_request().ok()? {
+        return None;
+    }
+    let wanted = settings.pull_settings().ok()?;
+    let remotes = Repository::open_at(folder).ok()?.remotes().ok()?;
+    let is_wanted = |name: &str| wanted.place.remote.as_deref().is_none_or(|it| it == name);
+    let remote = remotes.iter().find(|remote| is_wanted(&remote.name))?;
+    let repo = RepoName::of_remote(&remote.url)?;
+    let forge = wanted.forges.of_host(&repo.host);
+    let value = match forge.ensure_ready() {
+        Ok(()) => format!("{repo} ({})", forge.name()),
+        Err(error) => format!("{error}; {}", error.hint()),
+    };
+    Some(Fact { name: "pull requests", value })
 }
 
 fn of_agent(agent: &AgentSettings) -> Vec<Fact> {

@@ -1,0 +1,133 @@
+//! Asks a project at GitLab.
+
+use serde_json::{Value, json};
+
+use super::call::{Answer, GlabCall, escape, run};
+use super::{GLAB, GitlabCli};
+use crate::forge::call::{Call, run_program};
+use crate::forge::{ForgeError, RepoName, text_of};
+
+/// A page of a list, and the pages of one that are read at most.
+pub(super) const PAGE: usize = 100;
+const PAGES_MOST: usize = 20;
+
+impl GitlabCli {
+    /// Returns true if glab is there and signed in to this host.
+    pub(in crate::forge) fn knows(&self, host: &str) -> bool {
+        let words = ["auth", "status", "--hostname", host];
+        let call = Call { program: &GLAB, path: &self.program, host, words: &words, input: None };
+        // Without a network it fails, too, but not in these words.
+        run_program(&call).is_ok_and(|said| !said.stderr.contains("has not been authenticated"))
+    }
+
+    /// Calls the interface. `path`: below `projects/NAME`.
+    pub(super) fn call(
+        &self,
+        repo: &RepoName,
+        method: &'static str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Answer, ForgeError> {
+        let path = format!("projects/{}{path}", escape(&repo.short()));
+        self.call_any(repo, method, &path, body)
+    }
+
+    pub(super) fn call_any(
+        &self,
+        repo: &RepoName,
+        method: &'static str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Answer, ForgeError> {
+        let input = body.map(Value::to_string);
+        let call = GlabCall {
+            program: &self.program,
+            host: &repo.host,
+            method,
+            path,
+            input: input.as_deref(),
+        };
+        run(&call).map_err(|error| error.in_repository(repo))
+    }
+
+    pub(super) fn get(&self, repo: &RepoName, path: &str) -> Result<Value, ForgeError> {
+        parse(&self.call(repo, "GET", path, None)?.body)
+    }
+
+    /// All pages of a list. `path`: with a query.
+    pub(super) fn list(&self, repo: &RepoName, path: &str) -> Result<Vec<Value>, ForgeError> {
+        let mut found = Vec::new();
+        let mut page = "1".to_owned();
+        for _ in 0..PAGES_MOST {
+            let path = format!("{path}&per_page={PAGE}&page={page}");
+            let answer = self.call(repo, "GET", &path, None)?;
+            match parse(&answer.body)? {
+                Value::Array(items) => found.extend(items),
+                other => {
+                    let said = format!("no list: {other}");
+                    return Err(ForgeError::Answer { program: &GLAB, said });
+                }
+            }
+            match answer.header("x-next-page") {
+                Some(next) if !next.is_empty() => page = next.to_owned(),
+                _ => break,
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn graphql(
+        &self,
+        repo: &RepoName,
+        query: &str,
+        variables: &Value,
+    ) -> Result<Value, ForgeError> {
+        let body = json!({ "query": query, "variables": variables });
+        let said = parse(&self.call_any(repo, "POST", "graphql", Some(&body))?.body)?;
+        match said["errors"][0]["message"].as_str() {
+            Some(message) if !said["data"]["project"].is_object() => {
+                let (repo, said) = (repo.to_string(), message.to_owned());
+                Err(ForgeError::Refused { repo, said })
+            }
+            _ => Ok(said),
+        }
+    }
+
+    pub(super) fn request(&self, repo: &RepoName, number: u64) -> Result<Value, ForgeError> {
+        self.get(repo, &format!("/merge_requests/{number}"))
+    }
+
+    pub(super) fn change(
+        &self,
+        repo: &RepoName,
+        number: u64,
+        values: Value,
+    ) -> Result<(), ForgeError> {
+        let path = format!("/merge_requests/{number}");
+        self.call(repo, "PUT", &path, Some(&values)).map(drop)
+    }
+
+    /// The level of the signed-in user, who is a member by an invitation of a group.
+    pub(super) fn own_level(&self, repo: &RepoName) -> Result<u64, ForgeError> {
+        let me = parse(&self.call_any(repo, "GET", "user", None)?.body)?;
+        match self.get(repo, &format!("/members/all/{}", me["id"])) {
+            Ok(member) => Ok(member["access_level"].as_u64().unwrap_or(0)),
+            Err(ForgeError::NoRepository { .. }) => Ok(0),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The owner of a fork; empty: it is not shown.
+    pub(super) fn owner_of(&self, repo: &RepoName, id: u64) -> Result<String, ForgeError> {
+        match self.call_any(repo, "GET", &format!("projects/{id}"), None) {
+            Ok(answer) => Ok(text_of(&parse(&answer.body)?["namespace"]["full_path"])),
+            Err(ForgeError::NoRepository { .. } | ForgeError::NoRights { .. }) => Ok(String::new()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+pub(super) fn parse(said: &str) -> Result<Value, ForgeError> {
+    serde_json::from_str(said)
+        .map_err(|error| ForgeError::Answer { program: &GLAB, said: error.to_string() })
+}

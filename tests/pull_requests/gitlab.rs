@@ -1,0 +1,48 @@
+//! What only GitLab has.
+
+use serde_json::json;
+
+use super::Shop;
+use crate::support::forge_clients;
+
+#[test]
+fn a_host_whose_name_tells_nothing_is_gitlabs_if_glab_is_signed_in_to_it() {
+    for client in forge_clients().into_iter().filter(|client| client.is_gitlab) {
+        let shop = Shop::open(&client);
+        let id = shop.finished("a.txt", "one");
+        let url = "http://code.localhost/acme/shop.git";
+        shop.env.git(&["remote", "set-url", "origin", url]);
+        shop.env.configure("land_via = \"pr\"\n");
+        let opened = shop.env.robot(&["pr", &id]);
+        assert_eq!(opened["repo"], "code.localhost/acme/shop", "{opened}");
+        assert_eq!(shop.record()["forge"], "gitlab");
+        let facts = shop.env.robot(&["doctor"])["facts"].take();
+        let told = json!({ "name": "pull requests", "value": "code.localhost/acme/shop (gitlab)" });
+        assert!(facts.as_array().unwrap().contains(&told), "{facts:#}");
+        // What was opened there is asked about there, whatever is set later.
+        shop.env.configure("pr_forge = \"github\"\n");
+        assert_eq!(shop.watch()["items"][0]["state"], "open");
+        let other = shop.env.el(&["pr", &id]);
+        assert!(other.status != 0 && !other.stderr.contains("glab"), "{other:#?}");
+    }
+}
+
+#[test]
+fn no_text_is_an_argument_of_glab() {
+    for client in forge_clients().into_iter().filter(|client| client.is_gitlab) {
+        let shop = Shop::open(&client);
+        let log = shop.env.path("glab.log");
+        let (at, real) = (log.display(), client.program.display());
+        let script = format!("#!/bin/sh\necho \"$*\" >>{at}\nexec {real} \"$@\"\n");
+        shop.env.program("glab", &script);
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["update", &id, "--title", "A secret title"]).ok();
+        shop.env.el(&["pr", &id]).ok();
+        shop.commit(&id, "b.txt", "two");
+        shop.env.el(&["pr", &id, "--ready"]).ok();
+        let pull = shop.pulls()[0].clone();
+        assert_eq!((&pull["title"], &pull["isDraft"]), (&json!("A secret title"), &json!(false)));
+        let said = std::fs::read_to_string(&log).unwrap();
+        assert!(said.contains("--method POST") && !said.contains("secret"), "{said}");
+    }
+}

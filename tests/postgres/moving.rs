@@ -64,6 +64,24 @@ fn it_goes_to_a_server_and_comes_back_and_the_old_side_says_where_it_is() {
 }
 
 #[test]
+fn a_dump_does_not_go_where_the_tracker_was_moved_away() {
+    let Some((mut env, url)) = in_file() else { return };
+    env.el(&["db", "move", "--to", &url]).ok();
+    env.set("EL_DATABASE_URL", &url);
+    env.el(&["db", "dump", "d1.db"]).ok();
+    let later = env.create("Later", &[]);
+    env.el(&["db", "move", "--to", ".eluent/el.db"]).ok();
+    let told = env.el(&["--db", "d1.db", "db", "move", "--to", &url]).fails_with(4).stderr;
+    assert!(told.contains("is a copy") && told.contains("a file that is not there yet"), "{told}");
+    let told = env.el(&["create", "x"]).fails_with(6).stderr;
+    assert!(told.contains("was moved to"), "{told}");
+    assert_eq!(env.status(&later), "open");
+    env.unset("EL_DATABASE_URL");
+    assert_eq!(env.status(&later), "open");
+    env.el(&["db", "move", "--to", &url]).ok();
+}
+
+#[test]
 fn what_cannot_be_moved_is_told_and_nothing_is_changed() {
     let Some((mut env, url)) = in_file() else { return };
     env.create("Kept", &[]);

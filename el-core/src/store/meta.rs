@@ -26,7 +26,7 @@ pub(crate) const HELD_BACK: &str = "held_back";
 
 /// Why the tracker is closed to changes, as JSON. Absent: it is open.
 pub(crate) const CLOSED: &str = "closed";
-/// The move by which the tracker came to where it is.
+/// The moves by which the tracker came to where it is, apart by blanks. A copy has none of them.
 pub(crate) const ARRIVED: &str = "arrived";
 
 /// The prefix of the key of a sync: up to when changes arrived, in microseconds.

@@ -92,6 +92,26 @@ impl Identity {
     }
 }
 
+/// What a move begins with.
+struct Origin<'a> {
+    identity: Identity,
+    /// The moves by which the tracker came here, apart by blanks.
+    arrivals: String,
+    places: Places<'a>,
+}
+
+impl<'a> Origin<'a> {
+    fn read(tx: &Tx<'_>, places: Places<'a>) -> Result<Origin<'a>> {
+        let arrivals = meta::get(tx, meta::ARRIVED)?.unwrap_or_default();
+        Ok(Origin { identity: Identity::read(tx)?, arrivals, places })
+    }
+}
+
+/// Returns true if a tracker came by this move, now or earlier.
+fn came_by(arrivals: &str, id: &str) -> bool {
+    arrivals.split_whitespace().any(|arrival| arrival == id)
+}
+
 impl Store {
     /// Says what a move would do, or why it would be refused. Changes nothing.
     ///
@@ -102,9 +122,9 @@ impl Store {
         if let Some(closed) = &self.closed {
             return Err(closed.error());
         }
-        let identity = self.read(Identity::read)?;
+        let origin = self.read(|tx| Origin::read(tx, places))?;
         if let Some(there) = target.open(&self.path, None)? {
-            there.read(|tx| ensure_free(tx, &identity, places))?;
+            there.read(|tx| ensure_free(tx, &origin))?;
         }
         self.read(|tx| {
             ensure_nothing_runs(tx)?;
@@ -131,18 +151,18 @@ impl Store {
         if let Some(closed) = &self.closed {
             return finish(&self.path, closed, target);
         }
-        let identity = self.read(Identity::read)?;
+        let origin = self.read(|tx| Origin::read(tx, places))?;
         self.read(ensure_nothing_runs)?;
         let id = model::fresh_uuid();
         let arriving = Closed { is_moved: false, id: id.clone(), place: places.from.to_owned() };
         let mut there = match target.open(&self.path, None)? {
             Some(there) => {
                 // Before any lock: it may be this very tracker.
-                there.read(|tx| ensure_free(tx, &identity, places))?;
+                there.read(|tx| ensure_free(tx, &origin))?;
                 drop(there);
-                target.open(&self.path, Some((&arriving, &identity)))?
+                target.open(&self.path, Some((&arriving, &origin.identity)))?
             }
-            None => target.open(&self.path, Some((&arriving, &identity)))?,
+            None => target.open(&self.path, Some((&arriving, &origin.identity)))?,
         }
         .ok_or_else(|| Error::conflict("target_in_use", format!("{} went away", places.to)))?;
         step(0, 0)?;
@@ -161,12 +181,13 @@ impl Store {
         closed::close(&from, &Closed { is_moved: true, id: id.clone(), place: places.to.into() })?;
         step(0, 0)?;
         let into = there.database.begin_write().doing(MOVING)?;
-        ensure_free(&into, &identity, places)?;
+        ensure_free(&into, &origin)?;
         if closed::read(&into)?.is_some() {
             closed::lift(&into)?;
         }
         rows::remove_all(&into)?;
         let tables = rows::copy(&from, &into, step)?;
+        meta::set(&into, meta::ARRIVED, &origin.arrivals)?;
         closed::close(&into, &arriving)?;
         step(1, 1)?;
         into.commit().doing(MOVING)?;
@@ -225,12 +246,12 @@ fn finish(local: &Path, closed: &Closed, target: &MoveTarget<'_>) -> Result<Move
 fn open_up(there: &mut Store, id: &str) -> Result<Option<MoveState>> {
     let tx = there.database.begin_write().doing(MOVING)?;
     let is_ours = |closed: Closed| !closed.is_moved && closed.id == id;
+    let arrivals = meta::get(&tx, meta::ARRIVED)?.unwrap_or_default();
     if !closed::read(&tx)?.is_some_and(is_ours) {
-        let has_arrived = meta::get(&tx, meta::ARRIVED)?.as_deref() == Some(id);
-        return Ok(has_arrived.then_some(MoveState::MovedBefore));
+        return Ok(came_by(&arrivals, id).then_some(MoveState::MovedBefore));
     }
     closed::lift(&tx)?;
-    meta::set(&tx, meta::ARRIVED, id)?;
+    meta::set(&tx, meta::ARRIVED, format!("{arrivals} {id}").trim_start())?;
     tx.commit().doing(MOVING)?;
     Ok(Some(MoveState::Finished))
 }
@@ -247,18 +268,26 @@ fn ensure_nothing_runs(tx: &Tx<'_>) -> Result<()> {
     Err(Error::conflict("runs_live", message))
 }
 
-/// Refuses a target that holds what nobody moved away from it.
-fn ensure_free(tx: &Tx<'_>, identity: &Identity, places: Places<'_>) -> Result<()> {
-    let is_same = Identity::read(tx)? == *identity;
-    let is_free = match closed::read(tx)? {
-        Some(_) => is_same,
-        None => !is_same && !rows::has_contents(tx)?,
-    };
-    let to = places.to;
-    let message = match is_same {
-        _ if is_free => return Ok(()),
-        true => format!("{to} is this very tracker, or a copy of it that is in use"),
-        false => format!("{to} holds another tracker"),
+/// Refuses a target that holds what nobody moved away from it. A copy of the tracker, such as a
+/// dump, is not what was moved: the tracker itself would then be in use elsewhere.
+fn ensure_free(tx: &Tx<'_>, origin: &Origin<'_>) -> Result<()> {
+    let is_same = Identity::read(tx)? == origin.identity;
+    let Places { from, to } = origin.places;
+    let message = match closed::read(tx)? {
+        None if is_same => format!("{to} is this very tracker, or a copy of it that is in use"),
+        None if !rows::has_contents(tx)? => return Ok(()),
+        Some(closed) if is_same => {
+            let (is_ours, what) = match closed.is_moved {
+                true => (came_by(&origin.arrivals, &closed.id), "was moved to"),
+                false => (closed.place == from, "is being moved there from"),
+            };
+            if is_ours {
+                return Ok(());
+            }
+            let place = closed.place;
+            format!("the tracker of {to} {what} {place}, and {from} is a copy, not that tracker")
+        }
+        _ => format!("{to} holds another tracker"),
     };
     Err(Error::conflict("target_in_use", message))
 }

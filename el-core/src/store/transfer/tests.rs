@@ -282,7 +282,8 @@ fn a_copy_of_an_older_version_is_brought_up_and_takes_the_tracker_back() {
     database_of(usize::try_from(SCHEMA_VERSION - 1).unwrap(), &path);
     let conn = rusqlite::Connection::open(&path).unwrap();
     conn.execute_batch(&format!(
-        "INSERT INTO meta (key, value) VALUES ('closed', 'by an older el'), ('created_at', '17')
+        "INSERT INTO meta (key, value) VALUES ('created_at', '17'),
+           ('closed', '{{\"is_moved\": true, \"id\": \"m1\", \"place\": \"here\"}}')
            ON CONFLICT (key) DO UPDATE SET value = excluded.value;
          UPDATE meta SET value = 'old' WHERE key = 'prefix';
          PRAGMA user_version = {}",
@@ -293,8 +294,53 @@ fn a_copy_of_an_older_version_is_brought_up_and_takes_the_tracker_back() {
     let refused = Store::open(&path, Durability::Normal).unwrap_err();
     assert_eq!(refused.code(), "moved", "its tables cannot be read");
     let there = Side::File(path);
+    home.open().write(|tx| meta::set(tx, meta::ARRIVED, "m0 m1")).unwrap();
     home.move_to(&there).unwrap();
     assert_eq!(there.contents(), home.contents());
+}
+
+#[test]
+fn a_copy_is_not_taken_for_what_was_moved() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = tracker(&dir, &[]);
+    for there in Side::all(&dir) {
+        let name = |name: &str| dir.path().join(format!("{name}-{}", model::fresh_uuid()));
+        let refuse = |copy: &Path, what: &str| {
+            let places = Places { from: "the copy", to: "there" };
+            let mut copy = Store::open(copy, Durability::Normal).unwrap();
+            let moved = copy.move_to(&there.target(), places, &mut |_, _| Ok(()));
+            let planned = copy.plan_move(&there.target(), places).unwrap_err().to_string();
+            let error = moved.unwrap_err();
+            assert_eq!((error.code(), planned), ("target_in_use", error.to_string()));
+            assert!(error.to_string().contains(what), "{error}");
+            assert!(error.to_string().contains("the copy is a copy"), "{error}");
+        };
+        let early = name("early");
+        home.open().dump_to(&early, "here", &mut |_, _| Ok(())).unwrap();
+        let mut steps = 0;
+        let ended = home.open().move_to(&there.target(), PLACES, &mut |done, all| {
+            steps += usize::from((done, all) == (1, 1));
+            if steps < 3 { Ok(()) } else { Err(Error::conflict("ended", "by the test")) }
+        });
+        assert_eq!(ended.unwrap_err().code(), "ended");
+        assert!(!home.is_open() && !there.is_open());
+        refuse(&early, "is being moved there from here");
+        assert_eq!(home.move_to(&there).unwrap().state, MoveState::Finished);
+        let late = name("late");
+        there.open().dump_to(&late, "there", &mut |_, _| Ok(())).unwrap();
+        there.open().write(|tx| meta::set(tx, "later", "kept")).unwrap();
+        let held = there.contents();
+        // Back by way of a third place.
+        let third = Side::File(name("third"));
+        there.move_to(&third).unwrap();
+        refuse(&late, "was moved to there");
+        third.move_to(&home).unwrap();
+        refuse(&late, "was moved to there");
+        assert!(home.is_open() && !there.is_open());
+        assert_eq!((home.contents(), there.contents()), (held.clone(), held));
+        home.move_to(&there).unwrap();
+        there.move_to(&home).unwrap();
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A server that is killed or stopped in the middle of everything: what it acknowledged is there,
 //! what it did not is told, and nothing is done by half.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -98,7 +98,7 @@ fn what_a_killed_server_acknowledged_is_there_and_no_atom_is_claimed_twice() {
             let name = format!("person-{writer}");
             let next = env.el(&["--robot", "--actor", &name, "next", "--claim"]);
             if next.status == 0 {
-                claimed.lock().unwrap().push((next.json()["data"].to_string(), name));
+                claimed.lock().unwrap().push((next.json()["data"].clone(), name));
             }
         }
     };
@@ -126,6 +126,21 @@ fn what_a_killed_server_acknowledged_is_there_and_no_atom_is_claimed_twice() {
         .collect();
     let created = created.into_inner().unwrap();
     assert!(created.is_subset(&there), "{:?}", created.difference(&there).collect::<Vec<_>>());
+    let claimed = claimed.into_inner().unwrap();
+    assert!(!claimed.is_empty());
+    let mut claimers = BTreeMap::new();
+    for (claim, name) in &claimed {
+        let id = claim["id"].as_str().or_else(|| claim["atom"]["id"].as_str()).unwrap();
+        let earlier = claimers.insert(id, name);
+        assert_eq!(earlier, None, "{id} was claimed by {name} too");
+    }
+    for atom in listed["items"].as_array().unwrap() {
+        // What an acknowledged claim said is so; nobody gave anything back.
+        if let Some(name) = claimers.get(atom["id"].as_str().unwrap()) {
+            let found = (&atom["status"], &atom["assignee"]);
+            assert_eq!(found, (&"in_progress".into(), &name.as_str().into()), "{atom}");
+        }
+    }
     let found = env.el(&["doctor"]).stdout;
     assert!(!found.contains("count of blockers") && !found.contains("search index"), "{found}");
 }

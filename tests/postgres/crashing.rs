@@ -146,6 +146,26 @@ fn what_a_killed_server_acknowledged_is_there_and_no_atom_is_claimed_twice() {
 }
 
 #[test]
+fn an_init_that_is_killed_anywhere_is_finished_by_the_next() {
+    let Some((mut env, url)) = super::on_server() else { return };
+    for step in 0..30_u64 {
+        env.set("EL_DATABASE_URL", &format!("{url}_{step}"));
+        let first = env.start_el(&["init", "--name", "t"]);
+        std::thread::sleep(std::time::Duration::from_millis(step * 10));
+        first.signal(Signal::KILL);
+        let _ = first.wait(SOON);
+        // Either the first had done it all, or this does.
+        let next = env.el(&["--robot", "init", "--name", "t"]);
+        let done = next.status == 0 || next.json()["error"]["code"] == "exists";
+        assert!(done, "{step}: {next:#?}");
+        assert!(env.create("It", &[]).starts_with("t-"));
+        assert!(env.el(&["db"]).ok().stdout.contains("as needed"), "{step}");
+        let doctor = env.el(&["--robot", "doctor"]);
+        assert_eq!(doctor.json()["data"]["serious"], 0, "{step}: {doctor:#?}");
+    }
+}
+
+#[test]
 fn a_stopped_server_is_given_up_in_time_and_goes_on_as_it_was() {
     let mut env = TestEnv::new();
     let Some(server) = OwnServer::begin(&mut env) else { return };

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::closed::{self, Closed};
-use super::engine::{Database, OptionalExtension as _, Server, Tx};
+use super::engine::{Database, OptionalExtension as _, PROJECT_LOCK, Server, Tx};
 use super::migrate::SCHEMA_VERSION;
 use super::server_address::ServerAddress;
 use super::{DatabaseState, Store, meta};
@@ -60,14 +60,15 @@ impl Store {
         let version: String = tx
             .query_row("SELECT current_setting('server_version')", [], |row| row.get(0))
             .doing("read the server's version")?;
-        let (tables, closed) = version_in(&tx)?;
+        let found = tables_in(&tx)?;
+        let tables = found.version.filter(|_| !found.is_half_made());
         Ok(DatabaseState {
             engine: "postgresql",
             place: address.without_password(),
             server_version: Some(version),
             tables,
             known: SCHEMA_VERSION,
-            closed: closed.as_ref().map(Closed::sentence),
+            closed: found.closed.as_ref().map(Closed::sentence),
         })
     }
 
@@ -85,21 +86,22 @@ impl Store {
         make: bool,
     ) -> Result<Option<Store>> {
         let server = connect(address)?;
-        if read_version(&server)?.is_none() {
+        let found = tables_in(&begin_read(&server)?)?;
+        if found.version.is_none() || found.is_half_made() {
             if !make {
                 return Ok(None);
             }
-            make_schema(&server)?;
         } else {
-            known_version(&server)?;
+            found.known_version()?;
         }
         if make {
-            migrate(&server)?;
+            make_tables(&server, |_, _| Ok(()))?;
         }
         Ok(Some(Store::of_server(server, local)))
     }
 
-    /// Makes a project in the role's schema on a server; ids of atoms begin with `<prefix>-`.
+    /// Makes a project in the role's schema on a server, in one transaction; ids of atoms begin
+    /// with `<prefix>-`. Finishes what an older `el` left half made.
     ///
     /// # Errors
     ///
@@ -111,20 +113,14 @@ impl Store {
         now: Timestamp,
     ) -> Result<Store> {
         let server = connect(address)?;
-        if read_version(&server)?.is_some() {
-            return Err(Error::conflict("exists", "the database has a project already"));
-        }
-        make_schema(&server)?;
-        migrate(&server)?;
-        let mut store = Store::of_server(server, local);
-        store.write(|tx| {
-            if meta::get(tx, meta::PREFIX)?.is_some() {
+        make_tables(&server, |tx, found| {
+            if found.version.is_some() && !found.is_half_made() {
                 return Err(Error::conflict("exists", "the database has a project already"));
             }
             meta::set(tx, meta::PREFIX, prefix)?;
             meta::set(tx, meta::CREATED_AT, &now.as_micros().to_string())
         })?;
-        Ok(store)
+        Ok(Store::of_server(server, local))
     }
 
     fn of_server(server: Server, local: &Path) -> Store {
@@ -140,17 +136,39 @@ impl Store {
     }
 }
 
-/// The version of the tables, which this `el` knows, or knows how to bring up; and why they are
-/// closed to changes.
-fn known_version(server: &Server) -> Result<(i64, Option<Closed>)> {
-    let (version, closed) = version_in(&begin_read(server)?)?;
-    match version {
-        Some(found) if found > SCHEMA_VERSION => Err(not_migrated(format!(
-            "its tables are of version {found}, and this el knows those up to {SCHEMA_VERSION}"
-        ))),
-        Some(found) => Ok((found, closed)),
-        None => Err(not_migrated("it has no tables of el".to_owned())),
+/// The tables of a schema.
+struct Tables {
+    /// `None`: there are none.
+    version: Option<i64>,
+    /// Why they are closed to changes.
+    closed: Option<Closed>,
+    has_project: bool,
+}
+
+impl Tables {
+    /// Returns true if whoever made them was ended before there was a project.
+    fn is_half_made(&self) -> bool {
+        self.version.is_some() && self.closed.is_none() && !self.has_project
     }
+
+    /// Their version, which this `el` knows, or knows how to bring up.
+    fn known_version(&self) -> Result<i64> {
+        match self.version {
+            Some(found) if found > SCHEMA_VERSION => Err(not_migrated(format!(
+                "its tables are of version {found}, and this el knows those up to {SCHEMA_VERSION}"
+            ))),
+            Some(_) if self.is_half_made() => {
+                Err(not_migrated("its `el init` was never finished".to_owned()))
+            }
+            Some(found) => Ok(found),
+            None => Err(not_migrated("it has no tables of el".to_owned())),
+        }
+    }
+}
+
+fn known_version(server: &Server) -> Result<(i64, Option<Closed>)> {
+    let found = tables_in(&begin_read(server)?)?;
+    Ok((found.known_version()?, found.closed))
 }
 
 fn not_migrated(why: String) -> Error {
@@ -190,26 +208,25 @@ fn begin_read(server: &Server) -> Result<Tx<'_>> {
     server.begin_read().map(Tx::Postgres).doing("begin to read the database")
 }
 
-fn read_version(server: &Server) -> Result<Option<i64>> {
-    Ok(version_in(&begin_read(server)?)?.0)
-}
-
-fn version_in(tx: &Tx<'_>) -> Result<(Option<i64>, Option<Closed>)> {
+fn tables_in(tx: &Tx<'_>) -> Result<Tables> {
     let has_tables: bool = tx
         .query_row("SELECT to_regclass('meta') IS NOT NULL", [], |row| row.get(0))
         .doing("find the tables")?;
     if !has_tables {
-        return ensure_schema_is_open(tx).map(|()| (None, None));
+        ensure_schema_is_open(tx)?;
+        return Ok(Tables { version: None, closed: None, has_project: false });
     }
-    let (version, closed): (Option<String>, Option<String>) = tx
+    let (version, closed, has_project): (Option<String>, Option<String>, bool) = tx
         .query_row(
             "SELECT (SELECT value FROM meta WHERE key = ?1),
-               (SELECT value FROM meta WHERE key = ?2)",
-            [VERSION, meta::CLOSED],
-            |row| Ok((row.get(0)?, row.get(1)?)),
+               (SELECT value FROM meta WHERE key = ?2),
+               EXISTS (SELECT 1 FROM meta WHERE key = ?3)",
+            [VERSION, meta::CLOSED, meta::PREFIX],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )
         .doing("read the version of the tables")?;
-    Ok((version.and_then(|text| text.parse().ok()), closed.as_deref().map(closed::parse)))
+    let version = version.and_then(|text| text.parse().ok());
+    Ok(Tables { version, closed: closed.as_deref().map(closed::parse), has_project })
 }
 
 /// Refuses a schema whose tables the role cannot even see.
@@ -231,9 +248,10 @@ fn ensure_schema_is_open(tx: &Tx<'_>) -> Result<()> {
     })
 }
 
-/// Makes the schema that the address names (`?options=-csearch_path%3Dshop`), if it is not there.
-/// The lock is that of all who do so.
-fn make_schema(server: &Server) -> Result<()> {
+/// Makes the tables, or brings them up, and then calls `fill` with what was there before: all or
+/// nothing. Makes the schema too that the address names (`?options=-csearch_path%3Dshop`), if it is
+/// not there. The first lock is that of all who do so.
+fn make_tables(server: &Server, fill: impl FnOnce(&Tx<'_>, &Tables) -> Result<()>) -> Result<()> {
     const DOING: &str = "make the project's schema";
     let tx = server.begin_unlocked().map(Tx::Postgres).doing(DOING)?;
     tx.execute_batch(
@@ -245,25 +263,37 @@ fn make_schema(server: &Server) -> Result<()> {
            END IF;
          END $$",
     )
+    .and_then(|()| tx.execute_batch(PROJECT_LOCK))
     .doing(DOING)?;
+    let found = tables_in(&tx)?;
+    while take_step(&tx)? {}
+    fill(&tx, &found)?;
     tx.commit().doing(DOING)
 }
 
 /// Brings the tables to [`SCHEMA_VERSION`], one transaction a step. The lock of writers keeps other
 /// migrations away; the version is read again under it.
 fn migrate(server: &Server) -> Result<()> {
-    const DOING: &str = "migrate the database";
     loop {
-        let tx = server.begin_write().doing(DOING)?;
-        let tx = Tx::Postgres(tx);
-        let found = version_in(&tx)?.0.unwrap_or(0);
-        let Some(step) = usize::try_from(found).ok().and_then(|at| MIGRATIONS.get(at)) else {
+        let tx = server.begin_write().map(Tx::Postgres).doing(MIGRATING)?;
+        if !take_step(&tx)? {
             return Ok(());
-        };
-        tx.execute_batch(step).doing(DOING)?;
-        meta::set(&tx, VERSION, &(found + 1).to_string())?;
-        tx.commit().doing(DOING)?;
+        }
+        tx.commit().doing(MIGRATING)?;
     }
+}
+
+const MIGRATING: &str = "migrate the database";
+
+/// Brings the tables to their next version. Returns false if there is none.
+fn take_step(tx: &Tx<'_>) -> Result<bool> {
+    let found = tables_in(tx)?.version.unwrap_or(0);
+    let Some(step) = usize::try_from(found).ok().and_then(|at| MIGRATIONS.get(at)) else {
+        return Ok(false);
+    };
+    tx.execute_batch(step).doing(MIGRATING)?;
+    meta::set(tx, VERSION, &(found + 1).to_string())?;
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ mod waiting;
 pub(crate) use link::Opening;
 pub(crate) use params::{ColumnAt, Params};
 #[cfg(feature = "postgres")]
-pub(crate) use postgres::Server;
+pub(crate) use postgres::{PROJECT_LOCK, Server};
 pub(crate) use rusqlite::types::Value;
 pub(crate) use rusqlite::{ToSql, named_params, params};
 pub(crate) use waiting::Ear;

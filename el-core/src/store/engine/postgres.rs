@@ -24,7 +24,7 @@ const LIMITS: &str = "SET LOCAL lock_timeout = '30s'; SET LOCAL statement_timeou
 /// The lock that makes one writer at a time of all that may write a project, as SQLite has it: no
 /// two `dep add` make a circle, no `dep add` passes a `close`, no claim passes an epic's budget.
 /// It is held to the end of the transaction.
-const PROJECT_LOCK: &str =
+pub(crate) const PROJECT_LOCK: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended(current_schema(), 7090000001))";
 
 /// The last statement of a transaction's beginning: the server's time, in microseconds.

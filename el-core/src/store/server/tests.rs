@@ -26,10 +26,18 @@ fn new_schema() -> Option<ServerAddress> {
     Some(at(&format!("{url}&options=-csearch_path%3Dt_{schema}")))
 }
 
+fn make_schema(server: &Server) {
+    let tx = server.begin_unlocked().map(Tx::Postgres).unwrap();
+    let make = "DO $$ BEGIN
+        EXECUTE 'CREATE SCHEMA ' || current_setting('search_path'); END $$";
+    tx.execute_batch(make).unwrap();
+    tx.commit().unwrap();
+}
+
 /// A server with the tables of that version, and what a project may hold in them.
 fn server_of(version: usize, url: &ServerAddress) -> Server {
     let server = connect(url).unwrap();
-    make_schema(&server).unwrap();
+    make_schema(&server);
     let tx = server.begin_write().map(Tx::Postgres).unwrap();
     for (step, sample) in MIGRATIONS.iter().zip(SAMPLES).take(version) {
         tx.execute_batch(step).unwrap();
@@ -109,7 +117,34 @@ fn tables_of_another_version_are_refused_and_left_alone() {
         }
         let error = Store::open_server(&url, Path::new("/nowhere/el.db")).unwrap_err();
         assert_eq!(error.code(), "server_not_migrated", "{error}");
-        assert_eq!(read_version(&connect(&url).unwrap()).unwrap(), version);
+        let server = connect(&url).unwrap();
+        assert_eq!(tables_in(&begin_read(&server).unwrap()).unwrap().version, version);
+    }
+}
+
+#[test]
+fn what_an_older_el_left_half_made_is_told_and_finished() {
+    for version in 1..=MIGRATIONS.len() {
+        let Some(url) = new_schema() else { return };
+        let server = connect(&url).unwrap();
+        make_schema(&server);
+        let tx = server.begin_write().map(Tx::Postgres).unwrap();
+        MIGRATIONS.iter().take(version).for_each(|step| tx.execute_batch(step).unwrap());
+        meta::set(&tx, VERSION, &version.to_string()).unwrap();
+        tx.commit().unwrap();
+        let (local, now) = (Path::new("/nowhere/el.db"), Timestamp::from_micros(0));
+        let told = Store::open_server(&url, local).unwrap_err();
+        assert!(told.to_string().contains("`el init` was never finished"), "{told}");
+        assert_eq!(Store::bring_up(&url).unwrap_err().code(), "server_not_migrated");
+        assert_eq!(Store::server_state(&url).unwrap().tables, None);
+        drop(Store::create_on_server(&url, local, "el", now).unwrap());
+        assert_eq!(Store::server_state(&url).unwrap().tables, Some(SCHEMA_VERSION));
+        let mut store = Store::open_server(&url, local).unwrap();
+        let ctx = crate::Ctx { now, actor: "ann", session: None };
+        let new = ops::NewAtom { title: "First".to_owned(), ..ops::NewAtom::default() };
+        ops::create(&mut store, &ctx, &new).unwrap();
+        let again = Store::create_on_server(&url, local, "el", now).unwrap_err();
+        assert_eq!(again.code(), "exists");
     }
 }
 

@@ -98,7 +98,20 @@ fn what_cannot_be_moved_is_told_and_nothing_is_changed() {
     assert_eq!(code(&env, ".eluent/el.db", 4), "target_in_use");
     std::fs::write(env.project("text"), "no database, and long enough to be one: ".repeat(9))
         .unwrap();
-    assert_eq!(code(&env, "text", 1), "not_a_database");
+    assert_eq!(code(&env, "text", 6), "not_a_database");
+    rusqlite::Connection::open(env.project("foreign"))
+        .unwrap()
+        .execute_batch("CREATE TABLE theirs (x TEXT)")
+        .unwrap();
+    assert_eq!(code(&env, "foreign", 6), "not_a_database");
+    env.run(env.command("mkfifo").arg("pipe")).ok();
+    assert_eq!(code(&env, "pipe", 6), "not_a_file");
+    assert_eq!(code(&env, "/proc/x.db", 6), "database");
+    assert_eq!(code(&env, "postgres://db/a%00b", 6), "server_address");
+    for (to, exit) in [("text", 4), ("pipe", 6), ("/proc/x.db", 6)] {
+        let told = env.el(&["db", "dump", to]).fails_with(exit).stderr;
+        assert!(told.contains("not there yet"), "{told}");
+    }
     env.set("EL_DATABASE_URL", &url);
     env.el(&["init", "--name", "other"]).ok();
     env.create("Theirs", &[]);

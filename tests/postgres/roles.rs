@@ -64,6 +64,8 @@ fn a_member_works_a_whole_run_and_can_change_no_table() {
     }
     let told = env.el(&["--robot", "db", "move", "--to", "mine.db"]).fails_with(6).json();
     assert_eq!(told["error"]["code"], "server_no_grant", "{told}");
+    assert!(told.to_string().contains("only the owner moves a tracker"), "{told}");
+    assert!(!env.project("mine.db").exists());
     assert_eq!(env.robot(&["db"])["closed"], serde_json::Value::Null);
     env.set("EL_DATABASE_URL", &url);
     drop_role(&env, &role);

@@ -1,9 +1,11 @@
 //! The tracker's database: the place and the tables.
 
-use el_core::{DatabaseState, Durability, Store};
+use std::path::Path;
+
+use el_core::{DatabaseState, Durability, Error, Store};
 
 use crate::app::App;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
@@ -66,6 +68,42 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let state = Store::database_state(&project.db, server)?;
     app.printer.emit(&state, |page| print_state(page, &state))?;
     Ok(Exit::Done)
+}
+
+/// Refuses what is there and can be no database: a pipe, a device.
+fn ensure_file_or_nothing(path: &Path) -> Result<()> {
+    if path.is_file() || !path.exists() {
+        return Ok(());
+    }
+    Err(unusable("not_a_file", format!("{} is no file", path.display()), path))
+}
+
+fn unusable(code: &'static str, message: String, path: &Path) -> CommandError {
+    CommandError::new(Exit::Configuration, code, message)
+        .with_detail("path", path.display().to_string())
+        .with_hint("name a file that is not there yet, in a folder that you may write")
+}
+
+/// What failed where a copy is made in a file, and what to do about that file.
+fn target_error(error: Error, path: &Path) -> CommandError {
+    let (code, message) = (error.code(), error.to_string());
+    match error {
+        Error::Disk { source, .. } => {
+            let folder = path.parent().unwrap_or(path).display();
+            CommandError::new(Exit::Internal, code, message)
+                .with_hint(format!("make room on the disk of {folder} (df -h), then try again"))
+                .with_source(source)
+        }
+        Error::NotADatabase { .. } => unusable(code, message, path),
+        Error::ReadOnly { source } | Error::Sqlite { source, .. } => {
+            let message = format!("{} cannot be made or written", path.display());
+            unusable(code, message, path).with_source(source)
+        }
+        Error::NoDatabase { .. } | Error::Io { .. } => {
+            unusable(code, format!("{} cannot be made or written", path.display()), path)
+        }
+        error => error.into(),
+    }
 }
 
 fn print_state(page: &mut Page, state: &DatabaseState) {

@@ -70,7 +70,9 @@ impl ServerFault {
                 "el init makes tables; el db migrate brings older ones up; or take a newer el"
             }
             ServerFault::ReadOnly => "name the primary server instead of its standby",
-            ServerFault::NoGrant => "the tables' owner says: el db grant member NAME",
+            ServerFault::NoGrant => {
+                "the tables' owner does it, or says: el db grant member NAME (or owner NAME)"
+            }
             ServerFault::Full => "make room on the server's disk",
             ServerFault::Failed => "the server's log tells more",
         }

@@ -45,6 +45,27 @@ impl Store {
     }
 }
 
+/// Refuses a role of a server that does not own the tables, where it could not move them.
+pub(super) fn ensure_mover(tx: &Tx<'_>) -> Result<()> {
+    const DOING: &str = "move the tracker";
+    if tx.is_sqlite() {
+        return Ok(());
+    }
+    let owner: Option<String> = tx
+        .query_row(
+            "SELECT min(pg_get_userbyid(relowner)::text) FROM pg_class
+             WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
+               AND NOT pg_has_role(relowner, 'USAGE')",
+            [],
+            |row| row.get(0),
+        )
+        .doing(DOING)?;
+    owner.map_or(Ok(()), |owner| {
+        let why = format!("only the owner moves a tracker: its tables are of the role {owner}");
+        Err(Error::Server { doing: DOING, fault: ServerFault::NoGrant, why })
+    })
+}
+
 fn statements_for(tx: &Tx<'_>, role: ServerRole, name: &str) -> Result<Vec<String>> {
     let (exists, owns, schema, role_name): (bool, bool, String, String) = tx
         .query_row(

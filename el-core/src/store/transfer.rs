@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::closed::{self, Closed};
-use super::{ServerAddress, Store, Tx, meta, run};
+use super::{ServerAddress, Store, Tx, meta, roles, run};
 use crate::error::Doing;
 use crate::{Error, Result, model};
 
@@ -102,6 +102,7 @@ struct Origin<'a> {
 
 impl<'a> Origin<'a> {
     fn read(tx: &Tx<'_>, places: Places<'a>) -> Result<Origin<'a>> {
+        roles::ensure_mover(tx)?;
         let arrivals = meta::get(tx, meta::ARRIVED)?.unwrap_or_default();
         Ok(Origin { identity: Identity::read(tx)?, arrivals, places })
     }
@@ -206,12 +207,22 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If there is such a file, or either side cannot be used. The file then cannot be changed, and
-    /// says so.
+    /// If there is such a file, or either side cannot be used. No file is then left.
     pub fn dump_to(&self, path: &Path, from: &str, step: &mut Step<'_>) -> Result<Vec<TableCopy>> {
         let identity = self.read(Identity::read)?;
         let arriving = Closed { is_moved: false, id: model::fresh_uuid(), place: from.to_owned() };
-        let mut there = target::create_file(path, &arriving, &identity)?;
+        if path.exists() {
+            return Err(Error::conflict("exists", format!("{} exists already", path.display())));
+        }
+        let copied = target::create_file(path, &arriving, &identity)
+            .and_then(|there| self.fill_dump(there, step));
+        if copied.is_err() {
+            target::remove_file(path);
+        }
+        copied
+    }
+
+    fn fill_dump(&self, mut there: Store, step: &mut Step<'_>) -> Result<Vec<TableCopy>> {
         there.prepare_bulk()?;
         self.read(|tx| {
             let into = there.database.begin_write().doing("make the copy")?;
@@ -271,6 +282,7 @@ fn ensure_nothing_runs(tx: &Tx<'_>) -> Result<()> {
 /// Refuses a target that holds what nobody moved away from it. A copy of the tracker, such as a
 /// dump, is not what was moved: the tracker itself would then be in use elsewhere.
 fn ensure_free(tx: &Tx<'_>, origin: &Origin<'_>) -> Result<()> {
+    roles::ensure_mover(tx)?;
     let is_same = Identity::read(tx)? == origin.identity;
     let Places { from, to } = origin.places;
     let message = match closed::read(tx)? {

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::move_to::{as_count, place_of};
+use super::{ensure_file_or_nothing, target_error};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -41,6 +42,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let from = place_of(project)?;
     let path = std::path::absolute(&args.file)
         .map_err(|source| CommandError::file_error("find", &args.file, source))?;
+    ensure_file_or_nothing(&path)?;
     if path.exists() {
         let message = format!("{} exists already", path.display());
         return Err(CommandError::new(Exit::Conflict, "exists", message)
@@ -52,10 +54,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let store = project.open_store(Durability::Normal)?;
     let progress = Progress::new(&app.printer, "copying");
-    let tables = store.dump_to(&path, &from, &mut |done, all| {
+    let copied = store.dump_to(&path, &from, &mut |done, all| {
         progress.show_counts(as_count(done), as_count(all));
         Ok(())
-    })?;
+    });
+    let tables = copied.map_err(|error| target_error(error, &path))?;
     drop(progress);
     let answer = Answer { from, path, rows: tables.iter().map(|table| table.rows).sum(), tables };
     app.printer.emit(&answer, |page| {

@@ -12,6 +12,7 @@ use el_core::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::{ensure_file_or_nothing, target_error};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -78,17 +79,22 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         Target::Server(address) => MoveTarget::Server(address),
     };
     let places = Places { from: &from, to: &to };
+    let at_target = |error| match target {
+        MoveTarget::File(path) => target_error(error, path),
+        MoveTarget::Server(_) => error.into(),
+    };
     let report = if args.dry_run {
-        store.plan_move(&target, places)?
+        store.plan_move(&target, places).map_err(at_target)?
     } else {
         if let MoveTarget::File(path) = target {
             prepare_folder(path)?;
         }
         let progress = Progress::new(&app.printer, "moving");
-        store.move_to(&target, places, &mut |done, all| {
+        let moved = store.move_to(&target, places, &mut |done, all| {
             progress.show_counts(as_count(done), as_count(all));
             Ok(())
-        })?
+        });
+        moved.map_err(at_target)?
     };
     let rows = report.tables.iter().map(|table| table.rows).sum();
     let answer = Answer { from, to, rows, report };
@@ -97,11 +103,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         MoveTarget::Server(_) => {
             format!("export EL_DATABASE_URL='{to}', or el config set database_url '{to}'")
         }
-        MoveTarget::File(path) if *path == project.db => {
-            "unset EL_DATABASE_URL, and el config unset database_url".to_owned()
+        MoveTarget::File(path) if *path == Project::in_folder(&project.root).db => {
+            "unset EL_DATABASE_URL EL_DB; el config unset database_url".to_owned()
         }
         MoveTarget::File(path) => {
-            format!("unset EL_DATABASE_URL; export EL_DB='{}'", sanitize::path_line(path))
+            let path = sanitize::path_line(path);
+            format!("unset EL_DATABASE_URL; export EL_DB='{path}', or --db '{path}' each time")
         }
     };
     app.printer.emit(&answer, |page| print_answer(page, &answer, &next))?;
@@ -143,6 +150,7 @@ fn read_target(to: &str) -> Result<Target> {
         return Err(CommandError::invalid_value("to", message)
             .with_hint("name a file that is to be made, such as .eluent/el.db"));
     }
+    ensure_file_or_nothing(&path)?;
     Ok(Target::File(path))
 }
 

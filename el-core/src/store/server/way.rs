@@ -80,6 +80,9 @@ fn take_ours(url: &str) -> Result<(String, Pairs), String> {
     if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
         return Err("it does not begin with postgres://".to_owned());
     }
+    if url.contains('\0') || url.contains("%00") {
+        return Err("it contains %00, which no name on a server does".to_owned());
+    }
     let Some((head, query)) = url.split_once('?') else {
         return Ok((url.to_owned(), Pairs::new()));
     };

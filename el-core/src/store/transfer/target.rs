@@ -47,3 +47,13 @@ pub(super) fn create_file(path: &Path, closed: &Closed, identity: &Identity) -> 
         closed::close(tx, closed)
     })
 }
+
+/// Removes a file that was made for nothing, with what SQLite put beside it.
+pub(super) fn remove_file(path: &Path) {
+    for end in ["", "-wal", "-shm", "-journal"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        // A file that cannot be removed could not be made either, or is told by the next call.
+        let _ = std::fs::remove_file(name);
+    }
+}

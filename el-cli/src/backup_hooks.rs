@@ -19,7 +19,8 @@ impl Backups {
     pub(crate) fn locate(app: &App) -> Result<Backups> {
         match app.project() {
             Ok(project) => {
-                let instead = "its administrator backs the server up; el export writes all of it";
+                let instead =
+                    "el db dump FILE copies all of it; its administrator backs the server up";
                 ensure_in_file(project, "a backup by el", instead)?;
                 Backups::for_database(&project.db).ok_or_else(no_home)
             }

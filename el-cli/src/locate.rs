@@ -8,7 +8,7 @@ use el_core::ServerAddress;
 
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::project::{Project, current_folder, main_worktree, named_database};
+use crate::project::{Project, current_folder, ensure_names_file, main_worktree, named_database};
 use crate::server::Server;
 use crate::settings::{Settings, keys};
 
@@ -26,6 +26,7 @@ pub(crate) fn find_project(flag: Option<&Path>) -> Result<Project> {
         return Ok(Project { server: Some(server), ..place });
     }
     if let Some(db) = named_database(flag) {
+        ensure_names_file(&db)?;
         if !db.is_file() {
             return Err(CommandError::from(el_core::Error::NoDatabase { path: db }));
         }

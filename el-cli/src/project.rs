@@ -100,6 +100,17 @@ pub(crate) fn named_database(flag: Option<&Path>) -> Option<PathBuf> {
     flag.map(Path::to_owned).or_else(variable)
 }
 
+/// Refuses a server's address where a file is named.
+pub(crate) fn ensure_names_file(db: &Path) -> Result<()> {
+    let text = db.to_string_lossy();
+    if !text.starts_with("postgres://") && !text.starts_with("postgresql://") {
+        return Ok(());
+    }
+    let message = "--db and EL_DB name a database file, and this is the address of a server";
+    Err(CommandError::new(Exit::Configuration, "not_a_file", message)
+        .with_hint("EL_DATABASE_URL names a server; so does el config set database_url URL"))
+}
+
 /// The current folder.
 ///
 /// # Errors

@@ -34,6 +34,33 @@ fn an_address_that_is_none_or_leads_nowhere_is_told_in_a_sentence() {
 }
 
 #[test]
+fn an_address_where_a_file_is_named_makes_no_file() {
+    let env = TestEnv::new();
+    for words in [&["init"][..], &["list"], &["doctor"]] {
+        let flag = ["--db", "postgres://ann:s3cret@db/shop"];
+        let told = env.run(env.command("el").args(words).args(flag)).fails_with(6).stderr;
+        assert!(told.contains("EL_DATABASE_URL") && told.contains("database_url"), "{told}");
+        assert!(!told.contains("s3cret"), "{told}");
+    }
+    for left in [".eluent", "postgres:"] {
+        assert!(!env.project(left).exists(), "{left}");
+    }
+}
+
+#[test]
+fn what_is_for_files_names_the_way_of_a_server() {
+    let Some((env, url)) = with_tracker() else { return };
+    for words in [&["backup"][..], &["restore"]] {
+        let told = env.el(words).fails_with(6).stderr;
+        assert!(told.contains("el db dump FILE") && !told.contains("el export"), "{told}");
+    }
+    let told = env.el(&["doctor"]).stdout;
+    assert!(told.contains(&url) && !told.contains("el.db"), "{told}");
+    let told = env.el(&["db", "move", "--to", "other.db"]).ok().stdout;
+    assert!(told.contains("export EL_DB='") && told.contains("/other.db', or --db"), "{told}");
+}
+
+#[test]
 fn a_password_in_the_projects_file_is_refused() {
     let env = TestEnv::new();
     env.run(env.command("mkdir").arg(".eluent")).ok();

@@ -114,10 +114,12 @@ fn print_findings(page: &mut Page, findings: &[Finding], app: &App) {
     if let Ok(project) = app.project()
         && !page.is_quiet()
     {
-        let text = page.paint(
-            style::DIM,
-            &format!("el {} · {}", env!("CARGO_PKG_VERSION"), sanitize::path_line(&project.db)),
-        );
+        let place = match project.server_address() {
+            Ok(Some(address)) => address.without_password(),
+            _ => project.db.display().to_string(),
+        };
+        let place = sanitize::one_line(&place);
+        let text = page.paint(style::DIM, &format!("el {} · {place}", env!("CARGO_PKG_VERSION")));
         page.push_line(text);
     }
     for finding in findings {

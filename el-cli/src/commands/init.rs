@@ -101,6 +101,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 /// Where the tracker is to be.
 fn choose_project(args: &Args, app: &App) -> Result<Project> {
     if let Some(db) = project::named_database(app.db_flag()) {
+        project::ensure_names_file(&db)?;
         let named = Project::of_db(std::path::absolute(&db).unwrap_or(db));
         // The flag names a file, whatever the environment says.
         return Ok(if app.db_flag().is_some() { named } else { locate::with_server(named) });

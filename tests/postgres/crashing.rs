@@ -149,7 +149,7 @@ fn what_a_killed_server_acknowledged_is_there_and_no_atom_is_claimed_twice() {
 fn an_init_that_is_killed_anywhere_is_finished_by_the_next() {
     let Some((mut env, url)) = super::on_server() else { return };
     for step in 0..30_u64 {
-        env.set("EL_DATABASE_URL", &format!("{url}_{step}"));
+        env.set("EL_DATABASE_URL", format!("{url}_{step}"));
         let first = env.start_el(&["init", "--name", "t"]);
         std::thread::sleep(std::time::Duration::from_millis(step * 10));
         first.signal(Signal::KILL);

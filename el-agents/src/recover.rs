@@ -19,7 +19,7 @@ use crate::notify;
 use crate::output::RunOutput;
 use crate::preparation::context_file;
 use crate::process::{Ended, end_marked};
-use crate::run_files::RunFiles;
+use crate::run_files::{RunFiles, note_tip};
 use crate::rundir::RunDir;
 use crate::sandbox::{OwnBranch, remove_traps};
 use crate::settings::{AgentSettings, Places, RunRules};
@@ -152,6 +152,7 @@ pub(crate) fn settle_lost(
         handover::write_documents(decided, &record, &folder, Some(&mut collected))
     })?;
     if store.is_on_server() && launched.is_some() {
+        note_tip(&folder, Path::new(&run.workdir), &run.atom_id);
         // Other machines have what was kept before.
         let _ = RunFiles::new(&folder, &run.id).keep_all(store);
     }

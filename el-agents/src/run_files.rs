@@ -9,8 +9,9 @@ use std::path::Path;
 use el_core::model::Run;
 use el_core::{Store, ops};
 
+use crate::git::{GitError, Repository};
 use crate::process::host_name;
-use crate::rundir::{RunDir, private_folder};
+use crate::rundir::{RunDir, private_folder, write_private};
 
 /// The most that is kept of a file, in bytes. The rest stays where the run was.
 pub const KEPT_MAX: u64 = 8 << 20;
@@ -18,8 +19,12 @@ pub const KEPT_MAX: u64 = 8 << 20;
 const PART: u64 = 256 << 10;
 /// Parts of a file that are kept at a heartbeat.
 const PARTS_AT_ONCE: usize = 4;
-/// Files that grow while the agent works.
-const GROWING: [&str; 3] = ["transcript.jsonl", "stderr.log", "pane.log"];
+/// The file with the commit at which the run's branch was at its end, and [`SHARED`] behind it if
+/// the remote that hosts share has it.
+pub(crate) const TIP: &str = "tip";
+pub(crate) const SHARED: &str = " shared";
+/// Files that grow while the agent works, and the one that is there before the run is settled.
+const GROWING: [&str; 4] = ["transcript.jsonl", "stderr.log", "pane.log", TIP];
 /// Files that are whole once the run has ended.
 const FINAL: [&str; 5] =
     ["prompt.md", "supervisor.log", "preparation.log", "RESULTS.json", "ERRORS.md"];
@@ -91,6 +96,20 @@ impl RunFiles {
             self.kept.insert(name.to_owned(), at);
         }
         Ok(())
+    }
+}
+
+/// Notes in the run's folder where its branch is, for whoever lands it on another host.
+pub(crate) fn note_tip(folder: &RunDir, workdir: &Path, atom: &str) {
+    let look = || -> Result<Option<String>, GitError> {
+        let repository = Repository::open_at(workdir)?;
+        let Some(tip) = repository.tip_of(atom)? else { return Ok(None) };
+        let shared = if repository.is_agreed(atom, &tip)? { SHARED } else { "" };
+        Ok(Some(format!("{tip}{shared}")))
+    };
+    if let Ok(Some(text)) = look() {
+        // Without it, another host does not land the branch, and says why.
+        let _ = write_private(&folder.path().join(TIP), text.as_bytes());
     }
 }
 

@@ -146,18 +146,93 @@ fn work_that_lies_on_another_host_is_waited_for_without_a_remote() {
     assert_eq!(first.status(&above), "closed");
 }
 
+/// What became of each branch, and the exit code.
+fn land(env: &TestEnv, code: i32) -> Value {
+    let ran = env.run(env.command("el").args(["--robot", "land", "--all"]));
+    assert_eq!(ran.status, code, "{ran:?}");
+    let json = ran.json();
+    let of = if code == 0 { &json["data"]["items"] } else { &json["error"]["details"]["items"] };
+    of.clone()
+}
+
+/// Has the remote refuse every push, or not.
+fn refuse_pushes(env: &TestEnv, refuses: bool) {
+    let hook = env.path("origin.git/hooks/pre-receive");
+    std::fs::write(&hook, format!("#!/bin/sh\necho no room here\nexit {}\n", refuses as u8))
+        .unwrap();
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn no_host_lands_half_of_what_another_handed_in() {
+    let Some((first, second)) = two_hosts("remote = \"origin\"\n") else { return };
+    let commit =
+        |file: &str| format!("sh echo x > {file} && git add {file} && git commit -q -m {file}");
+    let go = first.project("go");
+    let wait = format!("wait-file {}", go.display());
+    let atom = first.script_atom(&[&commit("a.txt"), &wait, &commit("b.txt"), "close done"]);
+    let worker = first.start_work(&["--once"]);
+    wait_until("the first commit at the remote", SOON, || {
+        let there = first.git(&["ls-remote", "--heads", "origin", &format!("el/{atom}")]);
+        (!there.is_empty()).then_some(())
+    });
+    refuse_pushes(&first, true);
+    std::fs::write(go, "").unwrap();
+    worker.wait(SOON).ok();
+    let left = land(&second, 4);
+    assert_eq!(left[0]["fate"], "astray");
+    let why = left[0]["detail"].as_str().unwrap();
+    assert!(why.contains("on first, which the branch here lacks"), "{why}");
+    assert!(!second.project("a.txt").exists());
+    // The next run there brings the rest.
+    refuse_pushes(&first, false);
+    first.writer("c.txt", "x");
+    first.work(&["--once"]);
+    assert_eq!(land(&second, 0).as_array().unwrap().len(), 2);
+    assert!(second.project("a.txt").exists() && second.project("b.txt").exists());
+}
+
+#[test]
+fn no_host_lands_a_branch_whose_remote_has_other_commits() {
+    let Some((first, second)) = two_hosts("remote = \"origin\"\n") else { return };
+    let atom = first.writer("a.txt", "x");
+    first.work(&["--once"]);
+    let branch = format!("el/{atom}");
+    second.git(&["fetch", "--quiet", "origin"]);
+    second.git(&["checkout", "--quiet", &branch]);
+    second.git(&["commit", "--quiet", "--amend", "-m", "reviewed"]);
+    second.git(&["push", "--quiet", "--force", "origin", &branch]);
+    second.git(&["checkout", "--quiet", "main"]);
+    // A host with nothing of its own takes what the reviewer made of it.
+    assert_eq!(land(&second, 0)[0]["fate"], "landed");
+    assert_eq!(second.git(&["log", "-1", "--format=%s"]), "reviewed");
+    let tree = first.project(".eluent/worktrees").join(&atom);
+    let in_tree = |words: &[&str]| {
+        let at = ["-C", tree.to_str().unwrap()];
+        first.git(&[&at[..], words].concat())
+    };
+    std::fs::write(tree.join("b.txt"), "mine\n").unwrap();
+    in_tree(&["add", "b.txt"]);
+    in_tree(&["commit", "--quiet", "-m", "mine"]);
+    let left = land(&first, 4);
+    assert_eq!(left[0]["fate"], "astray");
+    let why = left[0]["detail"].as_str().unwrap();
+    assert!(why.contains("the remote has commits that the branch here lacks"), "{why}");
+    in_tree(&["merge", "--quiet", "-m", "both", &format!("refs/el/shared/{branch}")]);
+    assert_eq!(land(&first, 0)[0]["fate"], "landed");
+}
+
 #[test]
 fn a_branch_that_cannot_be_pushed_is_told_with_the_results() {
     let Some((first, _)) = two_hosts("remote = \"origin\"\n") else { return };
-    let hook = first.path("origin.git/hooks/pre-receive");
-    std::fs::write(&hook, "#!/bin/sh\necho no room here\nexit 1\n").unwrap();
-    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    refuse_pushes(&first, true);
     let atom = first.writer("a.txt", "x");
     first.work(&["--once"]);
     assert_eq!(first.outcomes(&atom), ["closed"], "the agent did its work all the same");
     let shown = first.robot(&["artifacts", "show", &atom]).to_string();
     assert!(shown.contains(&format!("el/{atom} could not be pushed to origin")), "{shown}");
     assert!(shown.contains("no room here"), "{shown}");
+    assert!(first.comments(&atom).concat().contains("no room here"), "people see it");
     // What is waited for is no attempt.
     std::fs::rename(first.path("origin.git"), first.path("away.git")).unwrap();
     let next = first.create("Next", &["-d", &TestEnv::script(&["close done"])]);

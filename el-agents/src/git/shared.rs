@@ -59,7 +59,7 @@ impl Repository {
     /// [`GitError::Diverged`] if both sides have commits that the other lacks; or if git fails.
     pub fn follow_shared(&self, atom: &str, target: &str) -> Result<(), GitError> {
         let Some((branch, theirs)) = self.find_shared(atom)? else { return Ok(()) };
-        let agreed = self.resolve_commit(&agreed_reference(atom))?;
+        let agreed = self.agreed_of(atom)?;
         match self.branch_tip(&branch)? {
             None if self.has_landed(target, atom, &theirs)?
                 || self.has_work(target, &theirs)? =>
@@ -81,13 +81,42 @@ impl Repository {
             Some(tip) if self.contains(&theirs, &tip)? => {
                 self.move_branch_up(&branch, &tip, &theirs)?;
             }
-            Some(tip) if agreed.as_ref() == Some(&tip) && self.checkout_of(&branch)?.is_none() => {
-                let name = format!("refs/heads/{branch}");
-                self.git().ask(&["update-ref", "-m", FOLLOWED, &name, &theirs, &tip])?;
+            // The remote's was rewritten, and the branch here has nothing of its own.
+            Some(tip) if agreed.as_ref() == Some(&tip) => {
+                match self.checkout_of(&branch)?.filter(|tree| !tree.is_missing) {
+                    Some(tree) => {
+                        let git = Git::at(&tree.path).in_own_checkout().without_hooks();
+                        git.ask(&["reset", "--quiet", "--keep", &theirs])?;
+                    }
+                    None => {
+                        let name = format!("refs/heads/{branch}");
+                        self.git().ask(&["update-ref", "-m", FOLLOWED, &name, &theirs, &tip])?;
+                    }
+                }
             }
             Some(_) => return Err(GitError::Diverged { branch }),
         }
         self.note_agreed(atom, &theirs)
+    }
+
+    /// The fetched commit of an atom's branch if it has commits that `tip` lacks, and that the
+    /// branch here never agreed with.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(crate) fn new_at_remote(&self, atom: &str, tip: &str) -> Result<Option<String>, GitError> {
+        let Some((_, theirs)) = self.find_shared(atom)? else { return Ok(None) };
+        let agreed = self.agreed_of(atom)?;
+        let is_old = agreed.as_ref() == Some(&theirs) || self.contains(tip, &theirs)?;
+        Ok((!is_old).then_some(theirs))
+    }
+
+    /// Returns true if the remote had the branch at this commit.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(crate) fn is_agreed(&self, atom: &str, tip: &str) -> Result<bool, GitError> {
+        Ok(self.agreed_of(atom)?.as_deref() == Some(tip))
     }
 
     /// Pushes an atom's branch if it has commits that the remote lacks. Nothing is pushed over
@@ -98,7 +127,7 @@ impl Repository {
     pub fn share_branch(&self, remote: &str, atom: &str) -> Result<PushResult, GitError> {
         let branch = self.branch_of(atom)?;
         let Some(tip) = self.branch_tip(&branch)? else { return Ok(PushResult::Pushed) };
-        let agreed = self.resolve_commit(&agreed_reference(atom))?;
+        let agreed = self.agreed_of(atom)?;
         if agreed.as_ref() == Some(&tip) || !self.has_own_commits(atom)? {
             return Ok(PushResult::Pushed);
         }
@@ -119,11 +148,33 @@ impl Repository {
         Ok(PushResult::Pushed)
     }
 
+    /// Pushes what earlier pushes did not bring to the remote, except what has landed. A branch
+    /// that cannot be pushed now is left for the next time.
+    ///
+    /// # Errors
+    /// If the branches cannot be read.
+    pub(super) fn share_left(&self, remote: &str, target: &str) -> Result<(), GitError> {
+        let agreed = self.refs_below("refs/el/agreed/")?;
+        for prefix in self.branch_prefixes.iter() {
+            for (name, tip) in self.refs_below(&format!("refs/heads/{prefix}"))? {
+                let branch = name.strip_prefix("refs/heads/").and_then(|name| self.atom_of(name));
+                let Some(atom) = branch else { continue };
+                let known = agreed_reference(atom);
+                if !agreed.iter().any(|(name, at)| *name == known && *at == tip)
+                    && !self.has_landed(target, atom, &tip)?
+                {
+                    let _ = self.share_branch(remote, atom);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The fetched branch of an atom, and its commit.
     fn find_shared(&self, atom: &str) -> Result<Option<(String, String)>, GitError> {
         for prefix in self.branch_prefixes.iter() {
             let branch = format!("{prefix}{atom}");
-            if let Some(commit) = self.resolve_commit(&format!("{SHARED}{branch}"))? {
+            if let Some((_, commit)) = self.refs_below(&format!("{SHARED}{branch}"))?.pop() {
                 return Ok(Some((branch, commit)));
             }
         }
@@ -146,6 +197,10 @@ impl Repository {
         below.push(base.clone());
         let mut found = self.independent_commits(&below)?;
         Ok(if found.len() == 1 { found.pop() } else { Some(base) })
+    }
+
+    fn agreed_of(&self, atom: &str) -> Result<Option<String>, GitError> {
+        Ok(self.refs_below(&agreed_reference(atom))?.pop().map(|(_, at)| at))
     }
 
     fn note_agreed(&self, atom: &str, commit: &str) -> Result<(), GitError> {

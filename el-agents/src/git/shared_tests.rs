@@ -62,6 +62,12 @@ fn what_was_rewritten_on_one_host_is_taken_by_a_host_with_nothing_of_its_own() {
     assert_eq!(share(&first), PushResult::Pushed);
     follow(&second).unwrap();
     assert_eq!(second.at(BRANCH), first.at(BRANCH));
+    // So does one that has it checked out.
+    second.check_out(BRANCH);
+    first.git(&["commit", "--quiet", "--amend", "-m", "in better words"]);
+    share(&first);
+    follow(&second).unwrap();
+    assert_eq!((second.at(BRANCH), second.at("HEAD")), (first.at(BRANCH), first.at(BRANCH)));
     // The remote has nothing new for the host that rewrote it.
     first.git(&["commit", "--quiet", "--amend", "-m", "once more"]);
     let tip = first.at(BRANCH);

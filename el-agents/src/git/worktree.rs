@@ -58,6 +58,9 @@ pub fn prepare_worktree(
     let target =
         isolation.base.as_deref().map_or(Ok(None), |name| repository.resolve_commit(name))?;
     let target = target.as_deref().unwrap_or(&head);
+    if let Some(remote) = &isolation.remote {
+        repository.share_left(remote, target)?;
+    }
     foundation::follow_shared(&repository, target, wanted)?;
     foundation::ensure_on_branches(&repository, target, wanted.builds_on)?;
     make_worktrees_folder(&isolation.folder)?;

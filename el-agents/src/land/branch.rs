@@ -9,7 +9,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{LandError, LandSettings};
+use super::{LandError, LandSettings, apart};
 use crate::git::{GitError, Repository, Revert, Worktree};
 
 /// The state of an atom's branch.
@@ -28,6 +28,9 @@ pub struct AtomBranch {
     /// The branch that the worktree has checked out instead, or "no branch". `null`: the atom's own
     /// branch.
     pub strayed_to: Option<String>,
+    /// On a server: why the branch here may lack commits that were handed in.
+    #[serde(skip)]
+    pub apart: Option<String>,
     /// Files with changes that no commit has.
     pub uncommitted: Vec<String>,
     /// The number of commits since the branch began.
@@ -55,11 +58,12 @@ pub struct AtomBranch {
 }
 
 impl AtomBranch {
-    /// Says that the worktree has another branch checked out. Commits made there are not on the
-    /// atom's branch.
+    /// Says that commits of the atom are not on the branch here: the worktree has another branch
+    /// checked out, or they are on another host or at the remote.
     pub fn describe_stray(&self) -> Option<String> {
-        let on = self.strayed_to.as_ref()?;
-        Some(format!("its worktree is on {on}, not on {}", self.branch))
+        let on = self.strayed_to.as_ref();
+        let stray = on.map(|on| format!("its worktree is on {on}, not on {}", self.branch));
+        stray.or_else(|| self.apart.clone())
     }
 
     /// Says that the work landed and was reverted since.
@@ -171,7 +175,12 @@ impl<'a> Search<'a> {
         let taken_back = reverts.first().filter(|_| has_landed).map(|revert| revert.commit.clone());
         let reopened_at = if reverts.is_empty() { None } else { reopened_at(self.store, id)? };
         let put = &self.settings.put_into_worktrees;
+        let apart = match has_landed {
+            true => None,
+            false => apart::find_missing(self.store, repository, id, &branch, &tip)?,
+        };
         Ok(AtomBranch {
+            apart,
             atom_id: id.to_owned(),
             status: known.as_ref().map(|atom| atom.status),
             title: known.as_ref().map(|atom| atom.title.clone()),

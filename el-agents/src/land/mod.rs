@@ -6,6 +6,7 @@
 //!   target.
 //! - [`check`] runs a check; [`check_plan`] runs the check at the end of a plan.
 
+mod apart;
 mod branch;
 mod carry_out;
 mod chain;

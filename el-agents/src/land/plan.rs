@@ -28,7 +28,8 @@ pub enum LandOutcome {
     AtWork,
     /// The worktree has uncommitted changes.
     Uncommitted,
-    /// The worktree has another branch checked out, so el cannot tell the commits of the atom.
+    /// The worktree has another branch checked out, or commits of the atom are on another host or
+    /// at the remote, so el cannot tell the commits of the atom.
     Astray,
     Conflict,
     CheckFailed,
@@ -160,9 +161,10 @@ impl LandItem {
             LandOutcome::Uncommitted => {
                 Some(format!("{}\n{}", at(), branch.uncommitted.join("\n")))
             }
-            LandOutcome::Astray => branch
-                .describe_stray()
-                .map(|why| format!("{}\n{why}; its commits are not brought in", at())),
+            LandOutcome::Astray => branch.describe_stray().map(|why| match &branch.strayed_to {
+                Some(_) => format!("{}\n{why}; its commits are not brought in", at()),
+                None => why,
+            }),
             _ => None,
         };
         let mut item = LandItem {
@@ -216,7 +218,7 @@ fn outcome_of(branch: &AtomBranch) -> LandOutcome {
         LandOutcome::AtWork
     } else if branch.status != Some(Status::Closed) {
         LandOutcome::NotFinished
-    } else if branch.strayed_to.is_some() {
+    } else if branch.strayed_to.is_some() || branch.apart.is_some() {
         LandOutcome::Astray
     } else if !branch.uncommitted.is_empty() {
         LandOutcome::Uncommitted
@@ -255,6 +257,7 @@ mod tests {
             path: Some("/tmp/tree".into()),
             missing: false,
             strayed_to: None,
+            apart: None,
             uncommitted: Vec::new(),
             commits: 1,
             landed: false,

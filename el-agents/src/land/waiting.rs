@@ -60,7 +60,7 @@ fn waiting_branch(item: &LandItem) -> Option<BranchToLand> {
     let obstacle = match item.outcome {
         LandOutcome::ToLand => None,
         LandOutcome::Uncommitted => Some("its worktree has changes that no commit has"),
-        LandOutcome::Astray => Some("its worktree is not on its branch"),
+        LandOutcome::Astray => Some("not all of its commits are on its branch here"),
         _ => return None,
     };
     let (atom_id, title) = (item.atom_id.clone(), item.title.clone()?);

@@ -16,6 +16,7 @@ use crate::merge_gate::open_without_commits;
 use crate::notify;
 use crate::output::RunOutput;
 use crate::preparation::context_file;
+use crate::run_files::note_tip;
 use crate::settings::Executor;
 
 /// Between two tries to settle a run in a store that cannot be used.
@@ -42,6 +43,9 @@ impl Supervisor {
         }
         self.check_work().await;
         let unpushed = self.push_branch().await;
+        if self.spec.branch.is_some() && self.watcher.lease.store().is_on_server() {
+            note_tip(&self.folder, &self.spec.agent.working_directory, &self.spec.atom);
+        }
         let progress = self.watcher.progress();
         self.watcher.lease.catch_up(&progress);
         if !self.spec.agent.preserve_sessions {
@@ -146,6 +150,13 @@ impl Supervisor {
         let failed = self.while_beating(PUSH_LIMIT, move || push.finish()).await;
         let why = failed.unwrap_or_else(|| Some("the push of the branch took too long".into()))?;
         self.watcher.pane.show(&format!("! {why}"));
+        let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
+        let told = format!("{why}. The next run on this host tries it again.");
+        if let Err(error) =
+            ops::add_comment(self.watcher.lease.store(), &ctx, &self.spec.atom, &told)
+        {
+            self.watcher.pane.show(&format!("! nobody is told of it: {error}"));
+        }
         Some(why)
     }
 

@@ -1,4 +1,5 @@
 use el_agents::git::Git;
+use el_agents::worker::this_host;
 use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -73,10 +74,14 @@ pub(crate) fn find_difference(app: &App, atom: &str, form: Form) -> Result<Diffe
     }
     let branch = repository.branch_of(&atom)?;
     let Some(tip) = repository.branch_tip(&branch)? else {
-        return Err(CommandError::not_found(format!(
-            "{atom} has no branch {branch}: no run of it had a worktree"
-        ))
-        .with_hint("el worktrees lists those that there are"));
+        let runs = ops::list_attempts(&store, &atom)?;
+        let last = runs.iter().rev().find_map(|run| run.supervisor.as_ref()?.host());
+        let why = match last.filter(|host| *host != this_host()) {
+            Some(host) => format!("its last run was on {host}, which has not shared it"),
+            None => "no run of it had a worktree".to_owned(),
+        };
+        return Err(CommandError::not_found(format!("{atom} has no branch {branch} here: {why}"))
+            .with_hint("el worktrees lists those that there are"));
     };
     let base = match repository.base_of(&atom)? {
         Some(base) => base,

@@ -86,7 +86,8 @@ pub(super) fn follow_shared(
     let live = ops::runs(store, &RunFilter { live_only: true, ..RunFilter::default() })?;
     for atom in atoms.iter().filter(|id| live.items.iter().all(|run| run.atom_id != **id)) {
         match repository.follow_shared(atom, onto) {
-            Err(error @ GitError::Diverged { .. }) => app.printer.warn(&error.to_string()),
+            // The plan of a landing leaves it out, and says why.
+            Err(GitError::Diverged { .. }) => {}
             done => done?,
         }
     }

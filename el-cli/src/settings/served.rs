@@ -130,7 +130,12 @@ impl Settings {
 
     /// The remote at which the machines of a team share the atoms' branches.
     pub(crate) fn shared_remote(&self) -> Result<Option<String>> {
-        self.optional_text("remote", None)
+        let remote = self.optional_text("remote", None)?;
+        if remote.as_ref().is_some_and(|name| name.starts_with('-') || name.is_empty()) {
+            let message = "remote is the name of a remote, such as origin";
+            return Err(CommandError::config_error("remote", message.to_owned()));
+        }
+        Ok(remote)
     }
 
     /// The folder of the worktrees.

@@ -1,0 +1,72 @@
+//! Commits of an atom that are not on its branch here: another host has them, or the remote that
+//! hosts share.
+
+use el_core::model::{Outcome, Run};
+use el_core::{Store, ops};
+
+use super::LandError;
+use crate::git::Repository;
+use crate::process::host_name;
+use crate::run_files::{SHARED, TIP};
+
+/// Says which commits the branch lacks; `None`: it has all that were handed in.
+pub(super) fn find_missing(
+    store: &Store,
+    repository: &Repository,
+    id: &str,
+    branch: &str,
+    tip: &str,
+) -> Result<Option<String>, LandError> {
+    if let Some(theirs) = repository.new_at_remote(id, tip)? {
+        return Ok(Some(format!(
+            "the remote has commits that the branch here lacks, up to {}: merge \
+             refs/el/shared/{branch} in its worktree",
+            short(&theirs)
+        )));
+    }
+    if !store.is_on_server() {
+        return Ok(None);
+    }
+    let runs = ops::list_attempts(store, id).unwrap_or_default();
+    let Some(run) = runs.iter().rfind(|run| has_handed_in(run)) else { return Ok(None) };
+    let host = run.supervisor.as_ref().and_then(|stamp| stamp.host()).unwrap_or("its host");
+    let Some(wanted) = recorded_tip(store, &run.id)? else {
+        let is_here = host == host_name();
+        let is_in_worktree = std::path::Path::new(&run.workdir).ends_with(id);
+        return Ok((!is_here && is_in_worktree).then(|| {
+            format!("{host} has not told which commits {} handed in: run el work there", run.id)
+        }));
+    };
+    if wanted.ends_with(SHARED) {
+        // What the remote has now was made of it, by whoever may push there.
+        return Ok(None);
+    }
+    let is_known = repository.resolve_commit(&wanted)?.is_some();
+    if is_known && repository.contains(tip, &wanted)? {
+        return Ok(None);
+    }
+    Ok(Some(format!(
+        "{} handed in {} on {host}, which the branch here lacks: git push there, then el land",
+        run.id,
+        short(&wanted)
+    )))
+}
+
+fn has_handed_in(run: &Run) -> bool {
+    matches!(run.outcome, Some(Outcome::Closed | Outcome::Review))
+}
+
+/// The commit at which a run's branch was at its end, as its host told the server.
+fn recorded_tip(store: &Store, run: &str) -> Result<Option<String>, LandError> {
+    let mut found = Vec::new();
+    ops::read_run_file(store, (run, TIP), 0, |_, part| {
+        found.extend_from_slice(part);
+        Ok(())
+    })?;
+    let text = String::from_utf8(found).unwrap_or_default();
+    Ok(Some(text.trim().to_owned()).filter(|commit| !commit.is_empty()))
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}

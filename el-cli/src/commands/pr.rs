@@ -37,9 +37,9 @@ own gh, or the merge request by glab, in the repository pr_repo. What el land re
 here too, before anything is pushed: a run at work, uncommitted files, a conflict with the base,
 a failing land_check. A branch that builds on work that is not merged waits for it. Nothing is
 forced over another's commit; commits that somebody pushed on top are taken into the worktree.
-Only the part of the body between el's marks is ever replaced. It can be ended at any moment, and
-done again: there is one pull request. Exit code 4 if something could not be opened, 6 if it is
-not clear where to, or gh or glab cannot be used."
+Only the part of the body between el's marks is ever replaced. It can be ended at any moment,
+and done again: there is one pull request. Exit code 4 if something could not be opened, 6 if it
+is not clear where to, or gh or glab cannot be used."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -15,6 +15,7 @@ mod migrating;
 mod moving;
 mod pooler;
 mod refusals;
+mod restarts;
 mod roles;
 mod secrets;
 mod secure;

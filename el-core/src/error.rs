@@ -227,9 +227,9 @@ impl Error {
         }
     }
 
-    /// Returns true if a change may have been made although the call failed: the connection broke
-    /// before the answer came.
-    pub(crate) fn is_outcome_unknown(&self) -> bool {
+    /// Returns true if a server did not answer, or the connection broke. A change whose answer did
+    /// not come may have been made.
+    pub fn is_server_away(&self) -> bool {
         use ServerFault::{TimedOut, Unreachable};
         matches!(self, Error::Server { fault: Unreachable | TimedOut, .. })
     }

@@ -12,7 +12,7 @@ use super::server_url;
 use crate::support::{Running, SOON, TestEnv, send, wait_until};
 
 /// A server that no other test uses. It ends with this value.
-struct OwnServer {
+pub(super) struct OwnServer {
     url: String,
     /// Starts it again.
     start: String,
@@ -21,7 +21,7 @@ struct OwnServer {
 }
 
 impl OwnServer {
-    fn begin(env: &mut TestEnv) -> Option<OwnServer> {
+    pub(super) fn begin(env: &mut TestEnv) -> Option<OwnServer> {
         server_url()?;
         let told = env.path("server");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/with-postgres");
@@ -49,11 +49,11 @@ impl OwnServer {
         [first].into_iter().chain(children.split_whitespace().flat_map(str::parse)).collect()
     }
 
-    fn signal(&self, signal: Signal) {
+    pub(super) fn signal(&self, signal: Signal) {
         self.processes().into_iter().for_each(|pid| send(pid, signal));
     }
 
-    fn start_again(&self, env: &TestEnv) {
+    pub(super) fn start_again(&self, env: &TestEnv) {
         env.run(&mut env.command(&self.start)).ok();
     }
 }

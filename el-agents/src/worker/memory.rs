@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use el_core::ops;
 use el_core::rules::admit::Held;
@@ -55,6 +55,18 @@ pub(super) struct Starts {
     pub(super) idle_since: Option<Instant>,
     /// The reason last reported, and the time when the store was told.
     pub(super) told: Option<(std::mem::Discriminant<Held>, Instant)>,
+}
+
+/// The worker's notes about failures of the store.
+#[derive(Debug, Default)]
+pub(super) struct Outage {
+    /// How many there were in a row, but for those of a server that does not answer.
+    pub(super) failures: usize,
+    /// Since when the server does not answer.
+    pub(super) since: Option<Instant>,
+    pub(super) pause: Duration,
+    pub(super) ask_at: Option<Instant>,
+    pub(super) over_at: Option<Instant>,
 }
 
 /// The worker's notes about the plan.

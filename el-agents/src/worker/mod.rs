@@ -8,6 +8,7 @@ mod detached;
 mod drive;
 mod leaving;
 mod memory;
+mod outage;
 mod pauses;
 mod place;
 mod presence;
@@ -37,7 +38,6 @@ pub use self::report::{Listener, Live, Report, StoppedBy, Summary};
 use self::state::State;
 pub use self::stop::{Stop, Stopped, Which, stop_all};
 use crate::check::ConfigurationError;
-use crate::error_chain::error_chain;
 use crate::launch::Launcher;
 use crate::pace::Pace;
 use crate::process;
@@ -53,9 +53,6 @@ const LONGEST: Duration = Duration::from_millis(150);
 const STEP_SHARE: u32 = 20;
 /// Interval between full looks, even without changes: leases and back-offs expire with time.
 const FULL_LOOK: Duration = Duration::from_secs(1);
-
-/// Looks in a row that the store may fail before the worker gives up.
-const STORE_FAILURES: usize = 20;
 
 /// How a worker is to work.
 #[derive(Debug, Clone)]
@@ -216,13 +213,19 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
         }
         let mut pace = Pace::new(SHORTEST, LONGEST);
         let (mut full_look, mut step_at) = (Instant::now(), Instant::now());
-        let (mut interrupts, mut failures) = (0, 0);
+        let mut interrupts = 0;
         let ended = loop {
             tokio::select! {
                 is_told = state.wait_for_look(pace.next_wait()) => {
                     let began = Instant::now();
                     if let Some(became) = file.find_loss() {
                         break Err(state.end_all(became));
+                    }
+                    if state.may_leave_unanswered() {
+                        break Ok(());
+                    }
+                    if state.is_server_left_alone() {
+                        continue;
                     }
                     if state.rest.is_resting() && !is_told && !state.is_rest_over() {
                         continue;
@@ -239,12 +242,12 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
                     step_at = Instant::now() + (began.elapsed() * STEP_SHARE).min(LONGEST);
                     match stepped {
                         Ok(true) => break Ok(()),
-                        Ok(false) => failures = 0,
-                        // A short failure of the store must not end a night's work.
-                        Err(WorkError::Store(error)) if failures < STORE_FAILURES => {
-                            failures += 1;
-                            let why = error_chain(&error);
-                            state.warn(format!("the store failed and is tried again: {why}"));
+                        Ok(false) => state.note_answer(),
+                        // A failure of the store that passes must not end a night's work.
+                        Err(WorkError::Store(error)) => {
+                            if let Err(error) = state.note_failure(error) {
+                                break Err(error);
+                            }
                         }
                         Err(error) => break Err(error),
                     }

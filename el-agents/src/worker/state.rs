@@ -10,7 +10,9 @@ use el_core::rules::budget::usd_to_micros;
 use el_core::rules::plan::{self, Action, Phase, Snapshot};
 use el_core::{Error, Store};
 
-use super::memory::{PlanMemory, Recovery, Rest, Starts, TrackedRun, Watching, accounts_of};
+use super::memory::{
+    Outage, PlanMemory, Recovery, Rest, Starts, TrackedRun, Watching, accounts_of,
+};
 use super::presence::supervisor_liveness;
 use super::report::{Listener, Live, Report, StoppedBy, Summary};
 use super::{WorkError, WorkOptions, is_there};
@@ -52,6 +54,7 @@ pub(super) struct State<'a> {
     pub(super) recoveries: Vec<Recovery>,
     pub(super) watching: Watching,
     pub(super) rest: Rest,
+    pub(super) outage: Outage,
 }
 
 /// Signs off workers whose processes have ended. Until then, a plan that such a worker drove counts
@@ -136,6 +139,7 @@ impl<'a> State<'a> {
             recoveries: Vec::new(),
             watching: Watching::new(options.pulls.clone()),
             rest,
+            outage: Outage::default(),
         })
     }
 
@@ -168,7 +172,9 @@ impl<'a> State<'a> {
         if view.stop_requested {
             self.begin_drain(StoppedBy::Request);
         }
-        forget_dead_workers(&mut self.store, &view.workers);
+        if self.does_silence_count() {
+            forget_dead_workers(&mut self.store, &view.workers);
+        }
         self.collect_recoveries().await;
         self.watch_pulls().await;
         self.report_finished_runs(&view)?;

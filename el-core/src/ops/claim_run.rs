@@ -128,7 +128,7 @@ pub fn claim_best(
     });
     match claimed {
         // If it cannot be looked up either, the claim is nobody's until its lease is over.
-        Err(error) if error.is_outcome_unknown() => match store.read(|tx| made_by(tx, requests)) {
+        Err(error) if error.is_server_away() => match store.read(|tx| made_by(tx, requests)) {
             Ok(Some(claimed)) => Ok(Some(claimed)),
             _ => Err(error),
         },

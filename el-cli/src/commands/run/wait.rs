@@ -17,6 +17,8 @@ use crate::output::{runs, sanitize, style, tasks, time};
 const LOOK: Duration = Duration::from_millis(100);
 /// The line on the terminal is written anew so often, and the workers are looked at.
 const SECOND: Duration = Duration::from_secs(1);
+/// How long a server that does not answer is waited for.
+const SERVER_PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 pub(super) fn run(
     app: &App,
@@ -46,12 +48,31 @@ fn wait_for_task(
     };
     let mut version = None;
     let mut looked: Option<Instant> = None;
+    let mut away: Option<Instant> = None;
     loop {
-        let now = store.data_version()?;
+        // Where this fails, the next question makes the connection anew, or fails.
+        let now = store.data_version().ok();
         let is_due = looked.is_none_or(|at| at.elapsed() >= SECOND);
-        if version != Some(now) || is_due {
-            version = Some(now);
-            let task = ops::get_task(store, id)?;
+        if version != now || is_due {
+            version = now;
+            let task = match ops::get_task(store, id) {
+                Err(error)
+                    if error.is_server_away()
+                        && away.is_none_or(|since| since.elapsed() < SERVER_PATIENCE) =>
+                {
+                    if away.is_none() {
+                        line.clear_line(app)?;
+                        app.printer.note(&format!("waiting for the server: {error}"));
+                        away = Some(Instant::now());
+                    }
+                    std::thread::sleep(SECOND);
+                    continue;
+                }
+                task => task?,
+            };
+            if away.take().is_some() {
+                app.printer.note("the server answers again");
+            }
             if !task.status.is_under_way() {
                 line.clear_line(app)?;
                 return Ok(task);

@@ -10,7 +10,7 @@ use el_core::{Durability, SERVER_VARIABLES, ServerAddress, Store};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::server::{self, Server};
-use crate::session::Session;
+use crate::session::{self, Session};
 
 /// The folder that holds a project's state.
 pub(crate) const STATE_FOLDER: &str = ".eluent";
@@ -60,7 +60,8 @@ impl Project {
 
     /// Opens the project's tables.
     pub(crate) fn open_store(&self, durability: Durability) -> Result<Store> {
-        Ok(Store::open_at(&self.db, self.server_address()?, durability)?)
+        let server = self.server_address()?;
+        Ok(session::open_patiently(|| Store::open_at(&self.db, server, durability))?)
     }
 
     /// Returns the words that name the project to another `el`, which has this one's environment

@@ -8,9 +8,11 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use el_agents::rundir::RunDir;
 use el_agents::session as socket;
+use el_core::Store;
 
 mod answer;
 mod caller;
@@ -21,6 +23,10 @@ pub(crate) use answer::{Call, Session};
 use self::caller::Lost;
 use crate::error::CommandError;
 use crate::exit::Exit;
+
+/// How long a call of a session tries to reach a server that does not answer, and how often.
+const SERVER_PATIENCE: Duration = Duration::from_secs(20);
+const SERVER_PAUSE: Duration = Duration::from_millis(300);
 
 /// Where this process stands.
 #[derive(Debug)]
@@ -74,6 +80,21 @@ pub(crate) fn report_full_disk() {
 /// Returns true if this process answers a call of an agent's session.
 pub(crate) fn is_answering() -> bool {
     answer::is_one()
+}
+
+/// Opens the tracker. For a call of a session, a server that does not answer is asked again, since
+/// an agent that cannot close its atom is charged for that; nothing was sent yet. If the lease ends
+/// meanwhile, the supervisor ends its agent, and the agent's calls with it.
+pub(crate) fn open_patiently(open: impl Fn() -> el_core::Result<Store>) -> el_core::Result<Store> {
+    let began = Instant::now();
+    loop {
+        let opened = open();
+        let is_away = matches!(&opened, Err(error) if error.is_server_away());
+        if !is_away || !is_answering() || began.elapsed() > SERVER_PATIENCE {
+            return opened;
+        }
+        std::thread::sleep(SERVER_PAUSE);
+    }
 }
 
 /// Has the command run by the session's supervisor. An error is to be told here.

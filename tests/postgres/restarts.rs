@@ -55,6 +55,24 @@ fn a_worker_that_waits_for_its_server_ends_by_an_interrupt() {
 }
 
 #[test]
+fn an_agent_closes_its_atom_while_the_server_is_started_anew() {
+    let Some((env, server)) = prepared() else { return };
+    // The outage is shorter than what is left of a lease.
+    env.configure("lease = \"60s\"\n");
+    let atom = env.script_atom(&["touch began", "wait-file go", "touch asks", "close done"]);
+    let worker = env.start_work(&["--drain"]);
+    env.wait_for_file("began");
+    server.signal(Signal::KILL);
+    wait_for_warning(&worker, "waiting for the server");
+    std::fs::write(env.project("go"), "").unwrap();
+    env.wait_for_file("asks");
+    thread::sleep(OUTAGE);
+    server.start_again(&env);
+    worker.wait(SOON).ok();
+    assert_eq!(env.outcomes(&atom), ["closed"]);
+}
+
+#[test]
 fn who_waits_for_a_task_waits_for_the_server_too() {
     let Some((env, server)) = prepared() else { return };
     env.configure("lease = \"60s\"\n");

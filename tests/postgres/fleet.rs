@@ -55,6 +55,12 @@ fn a_host_is_stopped_from_another_and_its_work_goes_on_there() {
     far.wait_for_file("began");
     let here = near.start_work(&[]);
     here.wait_for("started");
+    let on = format!("pid {} on {ELSEWHERE}", there.pid());
+    let told = near.el(&["work", "--status"]).ok().stdout;
+    assert!(told.contains(&on), "{told}");
+    let refused = near.el(&["db", "move", "--to", "elsewhere.db"]).fails_with(4);
+    assert!(refused.stderr.contains(&on), "{}", refused.stderr);
+    assert!(here.stderr().contains(&on) || here.stdout().contains(&on), "{}", here.stderr());
     near.el(&["work", "--stop", "--host", "nowhere"]).fails_with(3);
     near.el(&["work", "--stop", "--name", "anvil"]).fails_with(3);
     near.el(&["work", "--host", ELSEWHERE]).fails_with(2);

@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::modes;
 use crate::output::page::Page;
 use crate::output::progress::Progress;
-use crate::output::{sanitize, style};
+use crate::output::{runs, sanitize, style};
 use crate::project::{Project, STATE_FOLDER};
 
 /// Move the tracker to a server, or into a file
@@ -171,8 +171,11 @@ fn prepare_folder(path: &Path) -> Result<()> {
 /// Refuses while a worker is there, which would go on claiming.
 fn ensure_no_workers(store: &Store) -> Result<()> {
     let there = ops::list_workers(store)?.into_iter().filter(worker::is_there);
-    let named: Vec<String> =
-        there.map(|worker: Worker| format!("pid {}", worker.process.pid)).collect();
+    let named: Vec<String> = there
+        .map(|Worker { process, .. }| {
+            runs::name_and_host(&format!("pid {}", process.pid), process.host())
+        })
+        .collect();
     if named.is_empty() {
         return Ok(());
     }

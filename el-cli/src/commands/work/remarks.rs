@@ -8,7 +8,7 @@ use el_core::ops::{self, Sort};
 use super::folders;
 use crate::app::App;
 use crate::error::Result;
-use crate::output::time;
+use crate::output::{runs, time};
 
 /// Names the requested atoms that cannot begin now.
 pub(super) fn tell_what_waits(app: &App, options: &WorkOptions) -> Result<()> {
@@ -59,7 +59,7 @@ pub(super) fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
         let since = time::relative_time(app.now(), other.started_at);
         app.printer.note(&format!(
             "another worker is at it: pid {}, for {}, started {since}; el work --stop ends it",
-            other.process.pid,
+            runs::name_and_host(&other.process.pid.to_string(), other.process.host()),
             other.agents.join(", ")
         ));
         for served in

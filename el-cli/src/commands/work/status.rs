@@ -53,7 +53,7 @@ pub(super) fn run(app: &App) -> Result<Exit> {
             let stops = if worker.stop_requested { "; it was asked to stop" } else { "" };
             page.push_line(format!(
                 "pid {} works for {}, {} at a time, started {}{stops}",
-                worker.process.pid,
+                runs::name_and_host(&worker.process.pid.to_string(), worker.process.host()),
                 sanitize::one_line(&worker.agents.join(", ")),
                 worker.concurrency,
                 time::relative_time(now, worker.started_at)

@@ -7,8 +7,9 @@ use rustix::process::Signal;
 use super::with_tracker;
 use crate::support::SOON;
 
-/// Makes of the tables those of the version before.
-const OLDER: &str = "ALTER TABLE workers DROP COLUMN name, DROP COLUMN load_milli;
+/// Makes of the tables those of version 4.
+const OLDER: &str = "DROP TABLE run_files;
+    ALTER TABLE workers DROP COLUMN name, DROP COLUMN load_milli;
     DROP FUNCTION channel_of(TEXT), tell_if_ready(TEXT), tell_dependants(TEXT), is_told(),
       tell_work();
     DROP FUNCTION tell(), atoms_ready(), bonds_ready(), atoms_over(), runs_over(),

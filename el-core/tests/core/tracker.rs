@@ -282,7 +282,10 @@ fn search_finds_words_and_beginnings_and_follows_changes() {
     let patch = AtomPatch { title: Some("tart".into()), ..AtomPatch::default() };
     ops::update(&mut p.store, &person(p.now), &[&id], &patch, &Guard::default()).unwrap();
     assert_eq!((hits(&p, "creme"), hits(&p, "tart")), (0, 1));
-    assert!(ops::doctor(&p.store, p.now).unwrap().is_empty());
+    // The project's clock is not the server's.
+    let mut found = ops::doctor(&p.store, p.now).unwrap();
+    found.retain(|finding| finding.code != "clock");
+    assert!(found.is_empty(), "{found:?}");
 }
 
 #[test]

@@ -73,7 +73,8 @@ impl TestEnv {
             env.set("EL_SANDBOX", "off");
         }
         if ignores_signals() {
-            env.run_through(&["env", "--default-signal=HUP,INT"]);
+            // By its path: tests take everything off PATH.
+            env.run_through(&["/usr/bin/env", "--default-signal=HUP,INT"]);
         }
         env.link("el", cargo_bin!("el"));
         env.link("claude", cargo_bin!("fake-agent"));

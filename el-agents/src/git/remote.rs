@@ -98,19 +98,7 @@ impl Repository {
         expected: Option<&str>,
     ) -> Result<PushResult, GitError> {
         let refspec = format!("{commit}:refs/heads/{branch}");
-        self.push_over(&self.remote_git()?, remote, &refspec, branch, expected)
-    }
-
-    /// Does [`Repository::push_branch`] without the person's hooks: nobody waits for them.
-    pub(super) fn push_without_hooks(
-        &self,
-        remote: &str,
-        commit: &str,
-        branch: &str,
-        expected: Option<&str>,
-    ) -> Result<PushResult, GitError> {
-        let refspec = format!("{commit}:refs/heads/{branch}");
-        self.push_over(&self.remote_git()?.without_hooks(), remote, &refspec, branch, expected)
+        self.push_over(remote, &refspec, branch, expected)
     }
 
     /// Deletes a branch of a remote, if it still is at `expected` there.
@@ -124,12 +112,11 @@ impl Repository {
         expected: &str,
     ) -> Result<PushResult, GitError> {
         let refspec = format!(":refs/heads/{branch}");
-        self.push_over(&self.remote_git()?, remote, &refspec, branch, Some(expected))
+        self.push_over(remote, &refspec, branch, Some(expected))
     }
 
     fn push_over(
         &self,
-        git: &Git,
         remote: &str,
         refspec: &str,
         branch: &str,
@@ -146,7 +133,7 @@ impl Repository {
             remote,
             refspec,
         ];
-        let ran = git.run_once(&words, None, usize::MAX)?;
+        let ran = self.remote_git()?.run_once(&words, None, usize::MAX)?;
         if ran.status.success() {
             return Ok(PushResult::Pushed);
         }

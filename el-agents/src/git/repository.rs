@@ -64,6 +64,12 @@ impl Repository {
         Repository { git: self.git.with_deadline(until), ..self.clone() }
     }
 
+    /// The same without the hooks of the repository.
+    #[must_use]
+    pub(super) fn without_hooks(&self) -> Repository {
+        Repository { git: self.git.without_hooks(), ..self.clone() }
+    }
+
     /// The same with the facts that el noted about branches as they are now: looks at many branches
     /// read them once.
     ///

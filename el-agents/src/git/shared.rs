@@ -140,7 +140,7 @@ impl Repository {
         }
         if there.as_ref() != Some(&tip)
             && let refused @ PushResult::Refused(_) =
-                self.push_without_hooks(remote, &tip, &branch, there.as_deref())?
+                self.without_hooks().push_branch(remote, &tip, &branch, there.as_deref())?
         {
             return Ok(refused);
         }

@@ -1,7 +1,6 @@
 //! Commits of an atom that are not on its branch here: another host has them, or the remote that
 //! hosts share.
 
-use el_core::model::{Outcome, Run};
 use el_core::{Store, ops};
 
 use super::LandError;
@@ -28,7 +27,7 @@ pub(super) fn find_missing(
         return Ok(None);
     }
     let runs = ops::list_attempts(store, id).unwrap_or_default();
-    let Some(run) = runs.iter().rfind(|run| has_handed_in(run)) else { return Ok(None) };
+    let Some(run) = runs.iter().rfind(|run| run.has_handed_in()) else { return Ok(None) };
     let host = run.supervisor.as_ref().and_then(|stamp| stamp.host()).unwrap_or("its host");
     let Some(wanted) = recorded_tip(store, &run.id)? else {
         let is_here = host == host_name();
@@ -50,10 +49,6 @@ pub(super) fn find_missing(
         run.id,
         short(&wanted)
     )))
-}
-
-fn has_handed_in(run: &Run) -> bool {
-    matches!(run.outcome, Some(Outcome::Closed | Outcome::Review))
 }
 
 /// The commit at which a run's branch was at its end, as its host told the server.

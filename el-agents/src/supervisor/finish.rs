@@ -147,7 +147,7 @@ impl Supervisor {
     /// Pushes the run's branch where hosts share branches. Returns why it could not.
     async fn push_branch(&mut self) -> Option<String> {
         let push = self.watcher.branch.push.take()?;
-        let failed = self.while_beating(PUSH_LIMIT, move || push.finish()).await;
+        let failed = self.while_beating(PUSH_LIMIT, move || push.push_finally()).await;
         let why = failed.unwrap_or_else(|| Some("the push of the branch took too long".into()))?;
         self.watcher.pane.show(&format!("! {why}"));
         let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };

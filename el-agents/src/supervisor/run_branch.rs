@@ -24,12 +24,12 @@ pub(super) struct RunBranch {
 
 impl RunBranch {
     /// Takes over what the agent committed, and begins to push it if it is due.
-    pub(super) fn look(&mut self, pane: &mut Pane) {
+    pub(super) fn take_and_push(&mut self, pane: &mut Pane) {
         if let Some(branch) = &mut self.confined {
             // A failed take-over is tried again at the end, and told then.
             let _ = branch.take_over();
         }
-        if let Some(why) = self.push.as_mut().and_then(BranchPush::look) {
+        if let Some(why) = self.push.as_mut().and_then(BranchPush::begin_if_due) {
             pane.show(&format!("! {why}; it is tried again"));
         }
     }
@@ -88,7 +88,7 @@ impl BranchPush {
     }
 
     /// Begins a push if there are new commits. Returns why the last one failed.
-    fn look(&mut self) -> Option<String> {
+    fn begin_if_due(&mut self) -> Option<String> {
         if self.looked_at.elapsed() < self.every {
             return None;
         }
@@ -103,21 +103,21 @@ impl BranchPush {
         let now = fs::read_to_string(&self.file).ok();
         if now.is_some() && now != self.seen {
             self.seen = now;
-            self.running = Some(std::thread::spawn(self.job()));
+            self.running = Some(std::thread::spawn(self.push_job()));
         }
         failed
     }
 
     /// A last push. Returns why it failed, in words.
-    pub(super) fn finish(mut self) -> Option<String> {
+    pub(super) fn push_finally(mut self) -> Option<String> {
         if let Some(running) = self.running.take() {
             // The push below tells of a failure.
             let _ = running.join();
         }
-        self.job()()
+        self.push_job()()
     }
 
-    fn job(&self) -> impl FnOnce() -> Option<String> + use<> {
+    fn push_job(&self) -> impl FnOnce() -> Option<String> + use<> {
         let (folder, branch) = (self.folder.clone(), self.branch.clone());
         let (remote, atom) = (self.remote.clone(), self.atom.clone());
         move || {

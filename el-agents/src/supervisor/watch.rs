@@ -256,7 +256,7 @@ impl Watcher {
             reap_adopted(agent.id.pid);
             self.reaped_at = Instant::now();
         }
-        self.branch.look(&mut self.pane);
+        self.branch.take_and_push(&mut self.pane);
         let progress = self.progress();
         let before = self.lease.last_signal();
         let watch = self.lease.tick(self.active.stamp, &progress);

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use el_core::model::{Outcome, Run, Verify, VerifyStatus};
+use el_core::model::{Run, Verify, VerifyStatus};
 use el_core::ops;
 use el_core::{Durability, Store};
 use rustix::process::{Signal, getppid};
@@ -99,7 +99,7 @@ fn find_on_other_hosts(
     let mut found = Vec::new();
     for atom in builds_on.iter().map(String::as_str).chain([atom]) {
         let is_work = |run: &Run| {
-            matches!(run.outcome, Some(Outcome::Closed | Outcome::Review))
+            run.has_handed_in()
                 && Path::new(&run.workdir).components().any(|part| part.as_os_str() == atom)
         };
         let host = ops::list_attempts(store, atom)?.into_iter().rfind(is_work).and_then(|run| {

@@ -207,6 +207,11 @@ impl Run {
     /// The value of `_type` in every run's row.
     pub const RECORD_TYPE: &'static str = "run";
 
+    /// Returns true if the agent handed its work in.
+    pub fn has_handed_in(&self) -> bool {
+        matches!(self.outcome, Some(Outcome::Closed | Outcome::Review))
+    }
+
     /// Returns true if the run has not ended.
     pub const fn is_live(&self) -> bool {
         self.outcome.is_none()

@@ -375,6 +375,8 @@ impl Query {
         }
         let page = match self.ready_at {
             Some(_) => String::new(),
+            // With a limit, SQLite sorts in a tree, which is slower for all rows.
+            None if limit.is_none() && offset == 0 => String::new(),
             None => format!(" LIMIT {} OFFSET {offset}", limit.unwrap_or(i64::MAX)),
         };
         let sql = if order == ready::QUEUE_ORDER {

@@ -1,4 +1,4 @@
-//! What reading a model's answer costs, of docs/performance.md:
+//! Measures how long reading a model's answer takes, for docs/performance.md:
 //! `cargo bench -p el-core --bench responses`.
 //!
 //! Machines are shared and noisy: read the minimum, and how it grows with the text. Each shape is

@@ -213,7 +213,7 @@ fn no_session_approves_or_speaks_for_a_person() {
     assert_eq!(env.status(&waits), "closed");
 }
 
-/// What asks for a review gets one, with a report, and is not dropped instead.
+/// An atom that asks for a review gets one, with a report, and cannot be dropped instead.
 #[test]
 fn no_session_drops_what_asks_for_a_review_or_begins_one_without_a_report() {
     let env = TestEnv::with_tracker();

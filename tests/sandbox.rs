@@ -74,14 +74,14 @@ impl TestEnv {
         fs::create_dir_all(self.home().join(".claude/projects")).unwrap();
     }
 
-    /// All that is not given to an agent and that nobody else changes during its run: kind, mode
-    /// and content.
+    /// Kind, mode and content of every file that no agent is given and that nobody else changes
+    /// during the run.
     fn outside_state(&self) -> BTreeMap<PathBuf, String> {
         let given = [
             "out",
             "tmp",
             "tmux",
-            // What the tests open by sandbox_write.
+            // The tests open these folders by sandbox_write.
             "home/.cache",
             "home/.cargo",
             "home/.npm",

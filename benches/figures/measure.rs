@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What one command costs.
+/// The cost of one command.
 pub(crate) struct Cost {
     pub(crate) min: Duration,
     pub(crate) median: Duration,

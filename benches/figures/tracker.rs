@@ -62,7 +62,7 @@ fn commands(project: &Project) {
         project.ok(&["list", "--limit", "40", "-q"]).lines().map(str::to_owned).collect();
     let close = || project.el(&["close", &ids.pop().unwrap(), "--reason", "done", "-q"]);
     row("close ID", &cost(RUNS, close));
-    // What keeps a database open makes every write cheaper, as a running worker does.
+    // Every write is cheaper while another process has the database open, as a worker has.
     let holder = rusqlite::Connection::open(project.folder().join(".eluent/el.db")).unwrap();
     let _: i64 = holder.query_row("SELECT count(*) FROM meta", [], |r| r.get(0)).unwrap();
     row("create, while a worker runs", &cost(RUNS, || project.el(&["create", "One more", "-q"])));
@@ -70,8 +70,8 @@ fn commands(project: &Project) {
     hooks(project);
 }
 
-/// What the hooks of an agent's session cost where every sixth open atom is in progress, claimed by
-/// another conversation.
+/// Measures the hooks of an agent's session while another conversation has claimed every sixth open
+/// atom.
 fn hooks(project: &Project) {
     project.claim_some();
     let input = project.path("input.json");

@@ -1,4 +1,4 @@
-//! What workers and supervisors cost, with the scripted agent.
+//! The cost of workers and supervisors, with the scripted agent.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

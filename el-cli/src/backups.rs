@@ -37,7 +37,7 @@ pub(crate) enum Reason {
     /// Before `--force` on many atoms.
     BeforeForce,
     BeforeMigration,
-    /// What a restore replaced.
+    /// The tracker that a restore replaced.
     Replaced,
     /// The files of a database that could not be used, as a restore found them.
     Damaged,

@@ -1,5 +1,5 @@
-# What scripts/demo, scripts/test and .ci/run share; sourced, POSIX sh. `root` is set by the caller:
-# the repository.
+# Functions for scripts/demo, scripts/test and .ci/run, which source this file. POSIX sh. The caller
+# sets `root` to the folder of the repository.
 
 say() {
   printf '%s\n' "$*"

@@ -10,7 +10,7 @@ story() {
   chapter "A project under git, and a goal for Claude Code"
   billed "some seven short conversations" 3.00
   run git init -q
-  # Whose commits these are, in this project only.
+  # The author of the commits, for this project only.
   git config user.name "A. Demo"
   git config user.email demo@example.com
   run git commit -q --allow-empty -m "A beginning"

@@ -19,7 +19,7 @@ task() {
 
 story() {
   scripted_claude
-  # Whose commits these are; the real home is not used here.
+  # The author of the commits. --global is the demo's own home here.
   git config --global user.name "A. Demo"
   git config --global user.email demo@example.com
   git config --global init.defaultBranch main

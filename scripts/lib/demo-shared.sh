@@ -29,7 +29,7 @@ is() {
   "$el" list -q --status "$2" 2>/dev/null | grep -qx "$1"
 }
 
-# Whether no session and no process of this project is left; waits for it for a while.
+# Waits up to ten seconds until no session and no process of this project is left.
 nothing_runs() {
   tries=0
   while [ "$tries" -lt 100 ]; do

@@ -44,7 +44,7 @@ fn what_cannot_be_taken_back_names_the_way() {
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("el restore"), "{message}");
     assert!(message.contains("takes back the step before it"), "{message}");
-    // What another person changed is not this one's to take back.
+    // A person cannot undo another person's change.
     env.el(&["undo", "--actor", "bob"]).fails_with(4);
 }
 

@@ -1,4 +1,4 @@
-//! What a repository tells the client to do counts once a person has trusted it.
+//! A repository's instructions to the client count once a person has trusted them.
 
 use std::fs;
 
@@ -62,7 +62,7 @@ fn even_a_trusted_repository_takes_none_of_els_variables() {
     assert_session_holds(&env, &api, &id);
     assert!(env.project("hook-ran").exists(), "what was trusted does not run");
 
-    // What an agent has put there since is not trusted with it.
+    // A file that an agent has added since is not trusted.
     fs::remove_file(env.project("hook-ran")).unwrap();
     fs::create_dir(env.project(".claude/skills")).unwrap();
     fs::write(env.project(".claude/skills/SKILL.md"), "new\n").unwrap();

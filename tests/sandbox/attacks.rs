@@ -1,4 +1,4 @@
-//! What a program in the sandbox tries, and what stops it. Each run ends as any other.
+//! Attacks from inside the sandbox are stopped, and each run ends as any other.
 
 use std::fs;
 use std::os::unix::net::UnixListener;

@@ -77,7 +77,7 @@ fn the_caches_of_a_first_build_are_there_and_stay() {
     assert!(!cargo.join("other").exists() && !cargo.join("config.toml").exists(), "{said}");
 }
 
-/// What is found on PATH stays as it is, also below a folder that is opened.
+/// Programs on PATH stay as they are, also below a folder that is opened.
 #[test]
 fn programs_in_an_opened_folder_stay() {
     for place in EVERYWHERE {
@@ -119,7 +119,7 @@ fn the_message_alone_says_what_to_allow() {
     env.work(&["--drain"]);
     assert_eq!(env.status(&id), "closed", "{command}");
     assert!(env.home().join(".tool/store/made").exists());
-    // What was allowed by default still is.
+    // The defaults stay allowed.
     let allowed = env.robot(&["config", "get", "sandbox_write"])["value"].take();
     let allowed: Vec<&str> =
         allowed.as_array().unwrap().iter().filter_map(|v| v.as_str()).collect();

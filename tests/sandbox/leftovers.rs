@@ -1,5 +1,5 @@
-//! What an agent leaves for the programs outside: files that they would write through, and folders
-//! that it has others work in.
+//! Traps that an agent leaves for programs outside: links that they would write through, and
+//! folders that they would work in.
 
 use std::fs;
 use std::path::Path;
@@ -98,7 +98,7 @@ fn it_has_nobody_work_in_a_folder_that_is_not_given() {
         let before = env.outside_state();
         let id = env.create("attack", &[]);
         env.assert_refused_in_container();
-        // What cannot begin is tried again only after a while.
+        // A run that cannot begin is tried again only after a while.
         for _ in 0..2 {
             env.work(&["--once"]);
         }
@@ -142,7 +142,7 @@ fn no_mailbox_writes_through_its_links() {
         let tasks = env.project(".claude-orchestrator/tasks");
         fs::remove_file(&tasks).unwrap();
         fs::create_dir_all(tasks.join("messages")).unwrap();
-        // What is wrong with it goes into the log.
+        // The fault of the folder goes into the log.
         let assignment = "{\"messages\": [{\"type\": \"task_assignment\", \"taskId\": \"x\"}]}";
         fs::write(tasks.join("messages/to-developer.json"), assignment).unwrap();
         let ran = env.el(&["mailbox", "sync"]);

@@ -39,8 +39,8 @@ impl Place {
     }
 }
 
-/// What runs a program where no further namespace can be made, as in a container: as root without
-/// rights, for whom it starts.
+/// The command that runs a program where no further namespace can be made, as in a container. The
+/// program is started as root without rights.
 const CONTAINER: [&str; 6] = [
     "--user",
     "--map-root-user",

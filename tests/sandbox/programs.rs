@@ -1,4 +1,4 @@
-//! What an agent tries with programs: other homes, its own programs, the memory of others.
+//! Attacks with programs: other homes, programs of the agent's own, the memory of others.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What an agent tries with git: whatever it leaves, no git outside runs a program of its naming.
+//! Attacks with git: no git outside the sandbox runs a program that an agent named.
 
 use super::places::SHARED;
 use crate::support::TestEnv;
@@ -65,7 +65,7 @@ fn no_git_outside_obeys_what_it_leaves() {
             env.run(env.command("el").args(words));
             is_safe(words[0]);
         }
-        // What a person does with the repository.
+        // The usual git commands of a person.
         for words in
             [&["status"][..], &["switch", "-c", "mine"], &["commit", "--allow-empty", "-mx"]]
         {

@@ -7,8 +7,8 @@ use std::process::Command;
 use super::places::EVERYWHERE;
 use crate::support::TestEnv;
 
-/// Whether the kernel's Landlock has this version, by its own word. `EL_REQUIRE_LANDLOCK` says that
-/// it has to.
+/// Returns true if the kernel's Landlock has at least this version. Fails if `EL_REQUIRE_LANDLOCK`
+/// is set and the kernel has less.
 fn has_landlock(version: i32) -> bool {
     let ask = "print syscall(444, 0, 0, 1)";
     let said = Command::new("perl").args(["-e", ask]).output().map(|ran| ran.stdout);

@@ -115,7 +115,7 @@ fn a_person_files_reviews_rejects_approves_and_lands_in_a_browser() {
     let text = seen["hostile"]["text"].as_str().unwrap();
     assert!(!text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
 
-    // What the browser did is what the tracker has.
+    // The tracker has the changes that the browser made.
     let id = seen["id"].as_str().unwrap();
     assert_eq!(env.status(id), "closed");
     assert_eq!(env.git(&["show", "main:greeting.txt"]), "Hello");

@@ -1,4 +1,4 @@
-//! What a person does on the board is done as on the command line.
+//! The board makes changes as the command line does.
 
 use serde_json::{Value, json};
 

@@ -120,7 +120,7 @@ impl Board {
         self.send(text.as_bytes()).unwrap_or_else(|| panic!("no answer to {first} {headers:?}"))
     }
 
-    /// What the page reads.
+    /// Sends a GET request as the page does.
     #[track_caller]
     pub(super) fn get(&self, path: &str) -> Answer {
         let host = format!("Host: {}", self.host);
@@ -128,7 +128,7 @@ impl Board {
         self.raw(&format!("GET {path}"), &filled(&headers), "")
     }
 
-    /// What the page does.
+    /// Sends a POST request as the page does.
     #[track_caller]
     pub(super) fn post(&self, path: &str, body: &Value) -> Answer {
         let lines = self.own_headers();

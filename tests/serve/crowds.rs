@@ -21,7 +21,7 @@ fn is_served_again(board: &Board) {
     board.is_well();
 }
 
-/// Whether so many connections are served at the same time.
+/// Returns true if the board serves `count` connections at the same time.
 fn has_room(board: &Board, count: usize) -> bool {
     let request = format!("GET /api/hello HTTP/1.1\r\nHost: {}\r\n\r\n", board.host);
     let mut held = Vec::new();
@@ -83,7 +83,7 @@ fn readers_that_take_nothing_lose_their_place() {
         .map(|_| {
             let mut stream = board.connect();
             stream.set_nonblocking(true).unwrap();
-            // What the server does not take any more is not needed.
+            // The server need not take the rest of the request.
             let _ = stream.write_all(many.as_bytes());
             stream
         })

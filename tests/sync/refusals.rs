@@ -1,4 +1,4 @@
-//! What `el sync github` refuses, in a sentence, and without a change.
+//! `el sync github` refuses some calls, in a sentence and without a change.
 
 use serde_json::json;
 

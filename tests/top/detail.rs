@@ -1,4 +1,4 @@
-//! What `el top` shows of the chosen row, however long it is and however slowly it comes.
+//! `el top` shows the details of the chosen row, however long and however slow they are.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,5 +1,5 @@
-//! What `el top` says beyond its rows: how long a person may go, what is new, who is in whose way,
-//! and what people hold.
+//! `el top` also shows how long a person may leave, the news, conflicts between runs, and the atoms
+//! that people hold.
 
 use serde_json::json;
 
@@ -60,7 +60,7 @@ fn what_is_new_is_marked_until_it_is_seen_here_or_anywhere() {
         (!screen.text().contains("new since you looked")).then_some(())
     });
     assert_eq!(env.robot(&["status"])["fresh"], json!([]));
-    // What is seen on another board is seen here.
+    // Atoms seen on another board are seen here.
     env.el(&["--actor", "bob", "comment", "add", &blocked, "or in the pot"]).ok();
     screen.wait_for("1 atom new since you looked");
     env.screen(100, 30, "el status").wait_for("[exit 0]");

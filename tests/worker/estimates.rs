@@ -1,4 +1,4 @@
-//! What a run cost that ended before its agent told: an estimate from the tokens, marked as one.
+//! A run that ended before its agent reported a cost gets an estimate from its tokens.
 
 use rustix::process::Signal;
 

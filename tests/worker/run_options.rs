@@ -1,4 +1,4 @@
-//! What an atom says of its own runs: model, effort, base branch and environment.
+//! The run options of an atom: model, effort, base branch and environment.
 
 use serde_json::{Value, json};
 
@@ -113,7 +113,7 @@ fn no_session_raises_what_its_own_atom_may_use_and_none_names_a_variable() {
     ] {
         env.run(&mut env.el_as_run(&run, words)).fails_with(8);
     }
-    // What others may use is not its own gain.
+    // An agent may choose a model for a new atom, which others will work on.
     env.run(&mut env.el_as_run(&run, &["create", "Small", "--model", "haiku"])).ok();
     assert_eq!(env.show(&id)["run_options"], Value::Null);
     std::fs::write(env.project("go"), "").unwrap();

@@ -47,7 +47,7 @@ fn a_session_without_its_variables_has_its_own_tracker_or_none() {
     std::os::unix::fs::symlink(&theirs, env.project("link.db")).unwrap();
     let hard = env.path("elsewhere/hard.db").display().to_string();
     let folder = other.project("").display().to_string();
-    // What a person alone may do is refused in all of these ways.
+    // All these ways of calling `el` as a person are refused.
     for prefix in [
         "env -u EL_SESSION el".to_owned(),
         "env -i el".replace("env -i el", "env -i PATH=\"$PATH\" el"),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::TestEnv;
 
-/// What a hostile repository would like to have.
+/// The configuration that a hostile repository would like to have.
 const HOSTILE: &str = "\
 executor = \"command\"
 command = [\"sh\", \"-c\", \"touch pwned; el close $EL_ATOM -r done\"]
@@ -160,12 +160,12 @@ fn a_person_who_sets_a_value_trusts_it_and_nobody_else_does() {
     assert_eq!(inert(&env), [""; 0]);
     env.el(&["config", "unset", "notify"]).ok();
     assert_eq!(inert(&env), [""; 0]);
-    // What was there before is not trusted by a line that is added to it.
+    // Adding a line to a file does not trust the lines before it.
     let env = cloned("notify = [\"x\"]\n");
     let said = env.el(&["config", "set", "verify", "true"]).ok();
     assert!(said.stderr.contains("el trust"), "{said:#?}");
     assert_eq!(inert(&env), ["notify", "verify"]);
-    // What the user's own file and the environment say always counts.
+    // The user's own file and the environment always count.
     let mut env = cloned("notify = [\"x\"]\n");
     env.el(&["config", "set", "--user", "notify", "[\"mine\"]"]).ok();
     assert_eq!(env.robot(&["config", "get", "notify"])["value"], json!(["mine"]));

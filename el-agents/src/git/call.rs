@@ -80,7 +80,7 @@ impl Git {
         }
     }
 
-    /// Git on this git folder, without a checkout. What lies around the folder is not looked at.
+    /// Git on this git folder, without a checkout. Git ignores the files around the folder.
     pub(crate) fn at_git_folder(folder: &Path) -> Git {
         Git { git_folder: Some(folder.to_owned()), ..Git::at(folder) }
     }

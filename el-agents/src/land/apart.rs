@@ -37,7 +37,8 @@ pub(super) fn find_missing(
         }));
     };
     if wanted.ends_with(SHARED) {
-        // What the remote has now was made of it, by whoever may push there.
+        // The host pushed this commit. The branch here has the remote's later commits, as checked
+        // above.
         return Ok(None);
     }
     let is_known = repository.resolve_commit(&wanted)?.is_some();

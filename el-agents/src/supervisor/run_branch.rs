@@ -56,7 +56,7 @@ pub(super) struct BranchPush {
     atom: String,
     /// Where git keeps the commit of the branch.
     file: PathBuf,
-    /// What the file had at the last push.
+    /// The contents of `file` at the last push.
     seen: Option<String>,
     /// The interval between looks for new commits.
     every: Duration,

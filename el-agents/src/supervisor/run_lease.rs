@@ -155,7 +155,7 @@ impl RunLease {
         self.beat_at = instant;
         self.written = progress.clone();
         if let Some(files) = &mut self.files {
-            // What is not kept now is kept later.
+            // A part that fails now is tried again at the next beat.
             let _ = files.keep_new(&mut self.store);
         }
         Ok(())

@@ -134,10 +134,10 @@ impl Watching {
     }
 }
 
-/// What a worker needs to rest.
+/// The state of a worker that may rest until it is told of a change.
 #[derive(Debug)]
 pub(super) struct Rest {
-    /// `None`: of a file nothing is told.
+    /// `None` for a tracker in a file, which tells nothing.
     listening: Option<Listening>,
     pub(super) told: Arc<Notify>,
     /// While the worker rests.

@@ -42,8 +42,8 @@ pub fn is_supervised(run: &Run, now: Timestamp) -> bool {
     }
 }
 
-/// The liveness of a run's supervisor. What another host runs is there until its lease is over: a
-/// supervisor ends its agent before.
+/// The liveness of a run's supervisor. A supervisor on another host counts as alive until its lease
+/// is over, since it ends its agent before then.
 pub(super) fn supervisor_liveness(stamp: &Stamp, run: &Run, now: Timestamp) -> Liveness {
     match liveness_of(stamp) {
         Liveness::Unknown if stamp.host().is_some() && run.lease_until <= now => Liveness::Absent,

@@ -20,15 +20,15 @@ use crate::worker::is_there;
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What is to be stopped, and how.
+/// A request to stop workers and their runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Stop<'a> {
     pub actor: &'a str,
-    /// `None`: what ended without its supervisor is left to the other host that is meant.
+    /// `None` if another host is meant: that host settles runs that lost their supervisor.
     pub tmux: Option<&'a Tmux>,
     pub places: &'a Places,
     pub rules: &'a RunRules,
-    /// How long the ends are waited for.
+    /// The longest wait for the ends of the runs.
     pub limit: Duration,
     pub which: &'a Which,
 }

@@ -148,8 +148,8 @@ impl Backups {
             Present::Missing | Present::Damaged(_) => Some(self.keep_damaged(&files, now)?),
         };
         seal_database(prepared)?;
-        // First what belongs to the old file: SQLite would read its log into the new one. What goes
-        // was kept, and the old file was of no use.
+        // The log of the old file goes first: SQLite would read it into the new file. A copy of all
+        // these files was kept above.
         for file in &files[1..] {
             match fs::remove_file(file) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

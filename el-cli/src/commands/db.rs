@@ -84,7 +84,7 @@ fn unusable(code: &'static str, message: String, path: &Path) -> CommandError {
         .with_hint("name a file that is not there yet, in a folder that you may write")
 }
 
-/// What failed where a copy is made in a file, and what to do about that file.
+/// Turns a failure to make a copy at `path` into an error that says what to do.
 fn target_error(error: Error, path: &Path) -> CommandError {
     let (code, message) = (error.code(), error.to_string());
     match error {

@@ -55,7 +55,7 @@ pub(super) struct Answer {
     dry_run: bool,
     database: PathBuf,
     backup: Backup,
-    /// What the backup holds.
+    /// The contents of the backup.
     holds: CopyFacts,
     /// `null` if the present database is missing or damaged.
     change: Option<Change>,

@@ -72,7 +72,7 @@ pub(crate) struct Install {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Which {
-    /// Whose service it is [default: that of this system]
+    /// The service manager to use [default: that of this system]
     #[arg(long, value_enum, value_name = "MANAGER")]
     manager: Option<Manager>,
 }

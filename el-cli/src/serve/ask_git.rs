@@ -25,7 +25,8 @@ fn ask_again(board: &Weak<Board>) {
     let mut asked = Asked::default();
     let mut is_first = true;
     while let Some(board) = board.upgrade() {
-        // Nobody looks: nothing is asked again. What cannot be read is told by the watcher.
+        // Git is not asked again while no browser looks. The watcher reports a tracker that cannot
+        // be read.
         let is_watched = is_first || board.told.receiver_count() > 0;
         is_first = false;
         match is_watched.then(|| asked.ask_if_changed(&board.open_app())) {

@@ -1,4 +1,4 @@
-// What a person does to an atom: each opens one dialog, or is done at once.
+// The actions on an atom. Each opens one dialog, or is done at once.
 
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
@@ -27,7 +27,7 @@ export interface Asked {
 
 /** The dialog that is open. */
 export const asked = signal<Asked | null>(null);
-/** What went wrong with a verb that asks nothing. */
+/** The error of a verb that opens no dialog. */
 export const refused = signal<string | null>(null);
 
 interface Form {
@@ -215,7 +215,7 @@ function Form({ what }: { what: Asked }) {
   );
 }
 
-/** What the agent asks. */
+/** The question of the agent. */
 function Asks({ id }: { id: string }) {
   const need = board.value?.needs.items.find((one) => one.atom_id === id);
   return need?.kind === "question" ? <p class="reason">{visible(need.why)}</p> : null;
@@ -238,7 +238,7 @@ function Refusal({ error, what }: { error: CallError; what: Asked }) {
       )}
       {now && (
         <p>
-          Now: {now.status}, “{visible(now.title)}”, {now.comments.length} comments. What you wrote
+          Now: {now.status}, “{visible(now.title)}”, {now.comments.length} comments. Your text
           is kept; send it if it still holds.
         </p>
       )}

@@ -111,7 +111,7 @@ function Head({ path }: { path: string }) {
   );
 }
 
-/** What is wrong with the page as a whole. */
+/** The notices about the page as a whole. */
 function Notices() {
   const state = link.value;
   return (

@@ -68,7 +68,7 @@ export function rowsOf(file: FileDiff, { isViewed, isSplit, held, place }: Shown
   return rows;
 }
 
-/** What was removed beside what was added in its place. */
+/** Pairs each removed line with the line that was added in its place. */
 export function pairsOf(lines: Line[]): [Placed | null, Placed | null][] {
   const pairs: [Placed | null, Placed | null][] = [];
   let removed: Placed[] = [];
@@ -81,7 +81,7 @@ export function pairsOf(lines: Line[]): [Placed | null, Placed | null][] {
   };
   lines.forEach((line, at) => {
     if (line.kind === "removed") {
-      // What is removed after something was added is another change.
+      // A removal after an addition begins another change.
       if (added.length > 0) pair();
       removed.push({ line, at });
     } else if (line.kind === "added") {

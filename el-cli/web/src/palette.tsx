@@ -10,7 +10,7 @@ import { go } from "./router";
 import { atoms, loadAtoms } from "./state";
 
 interface Choice {
-  /** What is shown, and found. */
+  /** The text that is shown and searched. */
   text: string;
   hint: string;
   run: () => void;

@@ -1,4 +1,4 @@
-// What the pages show: one copy of the server's state, changed by its messages alone.
+// The state of the pages: one copy of the server's state, changed by its messages alone.
 
 import { computed, signal } from "@preact/signals";
 import { get } from "./api";
@@ -10,7 +10,7 @@ export const board = signal<Board | null>(null);
 export const atoms = signal<Map<string, AtomRow> | null>(null);
 /** The atoms of the last message: a page that shows one of them loads it again. */
 export const touched = signal<{ ids: Set<string>; all: boolean }>({ ids: new Set(), all: false });
-/** What was sent for an atom, until the server tells of the change. */
+/** The verb that was sent for an atom, until the server tells of the change. */
 export const sent = signal<Map<string, string>>(new Map());
 /** `lost`: since when the server has not been heard. */
 export const link = signal<{ state: "live" | "lost" | "out" | "old"; since: number }>({
@@ -65,10 +65,10 @@ export async function loadAtoms(): Promise<void> {
   atoms.value = new Map(items.map((row) => [row.id, row]));
 }
 
-/** What was seen here last: a board that was read before does not know of it. */
+/** The last look on this page. A board that was read before does not know of it. */
 let seen: { seq: number; ids: Set<string> } | null = null;
 
-/** All that was on this board is seen. */
+/** Marks all atoms on this board as seen. */
 export function markSeen(shown: Board): void {
   seen = { seq: shown.seq, ids: new Set(shown.fresh) };
   if (board.value) board.value = withLook(board.value);

@@ -1,4 +1,4 @@
-// What the server sends: the types of el-core, as far as the pages use them.
+// The messages of the server: the types of el-core, as far as the pages use them.
 
 export interface AtomRow {
   id: string;
@@ -97,7 +97,7 @@ export interface Board {
   running: Part<RunRow>;
   ready: Part<AtomRow>;
   waiting: Part<WaitRow>;
-  /** What people have begun, or put off. */
+  /** The atoms that people have begun or put off. */
   held: Part<AtomRow>;
   pull_requests: Part<PullRow>;
   done: Part<DoneRow>;

@@ -113,7 +113,7 @@ fn read_atom(
     })
 }
 
-/// The settings of runs that a file may bring in. What cannot be used is left out and told.
+/// Reads the run options that a file may set. Leaves out unusable ones, with a note.
 fn read_run_options(draft: &mut Draft<'_>) -> Option<RunOptions> {
     let value = draft.take_field("run_options")?;
     let text = |key: &str| value.get(key).and_then(Value::as_str).map(|text| Some(text.to_owned()));

@@ -73,7 +73,7 @@ pub struct LastRun {
     pub detail: Option<String>,
     /// The tools and paths that the agent was denied.
     pub denied: Vec<String>,
-    /// What the sandbox kept from the agent, in sentences.
+    /// Sentences that say which accesses of the agent the sandbox denied.
     pub sandbox_notes: Vec<String>,
     /// The state of the run's check: `passed`, `failed` …
     pub check: Option<String>,

@@ -7,7 +7,7 @@ use super::text_enum::text_enum;
 use super::{IssueType, Timestamp};
 
 text_enum! {
-    /// What can run out.
+    /// A resource that can run out.
     pub enum Shortage as "shortage" {
         /// The budget of the day.
         Budget = "budget",
@@ -16,7 +16,7 @@ text_enum! {
     }
 }
 
-/// What runs out first, if all goes on as it does.
+/// The resource that runs out first at the present rate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RunsOut {
     pub what: Shortage,

@@ -67,7 +67,7 @@ impl NeedKind {
 pub struct Way {
     /// The key on the boards.
     pub key: &'static str,
-    /// What the key does, in a word or two.
+    /// One or two words for the effect of the key.
     pub label: &'static str,
     /// The command that does the same.
     pub command: String,
@@ -95,7 +95,7 @@ pub struct Need {
     /// The atoms that the decision releases, weighed by their priorities.
     pub weight: i64,
     pub since: Timestamp,
-    /// What the atom's attempts have cost so far.
+    /// The cost of the atom's attempts so far.
     #[serde(flatten)]
     pub cost: Cost,
     pub attempts: i64,

@@ -198,8 +198,8 @@ pub struct Run {
     pub output: Option<String>,
     /// The lines that tell of errors.
     pub error_lines: Option<String>,
-    /// What the sandbox kept the agent from, with the setting that allows it, or why there was no
-    /// sandbox. Told after the end.
+    /// The accesses that the sandbox denied, each with the setting that allows it, or why there was
+    /// no sandbox. Empty until the run ends.
     pub sandbox_notes: Vec<String>,
 }
 

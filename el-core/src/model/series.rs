@@ -30,7 +30,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// What a figure counts.
+    /// The unit of a figure.
     pub enum Unit as "unit" {
         Count = "count",
         Seconds = "seconds",
@@ -68,16 +68,16 @@ pub struct Point {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Series {
     pub series: SeriesName,
-    /// What it tells, in plain words.
+    /// The title in plain words.
     pub title: &'static str,
-    /// What the keys name: `day`, `agent`, `epic`, `model`, `cause` or `age`.
+    /// The kind of the keys: `day`, `agent`, `epic`, `model`, `cause` or `age`.
     pub by: &'static str,
     pub since: Timestamp,
     pub until: Timestamp,
     pub measures: Vec<Measure>,
     pub count: usize,
     pub total: usize,
-    /// There was more in this time than is looked at; what is oldest was left out.
+    /// The time holds more than the limit; the oldest entries are left out.
     pub truncated: bool,
     pub items: Vec<Point>,
 }

@@ -70,7 +70,7 @@ impl<T> Part<T> {
 pub struct WaitRow {
     #[serde(flatten)]
     pub atom: AtomRow,
-    /// What holds it; never empty.
+    /// The reasons why the atom waits; never empty.
     pub holds: Vec<Hold>,
 }
 
@@ -80,7 +80,7 @@ pub struct Board {
     /// The last event that the board knows: the cursor for [`board_changes`].
     pub seq: i64,
     pub now: Timestamp,
-    /// What needs a person, the most urgent first.
+    /// The decisions that wait for a person, the most urgent first.
     pub needs: Part<Need>,
     /// Oldest first.
     pub running: Part<RunRow>,
@@ -88,12 +88,12 @@ pub struct Board {
     pub ready: Part<AtomRow>,
     /// In the order of the queue.
     pub waiting: Part<WaitRow>,
-    /// What people hold: the atoms that a person has begun, then those that a person put off
+    /// The atoms that people hold: those that a person has begun, then those that a person put off
     /// without a date.
     pub held: Part<AtomRow>,
     /// The pull requests that can still be merged, oldest first.
     pub pull_requests: Part<PullRow>,
-    /// What became closed or won't-do within the last 1000 events, newest first.
+    /// The atoms that became closed or won't-do within the last 1000 events, newest first.
     pub done: Part<DoneRow>,
     /// The workers that live.
     pub workers: usize,
@@ -114,7 +114,7 @@ pub struct Board {
     pub fresh: Vec<String>,
 }
 
-/// What changed since an event.
+/// The changes of the board since an event.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct BoardDelta {
     pub since: i64,

@@ -55,8 +55,8 @@ pub fn cancel(
     })
 }
 
-/// Asks every live run that is meant to end, as `el work --stop` does with [`CancelMode::Requeue`].
-/// What somebody asked of a run before still holds.
+/// Asks every live run that `is_meant` selects to end, as `el work --stop` does with
+/// [`CancelMode::Requeue`]. An earlier request to a run still holds.
 ///
 /// # Errors
 ///

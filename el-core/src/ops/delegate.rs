@@ -58,7 +58,7 @@ pub struct QueuePlace {
     pub holds: Vec<Hold>,
     /// A pause that stops all claims.
     pub pause: Option<Pause>,
-    /// Whether a live worker can be relied on to take the task.
+    /// A live worker can be relied on to take the task.
     pub is_served: bool,
 }
 

@@ -27,7 +27,7 @@ pub struct AgentQueue {
     pub held: Vec<QueuedTask>,
     /// The live workers that serve the agent.
     pub workers: Vec<String>,
-    /// Whether a worker can be relied on to take assigned tasks.
+    /// A live worker can be relied on to take assigned tasks.
     pub is_served: bool,
 }
 

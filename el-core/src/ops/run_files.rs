@@ -1,8 +1,8 @@
 use crate::Result;
 use crate::store::{Store, run_file};
 
-/// Keeps what a file of a run has from a byte on, for the other machines that share the server.
-/// What is kept already stays.
+/// Stores a part of a run's file, from byte `start` on, for the other machines that share the
+/// server. A part that is stored already stays.
 ///
 /// # Errors
 ///

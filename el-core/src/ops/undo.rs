@@ -18,7 +18,7 @@ use crate::{Ctx, Error, Result};
 /// The steps among which an error looks for one that can be taken back.
 const STEPS_NEAR: usize = 50;
 
-/// What one call of a person changed.
+/// The changes that one call of a person made.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
     /// For `el undo STEP`.

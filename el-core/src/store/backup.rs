@@ -31,8 +31,8 @@ pub struct CopyFacts {
 /// synced to the disk. A migration that is due is not made.
 ///
 /// # Errors
-/// If `target` exists, the source is no database of el, or a disk is full. What was written of
-/// `target` then stays.
+/// If `target` exists, the source is no database of el, or a disk is full. A partly written
+/// `target` stays.
 pub fn copy_database(source: &Path, target: &Path) -> Result<()> {
     let from = open_ours(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     OpenOptions::new()

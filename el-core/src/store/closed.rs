@@ -1,7 +1,7 @@
 //! A tracker that is closed to changes: it was moved elsewhere, or a move to here is not finished.
 //!
-//! Triggers refuse every change, also of whoever had the tables open before, and of older `el`. The
-//! version of a file's tables says so too, which costs nothing: it is read anyway.
+//! Triggers refuse every change, also from processes that had the tables open before, and from
+//! older versions of `el`. A file's table version says so too, and is read anyway.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ impl Closed {
     }
 }
 
-/// What is added to the version of the tables of a file that is closed.
+/// The number that is added to the table version of a closed file.
 pub(super) const MARK: i64 = 1_000_000;
 
 const CHANGES: [&str; 3] = ["INSERT", "UPDATE", "DELETE"];

@@ -4,7 +4,7 @@ use super::Store;
 use crate::Result;
 use crate::error::Doing;
 
-/// What `el doctor` asks of a server.
+/// The state of a server, as `el doctor` reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ServerHealth {
     /// The server's time, in microseconds.

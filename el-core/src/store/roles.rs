@@ -1,11 +1,11 @@
-//! What the roles of a server need, to work with a tracker or to own it.
+//! The rights that a role of the server needs to work with a tracker or to own it.
 
 use super::engine::Tx;
 use super::{Store, engine};
 use crate::error::{Doing, ServerFault};
 use crate::{Error, Result};
 
-/// Who uses a tracker on a server.
+/// The part that a role plays for a tracker on a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerRole {
     /// Makes the tables and brings them up.

@@ -5,7 +5,7 @@ use super::engine::{self, params};
 use crate::Result;
 use crate::error::Doing;
 
-/// Adds what a file has from a byte on. What is there already stays.
+/// Adds a part of a file, from byte `start` on. A part that is stored already stays.
 pub(crate) fn add(tx: &Tx<'_>, run: &str, name: &str, start: u64, data: &[u8]) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO run_files (run_id, name, start, data) VALUES (?1, ?2, ?3, ?4)

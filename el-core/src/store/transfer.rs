@@ -69,7 +69,7 @@ pub struct MoveReport {
 
 const MOVING: &str = "move the tracker";
 
-/// By what a tracker is told from others, wherever it is.
+/// The values that identify a tracker, wherever it is.
 #[derive(Debug, PartialEq, Eq)]
 struct Identity {
     prefix: Option<String>,
@@ -92,7 +92,7 @@ impl Identity {
     }
 }
 
-/// What a move begins with.
+/// The tracker that is to be moved, and the two places.
 struct Origin<'a> {
     identity: Identity,
     /// The moves by which the tracker came here, apart by blanks.

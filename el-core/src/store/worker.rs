@@ -42,7 +42,7 @@ pub(crate) fn heartbeat(
     Ok(())
 }
 
-/// What a worker that waits has to know.
+/// The news for a waiting worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pulse {
     /// Someone said `el work --stop`.

@@ -1,4 +1,4 @@
-//! What a run hands back, as the store keeps it.
+//! The store keeps the summary and the artifacts that a run hands back.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ fn summary() -> Summary {
     }
 }
 
-/// What a run hands back.
+/// A hand-over with a summary and artifacts in several states.
 fn handed() -> HandedOver {
     let artifacts = vec![
         artifact("t/summary.md", ArtifactState::Copied),

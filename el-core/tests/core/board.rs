@@ -372,7 +372,7 @@ fn what_others_changed_since_a_person_looked_is_new() {
     assert!(fresh(&p, Some(99_999)).is_empty(), "nor is who looked at another tracker");
     let now = board(&p).seq;
     assert!(fresh(&p, Some(now)).is_empty());
-    // What an agent does in the person's name is news too.
+    // A change by an agent in the person's name is news too.
     let claimed = p.claim().unwrap();
     let credentials = session(&claimed);
     let agent = Ctx { session: Some(&credentials), ..p.person() };

@@ -12,7 +12,8 @@ use proptest::prelude::*;
 use crate::support::{Project, person};
 use crate::undo::{act, contents};
 
-/// What a project holds, with each id by the place of its atom, and each comment's by its own.
+/// The contents of a project as text. Ids of atoms and comments are replaced by their positions, so
+/// that two projects can be compared.
 fn told(project: &Project) -> String {
     let store = &project.store;
     let all = AtomFilter { include_over: true, ..AtomFilter::default() };

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use imports::{Crate, root};
 
-/// What each module of `el-core` may import from its siblings. `error`, `ctx` and `counted` are
-/// shared by all of them and import `model` and `text` alone.
+/// The siblings that each module of `el-core` may import. All modules share `error`, `ctx` and
+/// `counted`, which import `model` and `text` alone.
 const CORE: &[(&str, &[&str])] = &[
     ("text", &[]),
     ("counted", &[]),

@@ -1,4 +1,4 @@
-//! What is said in channels, and what the end of a run tells.
+//! Messages in channels, and the messages that the end of a run posts.
 
 use el_core::model::{EventKind, Outcome, Status};
 use el_core::ops::{self, AtomPatch, Guard, InboxFilter, NewMessage};

@@ -1,4 +1,4 @@
-//! What a server tells those who wait, and of what it is silent.
+//! A server tells waiting workers of some changes, and is silent about the others.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;

@@ -23,7 +23,7 @@ of tables to come is granted with the rest, if the same owner makes them.
 
 Exit codes: 3 the server has no such role; 6 only the owner of the tables grants.")]
 pub(crate) struct Args {
-    /// What the role is to be
+    /// The rights that the role gets
     #[arg(value_name = "ROLE")]
     role: Role,
     /// The role's name on the server

@@ -27,7 +27,7 @@ export function useAtom(id: string): { atom: AtomView | null; error: string | nu
       },
       (failure: unknown) => {
         if (stop.signal.aborted) return;
-        // What is shown stays; the notice above tells of a lost connection.
+        // The page keeps its contents; the notice above tells of a lost connection.
         if (!(failure instanceof CallError) || failure.status !== 0) setError(String(failure));
       },
     );

@@ -1,4 +1,4 @@
-// What waits for what, in layers, live, and the chain that takes the longest.
+// The live graph of dependencies in layers, and the longest chain.
 
 import { Fragment } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";

@@ -63,7 +63,7 @@ interface Plan extends Standing {
   checks: { round: number; passed: boolean; at: string; output: string }[];
 }
 
-/** What is asked for again after each change of the tracker; what was there stays meanwhile. */
+/** Loads a path again after each change of the tracker. The old data stays meanwhile. */
 function useFresh<T>(path: string | null): { found: T | null; error: string | null } {
   const [found, setFound] = useState<{ path: string; data: T } | null>(null);
   const [error, setError] = useState<string | null>(null);
@@ -130,7 +130,7 @@ const ASKS = new Set([
   "incomplete", "planned", "waits_for_person", "stopped", "time_over", "budget_used_up",
 ]);
 
-/** Whether a person has to do something, before it goes on. */
+/** Returns true if the plan waits for a person. */
 function asks(plan: Standing): boolean {
   return !plan.driven && plan.ended_at === null &&
     (ASKS.has(plan.state) || plan.commands.length > 0);

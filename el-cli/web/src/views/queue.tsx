@@ -17,7 +17,7 @@ const VERBS: Record<string, Verb> = {
   L: "land",
 };
 
-/** What was done lately is a glance; the runs have their page. */
+/** The atoms shown as done lately; the page of the runs has the rest. */
 const DONE = 5;
 
 /** The pages that show what a command would. */
@@ -224,7 +224,7 @@ function Ways({ need }: { need: Need }) {
   );
 }
 
-/** What a way does; none: it is left to the command line. */
+/** The verb of a way; `null` if only the command line has it. */
 function verbOf(way: Way): Verb | null {
   if (way.key === "c" && way.label === "reopen") return "reopen";
   if (way.key === "x" && way.label !== "cancel") return "wont_do";
@@ -318,7 +318,7 @@ function Waiting({ part }: { part: Part<WaitRow> }) {
   );
 }
 
-/** What people have begun or put off: no agent takes it. */
+/** The atoms that people have begun or put off. No agent takes them. */
 function Held({ part }: { part: Part<AtomRow> }) {
   if (part.items.length === 0) return null;
   return (
@@ -341,7 +341,7 @@ function Pulls({ part }: { part: Part<PullRow> }) {
   );
 }
 
-/** What came of the work, newest first. */
+/** The results of the work, newest first. */
 function Done({ part }: { part: Part<DoneRow> }) {
   if (part.items.length === 0) return null;
   return (

@@ -1,4 +1,4 @@
-// What an agent says and does, live: the end of it first, and what was before on demand.
+// The live transcript of an agent: the end first, and earlier parts on demand.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { get } from "../api";
@@ -53,7 +53,7 @@ export function Transcript({ run, isLive }: { run: string; isLive: boolean }) {
         setError(null);
         const isBehind = page.entries.length > 0 && known.to < page.to;
         if (isBehind) wait = 0;
-        // What is left of a run that just ended comes with one more look.
+        // One more look brings the rest of a run that just ended.
         if (!page.is_live && page.to === page.from) return;
       } catch (failure) {
         setError(failure instanceof Error ? failure.message : String(failure));

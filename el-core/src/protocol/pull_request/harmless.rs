@@ -3,7 +3,7 @@
 /// Comes between two characters that a forge would read together. It has no width.
 const BREAK: char = '\u{200b}';
 
-/// What an address of something that can be referred to ends with, before its number.
+/// The part before the number in the address of an issue, a request or a discussion.
 const REFERENCES: [&str; 5] =
     ["/issues", "/pull", "/merge_requests", "/discussions", "/work_items"];
 

@@ -1,7 +1,7 @@
 //! The way to a server: what its address says, then a service's file, then the variables of libpq;
 //! its password, and the certificates that it has to show.
 //!
-//! The driver knows `postgres://…` alone. What else users of libpq expect is done here.
+//! The driver knows `postgres://…` alone. This module does the rest that users of libpq expect.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -16,7 +16,7 @@ const MOST_BYTES: usize = 1 << 20;
 const READING: &str = "read the tracker";
 const WRITING: &str = "write the copy";
 
-/// What of `meta` belongs to a database, and not to the project.
+/// The keys of `meta` that belong to the database, not to the project.
 fn own_keys() -> String {
     format!("'schema_version', '{}', '{}'", meta::CLOSED, meta::ARRIVED)
 }
@@ -205,7 +205,7 @@ fn insert(tx: &Tx<'_>, table: &str, columns: &[String], values: &[Value]) -> Res
     Ok(rows.len() as u64)
 }
 
-/// What a table holds, in whatever order: the number of its rows, and the sum of their digests.
+/// The contents of a table in any order: the number of rows, and the sum of their digests.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct TableDigest {
     rows: u64,

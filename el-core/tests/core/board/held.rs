@@ -1,4 +1,4 @@
-//! What people hold, pull requests, and plans that go no further: each has a place and a way out.
+//! Held atoms, pull requests and stuck plans each have a place on the board, and a way out.
 
 use std::time::Duration;
 

@@ -61,7 +61,7 @@ fn live(p: &mut Project, steps: Vec<Step>) {
         p.wait(Duration::from_micros(1500));
         let ctx = p.person();
         let pick = |at: usize| ids.get(at % ids.len().max(1)).cloned();
-        // What the tracker refuses (a cycle, a blank comment) is no part of the project's life.
+        // A step that the tracker refuses (a cycle, a blank comment) changes nothing.
         let _refused = match step {
             Step::Create { title, description, kind, priority, labels, parent } => {
                 let new = NewAtom {

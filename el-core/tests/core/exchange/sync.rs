@@ -1,5 +1,5 @@
-//! What a sync with GitHub needs of the import: parts of the whole, fields that wait or are held,
-//! and what could be written back.
+//! The import as a sync with GitHub uses it: in parts, with fields that wait or are held, and with
+//! changes that can be written back.
 
 use std::collections::BTreeSet;
 

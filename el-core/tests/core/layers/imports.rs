@@ -146,7 +146,7 @@ impl Module {
         at
     }
 
-    /// What `pub use` gives on. The head may be a module below, without `self`.
+    /// The names that `pub use` re-exports. The head may be a module below, without `self`.
     fn given_on(&self, modules: &BTreeMap<Vec<String>, Module>) -> BTreeMap<String, Vec<String>> {
         let mut found = Vec::new();
         for at in 1..self.tokens.len() {

@@ -1,4 +1,4 @@
-//! What people do to a plan between its steps stands.
+//! Changes that people make to a plan between its steps stand.
 
 use std::time::Duration;
 
@@ -202,7 +202,7 @@ fn a_question_is_not_held_by_work_that_was_opened_again_and_given_up() {
     plan.say(&asked, &block(Question::Aggregation, &aggregation("half")), 0, true);
     plan.end(&asked);
     assert_eq!(plan.advance(), Step::Done { missing: vec![one.clone()] });
-    // What comes late is brought together with the rest.
+    // A late result is aggregated with the rest.
     let ctx = plan.p.person();
     ops::retry(&mut plan.p.store, &ctx, &one).unwrap();
     plan.work_all();

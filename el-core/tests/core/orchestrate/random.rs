@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::world::{Plan, aggregation, analysis, block, list, task};
 
-/// What somebody does, each with a number that chooses among what there is.
+/// A random action. The number selects one of the items that exist.
 #[derive(Debug, Clone, Copy)]
 enum Deed {
     Advance,
@@ -176,7 +176,7 @@ impl World {
                 let question =
                     [Question::Analysis, Question::TaskList, Question::Aggregation][n % 3];
                 let data = self.data(question);
-                // What is over takes no data: a person reopens it first.
+                // An epic that is over takes no data until a person reopens it.
                 let over = self.plan.status(&self.plan.epic).is_over();
                 match ops::supply_answer(
                     &mut self.plan.p.store,

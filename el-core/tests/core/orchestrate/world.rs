@@ -202,7 +202,7 @@ impl Plan {
         found.unwrap_or_else(|| panic!("no task {name}")).atom_id
     }
 
-    /// What a run is told, whole.
+    /// The whole prompt context of a run.
     pub(super) fn context(&self, claimed: &ClaimedRun) -> String {
         let run = ops::get_run(&self.p.store, &claimed.run.id).unwrap();
         ops::build_context(&self.p.store, &run, None).unwrap().render()

@@ -6,8 +6,8 @@ use el_core::model::Run;
 use crate::app::App;
 use crate::error::Result;
 
-/// Returns the local folder of a run's files. Fetches the files of a run on another machine from the
-/// server first.
+/// Returns the local folder of a run's files. The files of a run on another machine are fetched
+/// from the server first.
 pub(crate) fn bring_run_files(app: &App, store: &Store, run: &Run) -> Result<PathBuf> {
     let runs = app.project()?.state.join("runs");
     if el_agents::bring_run_files(store, &runs, run)? {

@@ -59,6 +59,26 @@ fn a_unit_is_written_that_systemd_takes_and_taken_away_again() {
     env.el(&["service", "uninstall"]).ok();
 }
 
+#[test]
+fn a_service_knows_the_server_and_keeps_no_password() {
+    let mut env = home();
+    env.set("EL_DATABASE_URL", "postgres://ann@db.test/shop");
+    env.set("PGPASSFILE", "/home/ann/pass");
+    env.set("PGPASSWORD", "s3cret");
+    let installed = env.robot(&["service", "install"]);
+    let unit = fs::read_to_string(installed["path"].as_str().unwrap()).unwrap();
+    for kept in ["EL_DATABASE_URL=postgres://ann@db.test/shop", "PGPASSFILE=/home/ann/pass"] {
+        assert!(unit.contains(kept), "{kept}: {unit}");
+    }
+    assert!(!unit.contains("s3cret"), "{unit}");
+    assert!(installed["next"].to_string().contains("PGPASSWORD is not written"), "{installed}");
+
+    env.set("EL_DATABASE_URL", "postgres://ann:s3cret@db.test/shop");
+    let refused = env.el(&["service", "install"]).fails_with(6);
+    assert!(refused.stderr.contains("~/.pgpass"), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("s3cret"), "{}", refused.stderr);
+}
+
 /// Asks systemd itself whether it understands the unit, where there is one.
 fn verify(env: &TestEnv, path: &std::path::Path) {
     let verify =

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 
 use el_agents::tmux::socket_name;
+use el_core::SERVER_VARIABLES;
 use el_core::model::safe_prefix;
 use etcetera::BaseStrategy as _;
 use schemars::JsonSchema;
@@ -17,6 +18,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{sanitize, style};
 use crate::replace::replace_file;
+use crate::server;
 
 mod text;
 
@@ -170,6 +172,7 @@ struct Service {
     name: String,
     path: PathBuf,
     job: Job,
+    is_on_server: bool,
 }
 
 /// Variables that decide where things are. Whatever else the caller has may be a secret.
@@ -184,6 +187,9 @@ const KEPT: [&str; 9] = [
     "XDG_DATA_HOME",
     "XDG_STATE_HOME",
 ];
+
+/// The variable of libpq that is a secret.
+const PASSWORD: &str = "PGPASSWORD";
 
 impl Service {
     fn of_project(which: &Which, app: &App) -> Result<Service> {
@@ -212,7 +218,14 @@ impl Service {
             words.extend(["--db".into(), project.db.clone().into()]);
         }
         words.push("work".into());
-        let given = KEPT.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
+        let mut kept = KEPT.to_vec();
+        let is_on_server = project.server.is_some();
+        if is_on_server {
+            ensure_no_password()?;
+            kept.push(server::VARIABLE);
+            kept.extend(SERVER_VARIABLES.into_iter().filter(|name| *name != PASSWORD));
+        }
+        let given = kept.into_iter().filter_map(|name| Some((name, std::env::var(name).ok()?)));
         let job = Job {
             name: name.clone(),
             words,
@@ -220,7 +233,7 @@ impl Service {
             environment: given.filter(|(_, value)| !value.is_empty()).collect(),
             log: project.state.join("worker.log"),
         };
-        Ok(Service { manager, name, path, job })
+        Ok(Service { manager, name, path, job, is_on_server })
     }
 
     fn definition_text(&self) -> Result<String> {
@@ -235,13 +248,16 @@ impl Service {
         let text = self.definition_text()?;
         let start = self.start_commands().iter().map(|words| words.join(" ")).collect::<Vec<_>>();
         let installed = found.is_some();
-        let next = match installed {
+        let mut next = match installed {
             true => vec![
                 format!("{} starts it, and starts it at each log-in", start.join(" && ")),
                 "el service uninstall stops it and takes it away".to_owned(),
             ],
             false => vec!["el service install writes it".to_owned()],
         };
+        if installed && self.is_on_server && std::env::var_os(PASSWORD).is_some() {
+            next.push(format!("{PASSWORD} is not written there; ~/.pgpass keeps a password"));
+        }
         Ok(Answer {
             manager: self.manager,
             name: self.name.clone(),
@@ -316,6 +332,18 @@ impl Service {
         }
         let told = String::from_utf8_lossy(&said.stderr);
         Err(failed(format!("{command} failed: {}", told.trim())))
+    }
+}
+
+/// Refuses a server's address with a password, which the service's file would keep.
+fn ensure_no_password() -> Result<()> {
+    match std::env::var(server::VARIABLE) {
+        Ok(url) if el_core::has_password(&url) => Err(CommandError::config_error(
+            server::VARIABLE,
+            "the address has a password, and the service's file would keep it",
+        )
+        .with_hint("leave the password out of the address; ~/.pgpass keeps it")),
+        _ => Ok(()),
     }
 }
 

@@ -1,12 +1,9 @@
-//! Two engines, one behaviour: the same calls give the same answers, and two writers at once come
-//! to no state to which one after the other would not have come.
+//! Two engines, one behaviour: the same calls give the same answers.
 
-use std::sync::Barrier;
 use std::time::Duration;
 
-use el_core::model::{BondKind, EventKind, Timestamp};
-use el_core::ops::{self, AtomFilter, Guard, Sort};
-use el_core::{Error, Store};
+use el_core::model::{EventKind, Timestamp};
+use el_core::ops::{self, AtomFilter, Sort};
 use proptest::prelude::*;
 
 use crate::support::{Project, person};
@@ -69,109 +66,6 @@ proptest! {
         }
         prop_assert_eq!(told(&file), told(&server));
     }
-}
-
-/// Two threads, each with a connection of its own, that meet before each round and after it.
-/// `check` then looks at what came of the round.
-fn race(
-    project: &mut Project,
-    rounds: usize,
-    one: impl Fn(&mut Store) -> Result<(), Error> + Sync,
-    two: impl Fn(&mut Store) -> Result<(), Error> + Sync,
-    mut check: impl FnMut(&mut Project, [Result<(), Error>; 2]),
-) {
-    let place = project.place();
-    let barrier = Barrier::new(2);
-    let (told, answers) = std::sync::mpsc::channel();
-    let (go, wait) = std::sync::mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        // Of this closure: if a check fails, the other thread ends as well.
-        let go = go;
-        scope.spawn(|| {
-            let mut store = place.open();
-            let wait = wait;
-            while wait.recv().is_ok() {
-                barrier.wait();
-                told.send(two(&mut store)).unwrap();
-            }
-        });
-        let mut store = place.open();
-        for _ in 0..rounds {
-            go.send(()).unwrap();
-            barrier.wait();
-            let mine = one(&mut store);
-            check(project, [mine, answers.recv().unwrap()]);
-        }
-    });
-}
-
-const ROUNDS: usize = 1000;
-
-#[test]
-fn two_dep_add_at_once_never_make_a_circle() {
-    let mut p = Project::new();
-    let (a, b) = (p.create("a"), p.create("b"));
-    let ctx = person(p.now);
-    let mut added = [0, 0];
-    race(
-        &mut p,
-        ROUNDS,
-        |store| ops::dep_add(store, &ctx, &a, &b, BondKind::Blocks).map(drop),
-        |store| ops::dep_add(store, &ctx, &b, &a, BondKind::WaitsFor).map(drop),
-        |p, answers| {
-            let done = answers.each_ref().map(|answer| usize::from(answer.is_ok()));
-            assert_eq!(done[0] + done[1], 1, "{answers:?}");
-            added = [added[0] + done[0], added[1] + done[1]];
-            assert_eq!(ops::dep_check(&p.store).unwrap(), []);
-            let ctx = p.person();
-            let (from, to) = if answers[0].is_ok() { (&a, &b) } else { (&b, &a) };
-            ops::dep_remove(&mut p.store, &ctx, from, to, None).unwrap();
-        },
-    );
-    assert!(added[0] + added[1] == ROUNDS, "{added:?}");
-}
-
-#[test]
-fn a_dep_add_that_meets_a_close_leaves_nothing_blocked_for_ever() {
-    let mut p = Project::new();
-    let (blocker, target) = (p.create("blocker"), p.create("target"));
-    let ctx = person(p.now);
-    race(
-        &mut p,
-        ROUNDS,
-        |store| ops::dep_add(store, &ctx, &blocker, &target, BondKind::Blocks).map(drop),
-        |store| ops::close(store, &ctx, &[&blocker], None, &Guard::default()).map(drop),
-        |p, answers| {
-            assert!(answers.iter().all(Result::is_ok), "{answers:?}");
-            assert_eq!(p.ready(), [target.as_str()], "its blocker is over");
-            let ctx = p.person();
-            ops::reopen(&mut p.store, &ctx, &[&blocker]).unwrap();
-            assert_eq!(p.ready(), [blocker.as_str()]);
-            ops::dep_remove(&mut p.store, &ctx, &blocker, &target, None).unwrap();
-        },
-    );
-}
-
-#[test]
-fn two_claims_at_once_never_take_one_atom_twice() {
-    let mut p = Project::new();
-    let one = p.create("one");
-    let ctx = person(p.now);
-    let taken = |store: &mut Store| match ops::claim_run(store, &ctx, &crate::support::request())? {
-        Some(_) => Ok(()),
-        None => Err(Error::NotFound { what: "atom", id: String::new() }),
-    };
-    race(&mut p, ROUNDS, taken, taken, |p, answers| {
-        assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1, "{answers:?}");
-        let live = ops::live_runs(&p.store).unwrap();
-        let [run] = &live[..] else { panic!("{live:?}") };
-        p.wait(Duration::from_secs(1));
-        let ctx = p.person();
-        ops::close(&mut p.store, &ctx, &[&one], None, &Guard { force: true, ..Guard::default() })
-            .unwrap();
-        p.settle(&run.id, 0);
-        ops::reopen(&mut p.store, &ctx, &[&one]).unwrap();
-    });
 }
 
 #[test]

@@ -45,6 +45,23 @@ impl Place {
         }
     }
 
+    /// The place in a word, for another process.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Place::File(path) => path.display().to_string(),
+            #[cfg(feature = "postgres")]
+            Place::Server { url, .. } => url.clone(),
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Place {
+        match text.strip_prefix("postgres:") {
+            #[cfg(feature = "postgres")]
+            Some(_) => Place::Server { url: text.to_owned(), local: PathBuf::from("/dev/null/x") },
+            _ => Place::File(text.into()),
+        }
+    }
+
     fn create(&self, now: Timestamp) -> Store {
         match self {
             Place::File(path) => Store::create(path, "el", now).unwrap(),
@@ -63,6 +80,50 @@ impl Place {
                 Store::open_at(local, Some(&at(url)), Durability::Normal).unwrap()
             }
         }
+    }
+}
+
+/// A connection to a project's tables that knows nothing of `el`'s rules.
+pub(crate) enum Raw {
+    File(rusqlite::Connection),
+    #[cfg(feature = "postgres")]
+    Server(Box<postgres::Client>),
+}
+
+impl Raw {
+    pub(crate) fn of(place: &Place) -> Raw {
+        match place {
+            Place::File(path) => {
+                let file = rusqlite::Connection::open(path).unwrap();
+                file.busy_timeout(Duration::from_secs(60)).unwrap();
+                Raw::File(file)
+            }
+            #[cfg(feature = "postgres")]
+            Place::Server { url, .. } => {
+                Raw::Server(Box::new(postgres::Client::connect(url, postgres::NoTls).unwrap()))
+            }
+        }
+    }
+
+    pub(crate) fn execute(&mut self, sql: &str) {
+        match self {
+            Raw::File(file) => file.execute_batch(&format!("BEGIN IMMEDIATE; {sql}; COMMIT")),
+            #[cfg(feature = "postgres")]
+            Raw::Server(server) => return server.batch_execute(sql).unwrap(),
+        }
+        .unwrap();
+    }
+
+    /// Takes the first open atom as nobody should: what was read is written without another look.
+    pub(crate) fn take_unlocked(&mut self) -> Option<String> {
+        let first = "SELECT id FROM atoms WHERE status = 'open' ORDER BY seq LIMIT 1";
+        let id: String = match self {
+            Raw::File(file) => file.query_row(first, [], |row| row.get(0)).ok()?,
+            #[cfg(feature = "postgres")]
+            Raw::Server(server) => server.query_opt(first, &[]).unwrap()?.get(0),
+        };
+        self.execute(&format!("UPDATE atoms SET status = 'in_progress' WHERE id = '{id}'"));
+        Some(id)
     }
 }
 
@@ -88,8 +149,13 @@ impl Project {
     }
 
     fn at(dir: tempfile::TempDir, place: Place) -> Project {
-        let now = Timestamp::parse("2026-11-28T09:00:00Z").unwrap();
+        let now = Project::begin();
         Project { store: place.create(now), now, dir, place }
+    }
+
+    /// When every project begins.
+    pub(crate) fn begin() -> Timestamp {
+        Timestamp::parse("2026-11-28T09:00:00Z").unwrap()
     }
 
     pub(crate) fn place(&self) -> Place {

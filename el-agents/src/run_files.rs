@@ -113,6 +113,16 @@ pub(crate) fn note_tip(folder: &RunDir, workdir: &Path, atom: &str) {
     }
 }
 
+/// The host that a run was on, if it is another one.
+pub(crate) fn other_host(run: &Run) -> Option<&str> {
+    run.supervisor.as_ref()?.host().filter(|host| *host != host_name())
+}
+
+/// Returns true if a run worked in the atom's worktree: its work is on the atom's branch.
+pub(crate) fn is_in_worktree(run: &Run, atom: &str) -> bool {
+    Path::new(&run.workdir).components().any(|part| part.as_os_str() == atom)
+}
+
 /// An error of bringing files here.
 #[derive(Debug, thiserror::Error)]
 pub enum BringError {
@@ -128,8 +138,7 @@ pub enum BringError {
 /// # Errors
 /// If the store cannot be read, or the folder cannot be written.
 pub fn bring_run_files(store: &Store, runs: &Path, run: &Run) -> Result<bool, BringError> {
-    let host = run.supervisor.as_ref().and_then(|stamp| stamp.host());
-    if !store.is_on_server() || host.is_none_or(|host| host == host_name()) {
+    if !store.is_on_server() || other_host(run).is_none() {
         return Ok(false);
     }
     let folder = RunDir::new(runs, &run.id);

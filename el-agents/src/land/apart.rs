@@ -5,8 +5,7 @@ use el_core::{Store, ops};
 
 use super::LandError;
 use crate::git::Repository;
-use crate::process::host_name;
-use crate::run_files::{SHARED, TIP};
+use crate::run_files::{SHARED, TIP, is_in_worktree, other_host};
 
 /// Says which commits the branch lacks; `None`: it has all that were handed in.
 pub(super) fn find_missing(
@@ -28,11 +27,11 @@ pub(super) fn find_missing(
     }
     let runs = ops::list_attempts(store, id).unwrap_or_default();
     let Some(run) = runs.iter().rfind(|run| run.has_handed_in()) else { return Ok(None) };
-    let host = run.supervisor.as_ref().and_then(|stamp| stamp.host()).unwrap_or("its host");
+    let known = run.supervisor.as_ref().and_then(|stamp| stamp.host());
+    let host = known.unwrap_or("its host");
     let Some(wanted) = recorded_tip(store, &run.id)? else {
-        let is_here = host == host_name();
-        let is_in_worktree = std::path::Path::new(&run.workdir).ends_with(id);
-        return Ok((!is_here && is_in_worktree).then(|| {
+        let is_elsewhere = known.is_none() || other_host(run).is_some();
+        return Ok((is_elsewhere && is_in_worktree(run, id)).then(|| {
             format!("{host} has not told which commits {} handed in: run el work there", run.id)
         }));
     };

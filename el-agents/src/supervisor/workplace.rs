@@ -17,7 +17,8 @@ use super::signals::Signals;
 use crate::git::{self, GitError, Isolation, WorktreeRequest};
 use crate::launch_spec::LaunchSpec;
 use crate::preparation::{PreparationFailure, Workplace};
-use crate::process::{Handle, ProcessId, descendants, host_name};
+use crate::process::{Handle, ProcessId, descendants};
+use crate::run_files::{is_in_worktree, other_host};
 use crate::rundir::RunDir;
 use crate::verify;
 
@@ -98,18 +99,12 @@ fn find_on_other_hosts(
 ) -> Result<Vec<(String, String)>, SuperviseError> {
     let mut found = Vec::new();
     for atom in builds_on.iter().map(String::as_str).chain([atom]) {
-        let is_work = |run: &Run| {
-            run.has_handed_in()
-                && Path::new(&run.workdir).components().any(|part| part.as_os_str() == atom)
-        };
-        let host = ops::list_attempts(store, atom)?.into_iter().rfind(is_work).and_then(|run| {
-            let host = run.supervisor.as_ref()?.host()?;
-            (host != host_name()).then(|| host.to_owned())
-        });
-        if let Some(host) = host
+        let is_work = |run: &Run| run.has_handed_in() && is_in_worktree(run, atom);
+        if let Some(run) = ops::list_attempts(store, atom)?.into_iter().rfind(is_work)
+            && let Some(host) = other_host(&run)
             && !ops::has_landed(store, atom)?
         {
-            found.push((atom.to_owned(), host));
+            found.push((atom.to_owned(), host.to_owned()));
         }
     }
     Ok(found)

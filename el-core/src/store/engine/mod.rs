@@ -134,16 +134,21 @@ impl Database {
         }
     }
 
-    /// A number that changes whenever another connection commits.
-    pub(crate) fn data_version(&self) -> Result<i64> {
-        match self {
-            Database::Sqlite(conn) => {
-                let mut statement = conn.prepare_cached("PRAGMA data_version")?;
-                Ok(statement.query_row([], |row| row.get(0))?)
-            }
+    /// Makes one statement, which is a transaction by itself, and reads its one row.
+    pub(crate) fn query_alone<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let tx = match self {
+            Database::Sqlite(_) => self.begin_read()?,
             #[cfg(feature = "postgres")]
-            Database::Postgres(server) => server.data_version(),
-        }
+            Database::Postgres(server) => Tx::Postgres(server.without_transaction()),
+        };
+        let row = tx.query_row(sql, params, read)?;
+        tx.commit()?;
+        Ok(row)
     }
 
     /// The time: of a server its own, for all that share it.

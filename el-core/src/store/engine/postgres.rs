@@ -98,7 +98,7 @@ impl Server {
         Ok(transaction)
     }
 
-    /// What stands for a transaction where a statement is one by itself.
+    /// What stands for a transaction where a statement is one by itself: its end does nothing.
     pub(super) fn without_transaction(&self) -> Transaction<'_> {
         let (is_open, cursors) = (Cell::new(false), Cell::new(0));
         Transaction { server: self, is_open, cursors, began_at: 0 }
@@ -220,7 +220,9 @@ impl Transaction<'_> {
     }
 
     fn end(&self, how: &'static str) -> Result<()> {
-        self.is_open.set(false);
+        if !self.is_open.replace(false) {
+            return Ok(());
+        }
         self.server.link.borrow().call(|client| client.batch_execute(how))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::{Database, Params, Result, Row, Rows};
+use super::{Database, Result};
 
 /// What a thread that listens shares with whoever is told.
 pub(crate) struct Ear {
@@ -54,6 +54,18 @@ impl Ear {
 }
 
 impl Database {
+    /// A number that changes whenever another connection commits.
+    pub(crate) fn data_version(&self) -> Result<i64> {
+        match self {
+            Database::Sqlite(conn) => {
+                let mut statement = conn.prepare_cached("PRAGMA data_version")?;
+                Ok(statement.query_row([], |row| row.get(0))?)
+            }
+            #[cfg(feature = "postgres")]
+            Database::Postgres(server) => server.data_version(),
+        }
+    }
+
     /// Sets how long an answer of a server is waited for.
     pub(crate) fn limit_waits(&self, limit: Option<Duration>) {
         match self {
@@ -80,26 +92,6 @@ impl Database {
         }
     }
 
-    /// Makes one statement, which is a transaction by itself, and reads its one row.
-    pub(crate) fn query_alone<T>(
-        &self,
-        sql: &str,
-        params: impl Params,
-        read: impl FnOnce(&Row<'_>) -> Result<T>,
-    ) -> Result<T> {
-        match self {
-            Database::Sqlite(conn) => {
-                let mut statement = conn.prepare_cached(sql)?;
-                read(&Rows::Sqlite(statement.query(params)?).expect_one()?)
-            }
-            #[cfg(feature = "postgres")]
-            Database::Postgres(server) => {
-                let alone = server.without_transaction();
-                let mut rows = Rows::Postgres(alone.query(sql, &params)?);
-                read(&rows.expect_one()?)
-            }
-        }
-    }
     /// Returns true if a pooler gives each transaction to whichever connection is free: two that
     /// are open at once then meet the same.
     pub(crate) fn is_pooled(&self) -> Result<bool> {

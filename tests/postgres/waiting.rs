@@ -1,15 +1,18 @@
-//! A worker that has nothing to do.
+//! What is asked by those who wait: a worker that has nothing to do, and supervisors of silent
+//! agents.
 
 use std::thread;
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use super::way::Way;
 use super::with_tracker;
-use crate::support::{SOON, wait_until};
+use crate::support::{SOON, TestEnv, wait_until};
 
-/// Waits until nothing was asked for some seconds: a worker that looks does so every second.
+/// Waits until nothing was asked for some seconds: whoever looks does so every second.
 fn wait_for_rest(way: &Way) {
-    wait_until("a worker that rests", SOON, || {
+    wait_until("nobody asks", SOON, || {
         let before = way.asked();
         thread::sleep(Duration::from_secs(4));
         (way.asked() <= before + 1).then_some(())
@@ -49,4 +52,51 @@ fn a_worker_to_whom_no_message_comes_looks_by_itself() {
     assert_eq!(env.wait_for_end(&atom, 1)["outcome"], "closed");
     env.el(&["work", "--stop"]).ok();
     worker.wait(SOON).ok();
+}
+
+/// Agents that wait, with supervisors whose heartbeats are more than [`SOON`] apart. Their worker
+/// has left them.
+fn left_alone(env: &TestEnv, count: usize) -> Vec<String> {
+    env.configure("lease = \"20m\"\n");
+    let names = || (0..count).map(|n| format!("began-{n}"));
+    let script = |name: String| env.script_atom(&[&format!("touch {name}"), "hang"]);
+    let atoms: Vec<String> = names().map(script).collect();
+    let worker = env.start_work(&["--concurrency", &count.to_string()]);
+    names().for_each(|name| drop(env.wait_for_file(name)));
+    worker.signal(Signal::TERM);
+    worker.wait(SOON).ok();
+    atoms
+}
+
+#[test]
+fn a_silent_agents_supervisor_asks_nothing_between_heartbeats_and_is_told_of_its_end() {
+    let Some((mut env, url)) = with_tracker() else { return };
+    let way = Way::to(&url, env.path("way"));
+    env.set("EL_DATABASE_URL", way.url());
+    let atoms = left_alone(&env, 3);
+    wait_for_rest(&way);
+    let before = way.asked();
+    thread::sleep(Duration::from_secs(20));
+    let asked = way.asked() - before;
+    assert!(asked <= 3, "{asked} questions of three supervisors in 20 s");
+    env.set("EL_DATABASE_URL", &url);
+    // One of the three listens for all. Whichever it is, the others are told after its end.
+    for atom in &atoms[..2] {
+        env.el(&["cancel", atom]).ok();
+        assert_eq!(env.wait_for_end(atom, 1)["outcome"], "cancelled");
+    }
+    // An atom that a person takes out of a run's hands.
+    env.el(&["close", &atoms[2], "--force"]).ok();
+    assert_eq!(env.wait_for_end(&atoms[2], 1)["outcome"], "superseded");
+}
+
+#[test]
+fn a_supervisor_to_whom_no_message_comes_looks_by_itself() {
+    let Some((mut env, url)) = with_tracker() else { return };
+    let way = Way::without_messages(&url, env.path("way"));
+    env.set("EL_DATABASE_URL", way.url());
+    let atoms = left_alone(&env, 1);
+    env.set("EL_DATABASE_URL", &url);
+    env.el(&["cancel", &atoms[0]]).ok();
+    assert_eq!(env.wait_for_end(&atoms[0], 1)["outcome"], "cancelled");
 }

@@ -8,6 +8,7 @@ mod agent;
 mod answer_listener;
 mod answering;
 mod checking;
+mod end_bell;
 mod finish;
 mod on_screen;
 mod pane;
@@ -159,7 +160,7 @@ impl Supervisor {
         };
         let open = |path: &Path| folder.open_to_append(path).ok();
         let watcher = Watcher::new(
-            RunLease::new(store, (run, &token), &folder, spec.rules.lease),
+            RunLease::new(store, (run, &token), &folder, spec.rules.lease, session.answered()),
             // For an agent on a screen, the client's record of the conversation replaces the
             // stream.
             Reader::new(matches!(spec.agent.executor, Executor::Claude | Executor::Interactive)),

@@ -1,11 +1,14 @@
 //! The supervisor's lease: heartbeats, and the store's signals about the run.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use el_core::model::{CancelMode, Progress, Timestamp};
 use el_core::ops::{self, Beat, RunSignal};
 use el_core::{Ctx, Error, SessionCredentials, Store};
 
+use super::end_bell::EndBell;
 use crate::clock;
 use crate::run_files::RunFiles;
 use crate::rundir::RunDir;
@@ -29,6 +32,8 @@ pub(crate) struct RunLease {
     token: String,
     lease: Duration,
     seen_version: Option<i64>,
+    /// On a server, what tells of news instead of the version.
+    bell: Option<EndBell>,
     watch: RunSignal,
     beat_at: Instant,
     /// When the lease was last extended, on a clock that goes on while the machine sleeps.
@@ -41,13 +46,16 @@ pub(crate) struct RunLease {
 }
 
 impl RunLease {
-    /// Starts right after the registration, which extended the lease.
+    /// Starts right after the registration, which extended the lease. `answered` counts the calls
+    /// of the session.
     pub(crate) fn new(
         store: Store,
         (run, token): (&str, &str),
         folder: &RunDir,
         lease: Duration,
+        answered: Arc<AtomicUsize>,
     ) -> RunLease {
+        let bell = store.is_on_server().then(|| EndBell::new(folder, lease, answered));
         let files = store.is_on_server().then(|| RunFiles::new(folder, run));
         store.limit_waits(Some(WAIT_LEAST.max(lease / WAIT_PART)));
         RunLease {
@@ -56,6 +64,7 @@ impl RunLease {
             token: token.to_owned(),
             lease,
             seen_version: None,
+            bell,
             watch: RunSignal::Work,
             beat_at: Instant::now(),
             extended_at: clock::time_with_suspend(),
@@ -124,12 +133,28 @@ impl RunLease {
     }
 
     fn read_signal(&mut self) -> Result<(), Error> {
+        if let Some(bell) = &mut self.bell {
+            if bell.is_look_due(&self.store, self.watch == RunSignal::Work) {
+                let told = ops::watch_run(&self.store, &self.run, &self.token);
+                bell.has_failed = told.is_err();
+                self.watch = told?;
+            }
+            return Ok(());
+        }
         let version = self.store.data_version()?;
         if self.seen_version != Some(version) {
             self.watch = ops::watch_run(&self.store, &self.run, &self.token)?;
             self.seen_version = Some(version);
         }
         Ok(())
+    }
+
+    /// Has the next tick look, after a change of this very connection.
+    fn expect_news(&mut self) {
+        self.seen_version = None;
+        if let Some(bell) = &mut self.bell {
+            bell.expect_news();
+        }
     }
 
     /// Extends the lease and reports progress now.
@@ -172,7 +197,7 @@ impl RunLease {
     ) -> Result<(), Error> {
         let session = SessionCredentials { run: self.run.clone(), token: Some(self.token.clone()) };
         let ctx = Ctx { now: clock::now(), actor: agent, session: Some(&session) };
-        self.seen_version = None;
+        self.expect_news();
         ops::close_by_summary(&mut self.store, &ctx, atom, summary, review)
     }
 
@@ -188,6 +213,6 @@ impl RunLease {
             CancelMode::Hold,
             Some("C-c in the session"),
         );
-        self.seen_version = None;
+        self.expect_news();
     }
 }

@@ -11,7 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::io::Interest;
@@ -46,6 +46,8 @@ struct Answering {
     environment: Vec<(OsString, OsString)>,
     places: Arc<Semaphore>,
     met_full_disk: AtomicBool,
+    /// How many calls were answered.
+    answered: Arc<AtomicUsize>,
 }
 
 /// The socket could not be opened.
@@ -83,10 +85,16 @@ impl SessionSocket {
             environment: environment.to_vec(),
             places: Arc::new(Semaphore::new(CALLS_MAX)),
             met_full_disk: AtomicBool::new(false),
+            answered: Arc::default(),
         });
         session::set_open(true);
         let accepting = tokio::spawn(accept(listener, Arc::clone(&answering)));
         Ok(SessionSocket { path, accepting, answering })
+    }
+
+    /// Counts the calls that were answered.
+    pub(crate) fn answered(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.answering.answered)
     }
 
     /// Returns true if a change that the session tried failed, since the disk was full. Waits for
@@ -158,6 +166,7 @@ impl Answering {
             ended = child.wait() => ended.map(drop),
             () = hung_up(&caller) => child.kill().await,
         };
+        self.answered.fetch_add(1, Ordering::Release);
         let mut report = [0];
         if ours.read(&mut report).is_ok_and(|_| report == [session::FULL_DISK]) {
             self.met_full_disk.store(true, Ordering::Relaxed);

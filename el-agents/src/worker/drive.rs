@@ -95,13 +95,7 @@ impl State<'_> {
         if self.is_draining() || !self.advance_plan(clock::now())? {
             return Ok(true);
         }
-        let seen = ops::worker_view(
-            &self.store,
-            &self.id,
-            &self.agents,
-            &self.options.filter,
-            clock::now(),
-        )?;
+        let seen = self.read_view(clock::now())?;
         let waits = !self.driven.holds && seen.agents.iter().any(AgentView::has_work);
         Ok(!waits && !ops::is_below_running(&self.store, epic)?)
     }

@@ -210,8 +210,9 @@ impl<'a> State<'a> {
         self.store.lease_time(clock::now())
     }
 
-    fn read_view(&mut self, now: Timestamp) -> Result<WorkerView, Error> {
-        ops::worker_view(&self.store, &self.id, &self.agents, &self.options.filter, now)
+    pub(super) fn read_view(&self, now: Timestamp) -> Result<WorkerView, Error> {
+        let me = (self.id.as_str(), self.host.as_deref());
+        ops::worker_view(&self.store, me, &self.agents, &self.options.filter, now)
     }
 
     fn plan_actions(&self, view: &WorkerView, now: Timestamp) -> Vec<Action> {
@@ -237,7 +238,10 @@ impl<'a> State<'a> {
             .iter()
             .zip(&view.agents)
             .filter(|(_, view)| view.pause.is_none())
-            .map(|(served, _)| (served.agent.name.as_str(), served.at_most))
+            .map(|(served, view)| {
+                let at_most = served.at_most.saturating_sub(view.live_elsewhere);
+                (served.agent.name.as_str(), at_most)
+            })
             .collect();
         let snapshot = Snapshot {
             now,

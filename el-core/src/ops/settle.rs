@@ -165,7 +165,8 @@ fn record_progress(
 ) -> Result<Run> {
     let is_working = signal_of(tx, &before)? == RunSignal::Work;
     if let Some(progress) = last {
-        run::heartbeat(tx, &before.id, now, before.lease_until, None, progress)?;
+        let beat = run::Heartbeat { run: &before.id, now, active_at: None, progress };
+        beat.write(tx, before.lease_until)?;
         note_answer(tx, &before, progress)?;
     }
     let progress = last.unwrap_or(&before.progress);

@@ -11,6 +11,7 @@ use crate::store::{self, Store, Tx, event, run};
 /// Everything that a worker reads in a tick, at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkerView {
+    /// The live runs; on a server without those of other hosts whose lease is not over.
     pub live: Vec<Run>,
     pub workers: Vec<Worker>,
     /// Someone said `el work --stop`.
@@ -30,6 +31,8 @@ pub struct AgentView {
     pub next_retry_at: Option<Timestamp>,
     /// A pause that stops claims for the agent.
     pub pause: Option<Pause>,
+    /// How many live runs of the agent are not in the view.
+    pub live_elsewhere: usize,
 }
 
 impl AgentView {
@@ -158,33 +161,41 @@ pub fn live_runs(store: &Store) -> Result<Vec<Run>> {
     store.read(run::list_live)
 }
 
-/// Returns the view of the worker `id`. `agents` pairs each agent with an account, if the agent has
-/// an account.
+/// Returns the view of the worker `id`, on a server of the host. `agents` pairs each agent with an
+/// account, if the agent has an account.
 ///
 /// # Errors
 ///
 /// If the filter names an unknown atom, or the database cannot be read.
 pub fn worker_view(
     store: &Store,
-    id: &str,
+    (id, host): (&str, Option<&str>),
     agents: &[(String, Option<String>)],
     filter: &AtomFilter,
     now: Timestamp,
 ) -> Result<WorkerView> {
     store.read(|tx| {
+        let live = match host {
+            Some(host) => run::list_live_near(tx, (id, host), now)?,
+            None => run::list_live(tx)?,
+        };
         let workers = store::worker::list_workers(tx)?;
         let common = common_pause(tx, now)?;
         let agents = agents.iter().map(|(agent, account)| {
             let known = account_pause(tx, account.as_deref(), now)?;
             let (has_ready, next_retry_at) = work_for(tx, agent, filter, now)?;
             let pause = common.clone().or_else(|| known.map(|known| known.to_pause()));
-            Ok(AgentView { has_ready, next_retry_at, pause })
+            let seen = live.iter().filter(|run| run.agent == *agent).count();
+            let all = host.map_or(Ok(0), |_| run::live_count(tx, agent))?;
+            let live_elsewhere = usize::try_from(all).unwrap_or_default().saturating_sub(seen);
+            Ok(AgentView { has_ready, next_retry_at, pause, live_elsewhere })
         });
+        let agents = agents.collect::<Result<_>>()?;
         Ok(WorkerView {
-            live: run::list_live(tx)?,
+            live,
             stop_requested: workers.iter().any(|w| w.id == id && w.stop_requested),
             workers,
-            agents: agents.collect::<Result<_>>()?,
+            agents,
             last_event: event::last(tx)?,
         })
     })

@@ -28,7 +28,20 @@ impl Store {
     /// Has `tell` called, on another thread, whenever an atom becomes ready or workers are to stop;
     /// and when messages begin and cease to come. `None`: of a file nothing is told.
     pub fn listen_for_work(&self, tell: impl Fn() + Send + Sync + 'static) -> Option<Listening> {
+        self.listen("work", tell)
+    }
+
+    /// The same, whenever somebody asks a run to end, or takes its atom out of its hands.
+    pub fn listen_for_ends(&self, tell: impl Fn() + Send + Sync + 'static) -> Option<Listening> {
+        self.listen("end", tell)
+    }
+
+    fn listen(
+        &self,
+        channel: &'static str,
+        tell: impl Fn() + Send + Sync + 'static,
+    ) -> Option<Listening> {
         let ear = Arc::new(Ear::new(tell));
-        self.database.listen("work", Arc::clone(&ear)).then_some(Listening { ear })
+        self.database.listen(channel, Arc::clone(&ear)).then_some(Listening { ear })
     }
 }

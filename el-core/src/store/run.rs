@@ -4,13 +4,14 @@ use super::Tx;
 use super::engine::{self, OptionalExtension as _, params};
 use crate::error::Doing;
 use crate::model::{
-    Attempt, ExitRecord, Outcome, Progress, RUN_PREFIX, Run, Stamp, Timestamp, Verify,
-    canonical_short,
+    Attempt, ExitRecord, Outcome, RUN_PREFIX, Run, Stamp, Timestamp, Verify, canonical_short,
 };
 use crate::{Ctx, Error, Result};
 
+mod heartbeat;
 mod row;
 
+pub(crate) use heartbeat::{Heartbeat, is_at_work};
 use row::COLUMNS;
 pub(crate) use row::from_row;
 
@@ -100,6 +101,24 @@ pub(crate) fn of_atoms(tx: &Tx<'_>, atoms: &[&str]) -> Result<HashMap<String, Ve
 /// Every run that has not ended, oldest first.
 pub(crate) fn list_live(tx: &Tx<'_>) -> Result<Vec<Run>> {
     query_many(tx, "INDEXED BY runs_live WHERE r.outcome IS NULL ORDER BY r.seq", &[])
+}
+
+/// The live runs that concern a worker of a host: its own, those of its host, those without a
+/// supervisor, and those whose lease is over. A fleet has thousands of others.
+pub(crate) fn list_live_near(
+    tx: &Tx<'_>,
+    (worker, host): (&str, &str),
+    now: Timestamp,
+) -> Result<Vec<Run>> {
+    let boot = format!("{host}{}", Stamp::HOST_END);
+    query_many(
+        tx,
+        "INDEXED BY runs_live WHERE r.outcome IS NULL
+           AND (r.worker_id = ?1 OR substr(r.supervisor_boot, 1, length(?2)) = ?2
+             OR r.supervisor_boot IS NULL OR r.lease_until <= ?3)
+         ORDER BY r.seq",
+        &[&worker, &boot, &now.as_micros()],
+    )
 }
 
 /// A filter of runs: the atom, only live runs, the outcome.
@@ -249,44 +268,6 @@ pub(crate) fn live_with_token(tx: &Tx<'_>, id: &str, token: Option<&str>) -> Res
         Some(outcome) => Err(stale(format!("it ended as {outcome}"))),
         None => Ok(run),
     }
-}
-
-/// Writes a supervisor's heartbeat.
-pub(crate) fn heartbeat(
-    tx: &Tx<'_>,
-    id: &str,
-    now: Timestamp,
-    lease_until: Timestamp,
-    active_at: Option<Timestamp>,
-    progress: &Progress,
-) -> Result<()> {
-    tx.prepare_cached(
-        "UPDATE runs SET heartbeat_at = ?2, lease_until = ?3, active_at = coalesce(?4, active_at),
-            turns = ?5, tokens_in = ?6, tokens_out = ?7, cost_micros = ?8, action = ?9,
-            percent = ?10, files_processed = ?11, files_total = ?12, estimated_micros = ?13,
-            model = coalesce(?14, model)
-         WHERE id = ?1 AND outcome IS NULL",
-    )
-    .and_then(|mut s| {
-        s.execute(params![
-            id,
-            now.as_micros(),
-            lease_until.as_micros(),
-            active_at.map(Timestamp::as_micros),
-            progress.turns,
-            progress.tokens_in,
-            progress.tokens_out,
-            progress.cost.cost_micros,
-            progress.action,
-            progress.percent,
-            progress.files_processed,
-            progress.files_total,
-            progress.cost.estimated_micros,
-            progress.model
-        ])
-    })
-    .doing("extend a lease")?;
-    Ok(())
 }
 
 pub(crate) fn set_supervisor(

@@ -1,7 +1,7 @@
 //! Parts of the files of runs, for the other machines that share a server.
 
-use super::Tx;
-use super::engine::{self, params};
+use super::engine::{self, OptionalExtension as _, params};
+use super::{Store, Tx};
 use crate::Result;
 use crate::error::Doing;
 
@@ -14,6 +14,23 @@ pub(crate) fn add(tx: &Tx<'_>, run: &str, name: &str, start: u64, data: &[u8]) -
     .and_then(|mut s| s.execute(params![run, name, start.cast_signed(), data]))
     .doing("keep a run's file")
     .map(drop)
+}
+
+/// The same for a live run, by one statement, which waits for no other writer of the project: a
+/// fleet's runs put out much. Returns false if nothing was added.
+pub(crate) fn add_alone(
+    store: &Store,
+    run: &str,
+    name: &str,
+    start: u64,
+    data: &[u8],
+) -> Result<bool> {
+    let sql = "INSERT INTO run_files (run_id, name, start, data) SELECT ?1, ?2, ?3, ?4
+         WHERE EXISTS (SELECT 1 FROM runs WHERE id = ?1 AND outcome IS NULL)
+         ON CONFLICT DO NOTHING RETURNING 1";
+    let values = params![run, name, start.cast_signed(), data];
+    let added = store.database.query_alone(sql, values, |_| Ok(())).optional();
+    added.doing("keep a run's file").map(|added| added.is_some())
 }
 
 /// The files of a run and their sizes, by name.

@@ -23,7 +23,7 @@ const MARK: &str = "EL_TEST_ENV";
 /// How long a command may run that is waited for.
 const COMMAND: Duration = Duration::from_secs(120);
 
-/// A user whom no machine has.
+/// A user id that no machine uses.
 const ORDINARY_USER: u32 = 54_321;
 
 #[derive(Debug)]
@@ -126,8 +126,8 @@ impl TestEnv {
         steps.iter().map(|step| format!("script: {step}\n")).collect()
     }
 
-    /// Gives all that there is to a user without rights, as whom all further commands run. False:
-    /// only root can.
+    /// Gives all files to a user without rights, and runs all further commands as that user.
+    /// Returns false if the test does not run as root.
     pub(crate) fn hand_to_ordinary_user(&mut self) -> bool {
         if !rustix::process::geteuid().is_root() {
             return false;

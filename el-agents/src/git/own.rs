@@ -15,7 +15,7 @@ const NOT_WORK: &str = ".eluent/";
 
 /// The reflog entry of a branch that el moved.
 const MOVED: &str = "el: the work of this atom";
-/// So many steps of a worktree's HEAD are looked at.
+/// The number of reflog entries of a worktree's HEAD that are read.
 const LOOK_BACK: &str = "100";
 
 /// The worktree of an atom.

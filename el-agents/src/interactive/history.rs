@@ -8,7 +8,7 @@
 #[derive(Debug, Default)]
 pub(crate) struct History {
     last: Vec<String>,
-    /// So many of the first lines of `last` have been written.
+    /// The number of lines, from the first of `last`, that have been written.
     written: usize,
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Reader {
 
 /// Denied tools that a record names.
 const DENIED_MAX: usize = 20;
-/// So many refusals of the account in a row end the run.
+/// The number of refusals of the account in a row that ends the run.
 const REFUSALS: u32 = 2;
 /// The maximum number of background tasks; more mean a broken stream.
 const TASKS_MAX: usize = 256;

@@ -15,7 +15,7 @@ const DAYS: u32 = 14;
 const SPECIAL: usize = 20;
 /// The most bytes of all backups together.
 const BYTES: u64 = 1 << 30;
-/// So many backups stay, however large: the newest, and the oldest that spread furthest.
+/// The number of backups that stay however large they are.
 const ALWAYS: usize = 3;
 
 /// The hourly backups of the last 24 hours and the daily ones of the last 14 days stay, and so do

@@ -52,7 +52,7 @@ impl Command {
 const TIMES: i64 = 1;
 /// The largest input that is read, many times the size of a real event.
 const INPUT_MAX: u64 = 1 << 20;
-/// So many background tasks are named, each in so many columns.
+/// The maximum number of background tasks that are named, and the columns for each.
 const TASKS: usize = 3;
 const DESCRIPTION: usize = 80;
 

@@ -75,7 +75,7 @@ pub(crate) struct Args {
     drive: DriveArgs,
 }
 
-/// How and by whom the plan is driven.
+/// The options for driving the plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct DriveArgs {
     #[command(flatten, next_help_heading = "The plan")]

@@ -18,9 +18,9 @@ At most 3 kB: what is in progress for the actor, what is ready, the commands. Sa
 exit code 0, where there is no tracker: made for the hooks of agents, which run everywhere.")]
 pub(crate) struct Args {}
 
-/// So many atoms of each kind are named.
+/// The maximum number of atoms of each kind that are named.
 const MOST: i64 = 5;
-/// So many columns of a title, and so many bytes: a column may hold many.
+/// The columns of a title, and its bytes, since one column may take many.
 const TITLE: usize = 80;
 const TITLE_BYTES: usize = 120;
 

@@ -23,10 +23,10 @@ use crate::session::Session;
 
 /// The greatest number of calls that may wait at once.
 const WAITING_MAX: usize = 64;
-/// So many may be in the queue.
+/// The maximum number of calls in the queue.
 const QUEUE_MAX: usize = 1_000;
 
-/// A call that was asked for.
+/// A call of a tool.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) id: Value,

@@ -40,7 +40,7 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// So many places are named; the rest is a count.
+    /// The maximum number of places that a note names; the rest is a count.
     pub const PLACES: usize = 5;
     /// The most different notes: a file may have a new note on each line.
     const MOST: usize = 500;

@@ -51,7 +51,7 @@ pub enum PassedKind {
     OpenFence,
     /// A line of text above the first heading or task.
     Prose,
-    /// For readers to whom a heading is no atom: one with the text below.
+    /// A heading with its text, for a reader that makes no atoms of headings.
     Heading,
 }
 

@@ -119,8 +119,8 @@ impl Priority {
 impl std::str::FromStr for Priority {
     type Err = Error;
 
-    /// Takes `1`, `p1`, `high`, and `urgent` and `normal` as other trackers and the seed's queue
-    /// say.
+    /// Takes `1`, `p1` and `high`, and the words `urgent` and `normal` of other trackers and of the
+    /// queue file.
     fn from_str(text: &str) -> Result<Self> {
         let wanted = text.trim().to_ascii_lowercase();
         if let Some(at) = Self::WORDS.iter().position(|w| *w == wanted) {

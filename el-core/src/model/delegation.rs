@@ -21,7 +21,7 @@ pub struct Delegation {
 }
 
 text_enum! {
-    /// How a check stands.
+    /// The state of a check.
     pub enum VerifyStatus as "verify status" {
         /// Not run yet.
         Pending = "pending",
@@ -115,7 +115,7 @@ text_enum! {
         All = "all",
         /// Atoms assigned to the worker's agents.
         Assigned = "assigned",
-        /// Not all: the worker has filters or a number of claims, or is about to leave.
+        /// Only some: the worker has filters or a limit of claims, or is about to leave.
         Some = "some",
     }
 }

@@ -26,7 +26,7 @@ pub struct RunsOut {
     pub says: String,
 }
 
-/// How long a person may go.
+/// The time for which a person can leave the project alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Forecast {
     /// Something needs a person now.
@@ -34,18 +34,18 @@ pub struct Forecast {
     /// When a person will probably be needed next, to the minute; `null`: now, or that cannot be
     /// told.
     pub needed_at: Option<Timestamp>,
-    /// For what, or why it cannot be told.
+    /// The reason for `needed_at`, or for having none.
     pub needed_for: String,
     pub runs_out: Option<RunsOut>,
 }
 
-/// How a past run went.
+/// A past run, as far as the forecast looks at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastRun {
     pub issue_type: IssueType,
     pub took: Duration,
     pub cost_micros: i64,
-    /// It ended with something that a person has to settle.
+    /// The run ended in a way that a person had to settle.
     pub asked: bool,
 }
 

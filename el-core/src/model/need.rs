@@ -19,9 +19,9 @@ text_enum! {
         Plan = "plan",
         /// Work was handed over for review.
         Review = "review",
-        /// A branch is in conflict with what it is to land on.
+        /// A branch is in conflict with its target.
         Conflict = "conflict",
-        /// The check failed with a branch landed.
+        /// The check failed on the target with a branch landed.
         LandCheck = "land_check",
         /// Branches of finished atoms can be landed.
         ToLand = "to_land",
@@ -37,7 +37,7 @@ text_enum! {
         Budget = "budget",
         /// A run has not said anything for long.
         Silent = "silent",
-        /// A run has cost more than three times what such runs cost.
+        /// A run has cost more than three times the usual.
         Costly = "costly",
         /// Two runs change the same files.
         SameFiles = "same_files",

@@ -5,14 +5,14 @@ use super::Timestamp;
 use super::text_enum::text_enum;
 
 text_enum! {
-    /// How far a pull request has come. The atom's own status is another matter.
+    /// The state of a pull request. It does not depend on the atom's status.
     pub enum PullRequestState as "pull request state" {
         /// The branch is being pushed, or the process that did so was ended.
         Pushing = "pushing",
         /// The branch was pushed, and the pull request is being made.
         Opening = "opening",
         Open = "open",
-        /// The forge's merge queue has it.
+        /// In the merge queue of the forge.
         Queued = "queued",
         Merged = "merged",
         /// Closed without being merged.
@@ -75,7 +75,7 @@ impl PullRequest {
     /// The value of `_type` in every row.
     pub const RECORD_TYPE: &'static str = "pull_request";
 
-    /// One whose push is about to begin.
+    /// Makes the record of a pull request before its first push.
     pub fn new(atom: &str, seq: i64, forge: &str, repo: &str, now: Timestamp) -> PullRequest {
         PullRequest {
             record_type: PullRequest::RECORD_TYPE,

@@ -100,13 +100,13 @@ pub struct Stamp {
     /// The kernel's start time of the process, in the kernel's unit (clock ticks since boot on
     /// Linux).
     pub start: i64,
-    /// Identifies the boot of the machine, and the pid namespace. On a server, the host's name and
-    /// `|` are before that.
+    /// Identifies the boot of the machine, and the pid namespace. With a tracker on a server, the
+    /// host's name and `|` come first.
     pub boot: String,
 }
 
 impl Stamp {
-    /// Ends the name of the host.
+    /// Separates the host's name from the rest of `boot`.
     pub const HOST_END: char = '|';
 
     /// The host of the process, in a project that several machines share.

@@ -60,7 +60,7 @@ pub struct Point {
     pub key: Option<String>,
     /// The title of what the key names.
     pub label: Option<String>,
-    /// By the names of the measures. `null`: there is nothing to tell.
+    /// The figures by the names of the measures; `null` if there is none.
     pub values: BTreeMap<&'static str, Option<i64>>,
 }
 

@@ -6,7 +6,7 @@ use super::{Stamp, Takes, Timestamp};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Worker {
     pub id: String,
-    /// The name that somebody gave it.
+    /// The name from `el work --name`.
     pub name: Option<String>,
     pub process: Stamp,
     /// The first of the agents.

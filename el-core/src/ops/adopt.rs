@@ -1,7 +1,7 @@
 use crate::store::{Store, run};
 use crate::{Error, Result};
 
-/// Makes `worker_id` the worker of a live run of a worker that is gone.
+/// Makes `worker_id` the worker of a live run that lost its worker.
 ///
 /// # Errors
 ///

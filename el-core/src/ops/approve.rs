@@ -58,7 +58,7 @@ fn report_summary(review: &Review) -> Option<String> {
     if text.is_empty() { None } else { Some(text.chars().take(2_000).collect()) }
 }
 
-/// Refuses sessions: a decision about handed-over work is a person's, whoever did the work.
+/// Refuses sessions: only a person decides about handed-over work.
 pub(super) fn ensure_no_session(session: Option<&Run>, verb: &str) -> Result<()> {
     match session {
         None => Ok(()),

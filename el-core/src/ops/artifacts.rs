@@ -59,8 +59,7 @@ impl HandedBack {
             .collect();
         match named.as_slice() {
             [one] => Ok(one),
-            // The summary is always the first; a file of the agent's that is called so comes before
-            // that word.
+            // The word `summary` names the first artifact, unless a file of the agent has the name.
             [] if wanted == "summary" && !self.artifacts.is_empty() => Ok(&self.artifacts[0]),
             [] => Err(self.missing_error(wanted)),
             several => Err(Error::Ambiguous {

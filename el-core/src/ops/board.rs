@@ -1,4 +1,4 @@
-//! The one read model of the boards: `el status`, `el top` and `el serve` show what this says.
+//! The one read model of the boards: `el status`, `el top` and `el serve` all show it.
 
 use std::collections::HashSet;
 
@@ -36,11 +36,11 @@ pub use fresh::mark_fresh;
 pub use overlaps::add_overlaps;
 pub use pulls::PullRow;
 
-/// No count of the board goes further; `capped` says so.
+/// The limit of every count on the board; `capped` marks a count that reached it.
 const COUNTED: i64 = 1_000;
-/// The last runs that tell how long runs take and what they cost.
+/// The number of past runs from which times and costs are estimated.
 const PAST: i64 = 200;
-/// The events that a delta tells of; a client that is further behind reads the whole board.
+/// The most events of a delta; a client that is further behind reads the whole board.
 const DELTA_MAX: i64 = 1_000;
 
 /// A part of the board: the first rows, and how many there are.
@@ -103,14 +103,14 @@ pub struct Board {
     pub held_back: Option<String>,
     /// The cost of all runs of the day (UTC).
     pub spent_today_micros: i64,
-    /// The part of it that is estimated, of the last 200 runs.
+    /// The estimated part of that cost, over the last 200 runs.
     pub estimated_today_micros: i64,
     pub budget_today_micros: Option<i64>,
     /// When a person will probably be needed next, and what runs out first.
     pub forecast: Forecast,
-    /// The last event when this person looked; `null`: never, or nobody asked.
+    /// The last event when this person looked; `null`: never, or the caller named no person.
     pub looked: Option<i64>,
-    /// The atoms on the board that others changed since then.
+    /// The atoms on the board that others changed after `looked`.
     pub fresh: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ pub struct BoardDelta {
     pub reset: bool,
     /// The atoms that the events are about, as they are now.
     pub atoms: Vec<AtomRow>,
-    /// Those that are gone.
+    /// The atoms that are gone.
     pub gone: Vec<String>,
     /// Oldest first.
     pub events: Vec<Event>,
@@ -201,7 +201,7 @@ fn done_part(tx: &Tx<'_>, most: usize) -> Result<Part<DoneRow>> {
     for (id, _) in lately.iter().take(most) {
         done.extend(rows::done_row(tx, id)?);
     }
-    // Those that were reopened since are none.
+    // Atoms that were reopened since are not done.
     let gone = lately.len().min(most) - done.len();
     Ok(Part::new(done, i64::try_from(lately.len() - gone).unwrap_or(i64::MAX), most, false))
 }

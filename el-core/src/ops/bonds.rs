@@ -7,11 +7,10 @@ use crate::rules::graph::{self, Side, Vertex};
 use crate::store::{Tx, atom, bond, event};
 use crate::{Ctx, Error, Result};
 
-/// Binds two atoms by something other than containment, with its event; false if they were bound
-/// so already.
+/// Adds a bond other than containment, with its event. Returns false if the bond exists already.
 ///
 /// # Errors
-/// If both are one, or everything on a path would wait for itself.
+/// If both atoms are the same, or the bond would close a cycle.
 pub(super) fn add_bond(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,

@@ -113,7 +113,7 @@ pub(super) fn record_cost(
     let over_cap = kept.run.filter(|cap| is_working && is_over(own, *cap));
     let is_over_own = over_cap.is_some();
     if let Some(cap) = over_cap {
-        // A failure of the run, tried again as others are.
+        // This counts as a failure of the run, with the usual retries.
         let why = format!(
             "over budget: this run cost {} of the {} that it may cost",
             format_usd(own),

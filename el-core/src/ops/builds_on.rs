@@ -4,12 +4,13 @@ use crate::Result;
 use crate::model::{BondKind, Status};
 use crate::store::{Store, Tx, atom, bond};
 
-/// Atoms that are looked at; more than a person or a model lays out.
+/// The most atoms that are looked at. No person or model plans as many.
 const LOOK_AT: usize = 2000;
 
 /// Returns the closed atoms that an atom builds on: the blockers of the atom and of the ancestors,
-/// with all descendants, and their blockers in turn. Dependencies come first, so that later
-/// branches mostly contain the earlier. Excluded are atoms that the atom is an alternative to.
+/// with all descendants, and their blockers in turn. Each atom comes before its own dependencies,
+/// so that the first branches mostly contain the others. Excluded are atoms that the atom is an
+/// alternative to.
 ///
 /// # Errors
 ///
@@ -17,7 +18,7 @@ const LOOK_AT: usize = 2000;
 pub fn builds_on(store: &Store, id: &str) -> Result<Vec<String>> {
     store.read(|tx| {
         let mut seen = HashSet::from([id.to_owned()]);
-        // Depth first, without recursion: what is left last comes first.
+        // Depth first, without recursion. Dependencies are found first; the list is then reversed.
         let mut path = vec![(id.to_owned(), atoms_before(tx, id, false)?)];
         let mut found = Vec::new();
         while let Some((at, left)) = path.last_mut() {

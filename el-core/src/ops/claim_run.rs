@@ -127,7 +127,7 @@ pub fn claim_best(
         }
     });
     match claimed {
-        // If it cannot be looked up either, the claim is nobody's until its lease is over.
+        // If the look-up fails too, a claim that was made stays unused until its lease is over.
         Err(error) if error.is_server_away() => match store.read(|tx| made_by(tx, requests)) {
             Ok(Some(claimed)) => Ok(Some(claimed)),
             _ => Err(error),
@@ -136,7 +136,7 @@ pub fn claim_best(
     }
 }
 
-/// The run that a claim made, although the answer to the claim never came.
+/// Finds the run of a claim that succeeded although its answer was lost.
 fn made_by(tx: &Tx<'_>, requests: &[ClaimRequest]) -> Result<Option<ClaimedRun>> {
     for request in requests {
         let made = run::find(tx, &request.run_id)?;

@@ -62,14 +62,15 @@ pub struct QueuePlace {
     pub is_served: bool,
 }
 
-/// Longest line of atoms, each filed in the run of the next, that is followed.
+/// The most levels of delegation that are followed.
 const LINE: i64 = 1000;
 
-/// Returns how many delegated tasks are nested around the run, the run's own task included.
+/// Returns how many delegated tasks are nested around the run, the run's own task included; 0 for
+/// an unknown run.
 ///
 /// # Errors
 ///
-/// If the run is unknown, or the database cannot be read.
+/// If the database cannot be read.
 pub fn delegation_depth(store: &Store, run_id: &str) -> Result<i64> {
     store.read(|tx| match run::find(tx, run_id)? {
         Some(run) => event::tasks_above(tx, &run.atom_id, LINE),

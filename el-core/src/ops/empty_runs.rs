@@ -1,6 +1,6 @@
-//! Runs that failed without having done anything, counted in a row over all workers. An agent that
-//! fails again and again would use up the attempts of every atom in a night, so claiming waits,
-//! longer each time.
+//! Counts empty runs in a row over all workers: runs that failed without having done anything. An
+//! agent that fails again and again would use up the attempts of every atom in a night, so claiming
+//! waits, longer each time.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::model::{Pause, PauseKind, Timestamp};
 use crate::store::{Store, Tx, meta};
 use crate::{Error, Result};
 
-/// So many in a row begin a wait.
+/// The number of empty runs in a row that begins a wait.
 const IN_A_ROW: u32 = 3;
 /// The first wait. It doubles with each further run, four times at most.
 const FIRST_WAIT: Duration = Duration::from_secs(60);
@@ -22,7 +22,7 @@ struct EmptyRuns {
     until_micros: i64,
 }
 
-/// Counts a run that ended: one that failed without having done anything, or one that did not.
+/// Counts an ended run if it was empty; any other run sets the count to zero.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub fn count_empty_run(store: &mut Store, now: Timestamp, is_empty: bool) -> Res
     })
 }
 
-/// Returns the pause of all agents after such runs.
+/// Returns the pause of all agents after too many empty runs.
 pub(super) fn empty_runs_pause(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pause>> {
     let known = known_runs(tx)?;
     let until = Timestamp::from_micros(known.until_micros);

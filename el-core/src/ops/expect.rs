@@ -2,8 +2,8 @@ use crate::model::Timestamp;
 use crate::store::{Store, atom, ensure_unchanged};
 use crate::{Error, Result};
 
-/// Has the next verb on this store refused, in its own transaction, if the atom changed after
-/// `seen`: a person decides on what the screen showed.
+/// Makes the next verb on this store fail, in its own transaction, if the atom changed after
+/// `seen`. A person has decided by the state that the screen showed.
 ///
 /// # Errors
 ///

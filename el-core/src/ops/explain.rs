@@ -64,7 +64,7 @@ pub(super) fn load_surroundings(tx: &Tx<'_>, atom: &Atom) -> Result<Snapshot> {
     let mut seen = HashSet::new();
     let mut next = Some(atom.clone());
     while let Some(atom) = next.filter(|a| seen.insert(a.id.clone())) {
-        // Not what the atom blocks, nor what an epic contains: an epic may contain thousands.
+        // Targets of the atom and children of an epic are left out: an epic may contain thousands.
         let mut edges = bond::list_into(tx, &atom.id)?;
         edges.retain(|edge| edge.dependency_type.is_blocking());
         edges.sort_by(|a, b| (a.created_at, &a.source_id).cmp(&(b.created_at, &b.source_id)));

@@ -23,8 +23,8 @@ pub fn export<E: From<Error>>(
     store.read(|tx| Ok(export_in(tx, filter, each)))?
 }
 
-/// Does the same with each atom after its parent, and tells how far below the top. The families
-/// alone are in memory.
+/// Does the same as [`export`], but passes each atom after its parent, with its depth in the tree.
+/// Only ids and parents are in memory.
 ///
 /// # Errors
 ///

@@ -3,7 +3,7 @@ use crate::Result;
 use crate::model::Atom;
 use crate::store::{Store, epic, meta};
 
-/// Epics that are not over although all that they contain is.
+/// Returns the epics that are not over although all their contents are.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -11,7 +11,7 @@ pub fn finished_epics(store: &Store) -> Result<Vec<Atom>> {
     store.read(epic::all_finished)
 }
 
-/// Those of [`finished_epics`] that have one of these ids. Other epics are not looked at.
+/// Returns the [`finished_epics`] among these ids.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -22,7 +22,7 @@ pub fn finished_among(store: &Store, ids: &[String]) -> Result<Vec<Atom>> {
     })
 }
 
-/// Sets whether an epic is closed once all that it contains is over. The value is kept in the
+/// Sets whether an epic is closed once all its contents are over. The value is kept in the
 /// database, since a run may end without a look at the configuration.
 ///
 /// # Errors

@@ -85,7 +85,7 @@ pub fn mailbox_receive(
 }
 
 /// Carries out changes that other programs made in the queue file. Any agent can write that file,
-/// so an approval in it counts only if the person who calls lets it (`may_approve`).
+/// so an approval counts only if the calling person allows it by `may_approve`.
 ///
 /// # Errors
 ///

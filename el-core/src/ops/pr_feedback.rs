@@ -6,7 +6,7 @@ use crate::model::{EventKind, Status};
 use crate::store::{Store, Tx, atom, event, pull_request, run};
 use crate::{Ctx, Error, Result};
 
-/// A thing that a forge wants of an atom's branch: a failed check, a review, a thread.
+/// A demand on an atom's branch at the forge: a failed check, a review, a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// The commit that it is about.
@@ -24,12 +24,13 @@ pub enum Given {
     Nothing,
     /// The atom is open again, and its next attempt is told.
     Reopened,
-    /// There were enough attempts: a person is asked.
+    /// The attempts are used up: a person has to decide.
     Blocked,
 }
 
-/// Hands new remarks to the atom's next attempt: the atom is reopened with a comment. Each is told
-/// once for its commit. `most`: how often remarks reopen an atom before a person is asked.
+/// Hands new remarks to the atom's next attempt: the atom is reopened with a comment. Each remark
+/// is handed over once for its commit. `most`: how often remarks reopen an atom before a person has
+/// to decide.
 ///
 /// # Errors
 ///
@@ -92,8 +93,7 @@ pub fn give_remarks(
     })
 }
 
-/// Returns true if the atom's next attempt may be told of remarks: it is closed, and no run is
-/// left.
+/// Returns true if remarks can reopen the atom: it is closed and has no live run.
 ///
 /// # Errors
 ///

@@ -18,7 +18,7 @@ pub struct Primed {
     /// The ready atoms that the actor could take, best first.
     pub ready: Vec<Atom>,
     // `COUNTED`.
-    /// Counted no further than 1000: a hook has to answer in milliseconds.
+    /// Counted no further than 100: a hook has to answer in milliseconds.
     pub ready_total: i64,
 }
 

@@ -29,7 +29,7 @@ pub struct SeenPullRequest<'a> {
     pub merged_head: Option<&'a str>,
 }
 
-/// Records a push before it begins. Returns the atom's live pull request, or a further one.
+/// Records a push before it begins. Returns the atom's live pull request, or else a new one.
 ///
 /// # Errors
 ///
@@ -139,8 +139,8 @@ pub fn pull_request_opened(
     })
 }
 
-/// Records what the forge said. One that was closed without being merged sets its closed atom to
-/// deferred: a person decides.
+/// Records the state that the forge reported. If the pull request was closed without a merge, its
+/// closed atom becomes deferred: a person decides.
 ///
 /// # Errors
 ///

@@ -6,8 +6,9 @@ use crate::rules::retry::RetryPolicy;
 use crate::store::{Store, event, run, worker};
 use crate::{Ctx, Result};
 
-/// Settles the state of a restored copy before it becomes the tracker: the runs that were live in
-/// it ended meanwhile, and their tokens are dead; no worker of then is there. Returns those runs.
+/// Settles the state of a restored copy before it becomes the tracker. The runs that were live in
+/// the backup are ended, so their tokens no longer count, and its workers are signed off. Returns
+/// those runs.
 ///
 /// # Errors
 /// If the database cannot be written.

@@ -21,7 +21,7 @@ pub fn keep_run_file(
     store.write(|tx| run_file::add(tx, run, name, start, data))
 }
 
-/// The kept files of a run, by name, and how much of each is kept, in bytes.
+/// Returns the names of a run's stored files, with the stored bytes of each.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub fn kept_run_files(store: &Store, run: &str) -> Result<Vec<(String, u64)>> {
     store.read(|tx| run_file::sizes(tx, run))
 }
 
-/// Visits the kept parts of a file that end behind a byte, each with where it begins.
+/// Visits the stored parts of a file that end after a byte, each with its first byte's position.
 ///
 /// # Errors
 ///

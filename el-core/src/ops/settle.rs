@@ -16,7 +16,7 @@ use crate::rules::verdict::{AtomChange, Facts, Verdict, decide_verdict};
 use crate::store::{Store, Tx, artifact, atom, event, review, run};
 use crate::{Ctx, Error, Result};
 
-/// Lines of a summary that are told where a run's end is told.
+/// The most lines of a summary in a report of a run's end.
 const SUMMARY_LINES: usize = 40;
 
 /// How a run was settled.

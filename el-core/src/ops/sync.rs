@@ -11,12 +11,12 @@ use crate::{Ctx, Result};
 pub struct SyncState {
     /// The atoms, by the other tracker's ids.
     pub known: BTreeMap<String, String>,
-    /// Changes there up to here have arrived; `None`: there was no sync yet.
+    /// All changes of the other tracker up to this time have arrived; `None`: no sync yet.
     pub until: Option<Timestamp>,
 }
 
-/// Reads what earlier syncs left. `source` is the namespace of the ids; `name` tells the syncs of
-/// different places and filters apart.
+/// Reads the state that earlier syncs left. `source` is the namespace of the ids. `name` stands for
+/// a place and a filter, since each combination has its own syncs.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub fn sync_state(store: &Store, source: &str, name: &str) -> Result<SyncState> 
     })
 }
 
-/// Remembers how far a sync came.
+/// Records the time up to which a sync has brought changes.
 ///
 /// # Errors
 ///

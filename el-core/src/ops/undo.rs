@@ -1,5 +1,5 @@
-//! Takes back a person's changes, one call at a time, by their events. A step is refused as soon as
-//! somebody changed the same since: nothing is overwritten.
+//! Takes back a person's changes, one call at a time, by their events. A step is refused if anybody
+//! changed the same field since, so nothing is overwritten.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use crate::model::{Atom, BondKind, Event, EventKind, RunOptions, Status, Timesta
 use crate::store::{Store, Tx, atom, bond, comment, event, label, run};
 use crate::{Ctx, Error, Result};
 
-/// The steps among which an error looks for one that can be taken back.
+/// The number of steps that an error searches for one that can be taken back.
 const STEPS_NEAR: usize = 50;
 
 /// The changes that one call of a person made.
@@ -25,8 +25,8 @@ pub struct Step {
     pub step: i64,
     pub at: Timestamp,
     pub changes: Vec<StepChange>,
-    /// Why it cannot be taken back, and the way instead; `null` if it can, as far as nobody changed
-    /// the same since.
+    /// Why the step cannot be taken back, and the other way; `null` if it can, unless somebody
+    /// changed the same field since.
     pub cannot: Option<String>,
 }
 
@@ -178,7 +178,7 @@ fn calls(tx: &Tx<'_>, actor: &str, limit: usize) -> Result<Vec<Call>> {
 fn take_back(tx: &Tx<'_>, ctx: &Ctx<'_>, call: &Call, event: &Event) -> Result<()> {
     let Some(id) = event.atom_id.as_deref() else { return Ok(()) };
     if event.kind != EventKind::Created && call.creates(id) {
-        // The atom goes as a whole.
+        // The whole atom is removed.
         return Ok(());
     }
     let changed = |field: &str| changed_since(tx, ctx, call, id, field);
@@ -363,7 +363,7 @@ pub(super) fn status_before(
     Ok(Value::Object(was))
 }
 
-/// Names who changed the same, and when.
+/// The error that names the person who changed the same field, and the time.
 fn changed_since(tx: &Tx<'_>, ctx: &Ctx<'_>, call: &Call, atom: &str, field: &str) -> Error {
     let by = match event::other_since(tx, atom, call.last()) {
         Ok(Some(other)) => {

@@ -2,9 +2,9 @@ use crate::model::Timestamp;
 use crate::store::{Store, Tx, atom, meta, pull_request, unmerged};
 use crate::{Ctx, Result};
 
-/// Sets whether dependants wait until the branch of what they depend on is merged. The value is
-/// kept in the database, since a run is placed without a look at the configuration. While it is on,
-/// branches are noted from their first run or push to their merge.
+/// Sets whether dependants wait until the branches of their dependencies are merged. The value is
+/// kept in the database, since a run is placed without a look at the configuration. While the gate
+/// is on, each branch is noted from its first run or push until its merge.
 ///
 /// # Errors
 /// If the database cannot be read or written.
@@ -50,7 +50,7 @@ pub fn unmerged_atoms(store: &Store) -> Result<Vec<String>> {
     store.read(unmerged::list_closed)
 }
 
-/// Lets the dependants of an atom go on: its branch has no work, or was merged without a word here.
+/// Lets the dependants of an atom go on: its branch has no work, or was merged outside of `el`.
 ///
 /// # Errors
 /// If the id is unknown, or the database cannot be written.

@@ -181,7 +181,7 @@ impl Change<'_> {
     }
 }
 
-/// Adds and removes what has to be over first. Returns what was and what is, if that differs.
+/// Adds and removes blockers. Returns the old and the new list if they differ.
 fn change_blockers(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
@@ -356,7 +356,7 @@ fn apply_fields(
     Ok(changes)
 }
 
-/// Fields that follow from others, and are not told as changes.
+/// Fields that follow from others, and are not reported as changes.
 const CONSEQUENCES: [&str; 3] = ["updated_at", "closed_at", "run_id"];
 
 pub(super) fn changed_fields(before: &Atom, after: &Atom) -> Map<String, Value> {

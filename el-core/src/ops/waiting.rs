@@ -12,7 +12,7 @@ use crate::rules::ready::Hold;
 use crate::store::filter::Query;
 use crate::store::{Store, Tx};
 
-/// An atom that is to be done and cannot begin, with everything that holds it.
+/// An atom that cannot begin yet, with all its holds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Held {
     #[serde(flatten)]
@@ -20,8 +20,8 @@ pub struct Held {
     pub holds: Vec<Hold>,
 }
 
-/// Atoms that fit the filter and wait for something: open or deferred, and held by a blocker, a
-/// parent, a plan, a date or a back-off. The filter's statuses do not count.
+/// Returns the waiting atoms that fit the filter: open or deferred ones that a blocker, a parent, a
+/// plan, a date or a back-off holds. The filter's statuses do not count.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -57,7 +57,7 @@ pub fn waiting(
     })
 }
 
-/// Lists longer than this are compared with the whole queue first.
+/// The longest list that is checked atom by atom; a longer one is compared with the queue first.
 const FEW: usize = 200;
 
 /// Returns the holds of each of these atoms, in their order; none for one that is ready, in work,
@@ -86,7 +86,7 @@ fn ready_ids(tx: &Tx<'_>, filter: &AtomFilter, now: Timestamp) -> Result<HashSet
     Query::ready_at(&filter, now).ids(tx)
 }
 
-/// The holds of an atom that is to be done. A type or a run says nothing of what is waited for.
+/// Returns the holds of an atom. Its type and its live run are left out: they are no cause to wait.
 fn waits_of(tx: &Tx<'_>, atom: &Atom, now: Timestamp) -> Result<Vec<Hold>> {
     if !matches!(atom.status, Status::Open | Status::Deferred) {
         return Ok(Vec::new());

@@ -72,7 +72,7 @@ impl WorkerView {
 ///
 /// # Errors
 ///
-/// If its name is none, or the database cannot be written.
+/// If its name is not legal, or the database cannot be written.
 pub fn worker_join(store: &mut Store, worker: &Worker) -> Result<()> {
     worker.name.as_deref().map(|name| validate::name("name", name)).transpose()?;
     store.write(|tx| store::worker::insert(tx, worker))
@@ -92,8 +92,8 @@ pub fn worker_beat(
     store.write(|tx| store::worker::heartbeat(tx, id, now, load_milli))
 }
 
-/// Records a heartbeat of a worker that waits, and tells what it has to know: one statement, which
-/// is a transaction by itself. `None`: the worker is signed off.
+/// Records the heartbeat of a waiting worker, and returns the news for the worker. One statement
+/// does both, as a transaction by itself. `None`: the worker is signed off.
 ///
 /// # Errors
 ///

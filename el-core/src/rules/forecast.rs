@@ -72,7 +72,7 @@ pub fn look_ahead(known: &Known<'_>) -> Forecast {
         .filter_map(|run| Some((end_of(known, run)?, run)))
         .min_by_key(|(end, _)| *end);
     let asked = known.past.iter().filter(|run| run.asked).count();
-    // So many runs end until one of them asks, on average.
+    // The average number of runs that end until one of them asks.
     let until_asked = known.past.len().div_ceil(asked.max(1));
     let by_rate = (asked > 0).then(|| ends.get(until_asked - 1).copied()).flatten();
     (forecast.needed_at, forecast.needed_for) = match (review, by_rate) {

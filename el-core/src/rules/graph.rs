@@ -41,7 +41,7 @@ pub fn atoms_of(path: Vec<Vertex>) -> Vec<String> {
 
 /// A longer cycle is shown by the ends and the length.
 const CYCLE_SHOWN: usize = 12;
-/// So many atoms of each end.
+/// The number of atoms shown at each end.
 const CYCLE_ENDS: usize = 4;
 
 /// A cycle for people: `a → b → a`.

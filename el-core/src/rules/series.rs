@@ -18,7 +18,7 @@ const DAY: i64 = 24 * 60 * MINUTE;
 /// The points of a series, in order.
 pub type Points = Vec<Point>;
 
-/// So many days in a row, of a zone that is so many microseconds ahead of UTC.
+/// A number of days in a row, in a time zone that is `ahead` microseconds ahead of UTC.
 #[derive(Debug, Clone, Copy)]
 pub struct Days {
     first: i64,
@@ -122,7 +122,7 @@ pub fn lead_time(days: Days, facts: &[DoneFact]) -> Points {
     )
 }
 
-/// The value that so many percent of the sorted values do not exceed.
+/// Returns the percentile of the sorted values.
 pub(super) fn rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
     let at = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(at - 1).copied()

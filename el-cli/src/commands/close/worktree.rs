@@ -14,7 +14,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::sanitize;
 
-/// So many files are named.
+/// The maximum number of files that an error names.
 const NAMED: usize = 10;
 
 /// Refuses, once, to end a run's work while files in its worktree are uncommitted or the work is

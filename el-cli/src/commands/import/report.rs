@@ -6,7 +6,7 @@ use el_core::ops::Imported;
 use crate::output::page::Page;
 use crate::output::{count, sanitize, style};
 
-/// So many bad lines are listed for people; robots get all.
+/// The maximum number of bad lines that are listed for people; robots get all.
 pub(super) const LISTED: usize = 20;
 
 /// Tells what an import did. `from`: where the records are from.

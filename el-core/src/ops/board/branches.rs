@@ -16,8 +16,8 @@ pub struct BranchToLand {
 /// The most branches that an entry names.
 const NAMED: usize = 5;
 
-/// Adds the branches to the queue: those that can be landed as one entry, and those that cannot as
-/// another.
+/// Adds two entries to the person's queue: one for the branches that can be landed, and one for
+/// those that cannot.
 pub fn add_branches(board: &mut Board, branches: &[BranchToLand]) {
     let is_told = |branch: &&BranchToLand| {
         board.needs.items.iter().any(|need| {
@@ -64,7 +64,7 @@ pub fn add_branches(board: &mut Board, branches: &[BranchToLand]) {
     }
 }
 
-/// A single branch is about its atom: whatever can be done to that has its key there.
+/// Returns the atom if there is one branch alone: the entry then offers the keys of the atom.
 fn only_atom(branches: &[&BranchToLand]) -> Option<String> {
     match branches {
         [one] => Some(one.atom_id.clone()),
@@ -72,7 +72,7 @@ fn only_atom(branches: &[&BranchToLand]) -> Option<String> {
     }
 }
 
-/// Adds an entry of which the store knows nothing.
+/// Adds an entry that the caller found outside of the store.
 pub(super) fn add_need(board: &mut Board, need: Need) {
     board.needs.items.push(need);
     board.needs.count += 1;

@@ -3,7 +3,7 @@
 use super::entry::way;
 use crate::model::{LastRun, Way};
 
-/// How a note of the sandbox names the command that allows what it kept from the run.
+/// The beginning of the command in a sandbox note that allows the denied access.
 const COMMAND: &str = "el config set ";
 
 fn kept_by_sandbox(run: &LastRun) -> impl Iterator<Item = (&str, &str)> {
@@ -21,12 +21,12 @@ pub(super) fn denial_of(run: &LastRun) -> Option<String> {
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Returns true if the run did not get done what it was to do, and was kept from something.
+/// Returns true if the run is stuck and met a denial.
 pub(super) fn is_denied(run: &LastRun, is_stuck: bool) -> bool {
     is_stuck && denial_of(run).is_some()
 }
 
-/// The command that would allow it.
+/// Returns the command that would allow the denied access.
 pub(super) fn allow_ways(run: &LastRun) -> Vec<Way> {
     if !run.denied.is_empty() {
         let rules = run.denied.join(",").replace('\'', r"'\''");

@@ -3,7 +3,7 @@
 use crate::model::{Cost, Need, NeedKind, Timestamp, Way};
 use crate::text;
 
-/// Columns of a cause.
+/// The most columns of a cause.
 const WHY: usize = 400;
 
 /// An entry about the whole project.

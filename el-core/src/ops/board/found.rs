@@ -9,9 +9,9 @@ use crate::rules::attention::weight_of;
 use crate::store::Tx;
 use crate::store::board::{self as rows, Waits};
 
-/// Entries of a part that are ranked; the rest is counted.
+/// The most entries of a part that are ranked; the rest is counted.
 pub(super) const RANKED: i64 = 100;
-/// Atoms behind an entry that are counted, and those behind all entries together.
+/// The most waiting atoms that are counted for an entry, and for all entries together.
 const FREED: i64 = 100;
 const FREED_IN_ALL: i64 = 2_000;
 
@@ -21,7 +21,7 @@ pub(super) struct Found {
     pub(super) found: Vec<Need>,
     pub(super) total: i64,
     pub(super) is_capped: bool,
-    /// How many atoms behind entries were counted.
+    /// The number of waiting atoms counted so far, over all entries.
     counted: i64,
 }
 
@@ -43,7 +43,7 @@ impl Found {
     }
 }
 
-/// An entry about an atom, with what its decision frees.
+/// Makes an entry about an atom, with the number of atoms that the decision frees.
 pub(super) fn about_atom(
     tx: &Tx<'_>,
     kind: NeedKind,

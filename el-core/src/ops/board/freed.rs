@@ -7,8 +7,8 @@ use crate::model::Priority;
 use crate::store::Tx;
 use crate::store::board as rows;
 
-/// The priorities of the atoms that wait for an atom, directly or through others; also of its
-/// children, if the atom holds them. No more than `most`.
+/// Returns the priorities of the atoms that wait for an atom, directly or through others, at most
+/// `most`. Children of the atom are included if the atom holds them.
 pub(super) fn list_freed(
     tx: &Tx<'_>,
     atom: &str,

@@ -4,8 +4,8 @@ use super::Board;
 use crate::Result;
 use crate::store::{Store, event};
 
-/// Marks what others changed since this person looked: `looked` is the last event at that time.
-/// A `looked` of another tracker, or of a newer state that was restored away, marks nothing.
+/// Marks the atoms that others changed since this person looked. `looked` is the last event at that
+/// time. An event of another tracker, or one that a restore took away, marks nothing.
 ///
 /// # Errors
 ///

@@ -16,7 +16,7 @@ use crate::rules::budget::format_usd;
 use crate::store::board::{self as rows, Waits};
 use crate::store::{Tx, review};
 
-/// Epics whose budget is looked at.
+/// The most held epics that are checked for a spent budget.
 const HELD_EPICS: i64 = 20;
 
 pub(super) fn list_needs(
@@ -47,7 +47,7 @@ fn again(id: &str) -> Way {
     way("R", "retry", format!("el retry {id}"))
 }
 
-/// Everything that stops all agents, or one account.
+/// Adds the causes that stop all agents, or one account.
 fn add_stops(
     tx: &Tx<'_>,
     workers: usize,
@@ -164,7 +164,7 @@ fn add_landings(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
             "" => format!("it {cause} {}", failed.onto),
             detail => format!("it {cause} {}: {detail}", failed.onto),
         };
-        // Until the conflict is resolved, landing again is of no use.
+        // Landing again is of no use until the conflict is resolved.
         let resolving = match &failed.conflict_atom {
             Some(conflict) => rows::atom_row(tx, conflict)?.filter(|row| !row.status.is_over()),
             None => None,

@@ -8,9 +8,9 @@ use crate::ops::orchestrate::resting_step;
 use crate::rules::orchestrate::Step;
 use crate::store::{Tx, board as rows};
 
-/// Entries that are ranked.
+/// The most entries that are ranked.
 const RANKED: i64 = 100;
-/// Plans whose record is read, and the tasks of one. Larger ones are told in general words.
+/// The most plans that are read in full, and the most tasks of each. Others get a general text.
 const READ: usize = 3;
 const TASKS: i64 = 200;
 
@@ -29,7 +29,7 @@ pub(super) fn add_plans(tx: &Tx<'_>, now: Timestamp, found: &mut Found) -> Resul
             let (step, failed_checks) = resting_step(tx, &epic)?;
             if let Some(why) = stop_of(&step) {
                 told = why;
-                // Going on would stop at once.
+                // A resumed plan would stop at once.
                 ways.clear();
             }
             if matches!(step, Step::Stop { question: None, .. }) && failed_checks > 0 {
@@ -47,7 +47,7 @@ pub(super) fn add_plans(tx: &Tx<'_>, now: Timestamp, found: &mut Found) -> Resul
     Ok(())
 }
 
-/// Why nobody who goes on with the plan gets any further.
+/// Returns why resuming the plan would not help; `None` if it would.
 fn stop_of(step: &Step) -> Option<String> {
     match step {
         Step::Stop { why, .. } => Some(format!("it stopped: {why}")),

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::model::{AtomRow, Need, NeedKind, PullRequest, PullRequestState, Status, Timestamp};
 use crate::store::{Tx, board as rows, pull_request};
 
-/// Entries that are looked at.
+/// The most entries that are looked at.
 const RANKED: usize = 100;
 /// A push that takes longer was broken off.
 const PUSH: std::time::Duration = std::time::Duration::from_secs(10 * 60);
@@ -23,7 +23,7 @@ pub struct PullRow {
     pub pull_request: PullRequest,
 }
 
-/// Those that can still be merged.
+/// Lists the pull requests that can still be merged.
 pub(super) fn list_pulls(tx: &Tx<'_>) -> Result<Vec<PullRow>> {
     let mut pulls = Vec::new();
     for one in pull_request::latest(tx, true)? {
@@ -51,7 +51,7 @@ pub(super) fn add_pulls(
             add_pull(tx, &row.atom, &row.pull_request, why, command, found)?;
         }
     }
-    // One that was closed without a merge has put its atom off.
+    // A pull request that was closed without a merge has deferred its atom.
     let (held, _) = rows::list_held(tx, COUNTED)?;
     let ids: Vec<&str> = held.iter().take(RANKED).map(String::as_str).collect();
     let mut last = pull_request::latest_of(tx, &ids)?;

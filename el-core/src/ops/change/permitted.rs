@@ -133,7 +133,7 @@ pub(in crate::ops) fn ensure_children_over(
     ))
 }
 
-/// Refused of the session's own atom.
+/// Refuses to let a session open its own atom.
 pub(in crate::ops) fn ensure_may_open(session: &Run, atom: &str) -> Result<()> {
     if session.atom_id != atom {
         return Ok(());

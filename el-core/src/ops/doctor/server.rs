@@ -7,7 +7,7 @@ use crate::Result;
 use crate::model::Timestamp;
 use crate::store::Store;
 
-/// Two clocks that differ by more are told.
+/// The largest difference of two clocks that is not reported.
 const SKEW: Duration = Duration::from_secs(5);
 
 pub(super) fn find_faults(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {

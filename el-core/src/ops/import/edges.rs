@@ -38,7 +38,7 @@ impl Changes {
     }
 }
 
-/// Leaves parents and bonds as they are, and as earlier imports told them.
+/// Plans no change of parents and bonds.
 pub(super) fn keep_edges(tx: &Tx<'_>, targets: &mut [Target]) -> Result<()> {
     for target in targets {
         target.bonds = last_told(target);

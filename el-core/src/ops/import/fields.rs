@@ -57,7 +57,7 @@ fn last_hash(plan: &Planned, at: usize) -> Option<&str> {
     plan.last.as_ref()?.fields.as_deref()?.get(at * 8..at * 8 + 8)
 }
 
-/// An issue that is over there, and at work here: what is done here goes on to its end.
+/// Returns true if the issue is over there while work on it goes on here: that work is finished.
 fn must_wait(before: &Atom, plan: &Planned, field: Field) -> bool {
     field == Field::Standing
         && !plan.owns_metadata
@@ -65,7 +65,7 @@ fn must_wait(before: &Atom, plan: &Planned, field: Field) -> bool {
         && plan.record.status.is_over()
 }
 
-/// A text that somebody whom nobody here trusts reworded after it was accepted.
+/// Returns true if an untrusted author reworded the text after it was accepted.
 fn is_held(plan: &Planned, field: Field, options: &ImportOptions) -> bool {
     matches!(field, Field::Title | Field::Description)
         && options.held_texts.contains(&plan.record.id)
@@ -196,9 +196,9 @@ pub(super) fn is_taken(
     match last {
         Some(last) if hash_text(theirs) == last => (false, false),
         Some(last) if hash_text(ours) == last => (true, false),
-        // Both changed it: work that was done here is never undone by a file.
+        // Both sides changed it: a file never undoes work that was done here.
         Some(_) => (false, true),
-        // Never imported under this name: the atom came another way.
+        // The atom was never imported under this name.
         None => (file_is_newer, false),
     }
 }

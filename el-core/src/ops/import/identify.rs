@@ -1,4 +1,4 @@
-//! Which atom each record of a file is.
+//! Finds the atom of each record of a file.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -51,8 +51,8 @@ impl Pool {
     }
 }
 
-/// An id that is the same whenever the same is imported, in the form of a UUID (version 8: made by
-/// a rule of one's own).
+/// Makes an id from texts: the same texts always give the same id. The form is a UUID of version 8,
+/// which allows a rule of one's own.
 pub(super) fn of_text(parts: &[&str]) -> String {
     let mut both = [0xcbf2_9ce4_8422_2325_u64, 0x6c62_272e_07bb_0142];
     for part in parts {

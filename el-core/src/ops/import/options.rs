@@ -1,23 +1,23 @@
-//! How an import treats what it finds.
+//! The options of an import.
 
 use std::collections::BTreeSet;
 
-/// How an import treats what it finds; by default as a whole file that somebody trusts.
+/// The options of an import; the default fits a whole file that a person trusts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Nothing stays written; the answer is the same.
+    /// Roll back at the end; the answer is the same.
     pub dry_run: bool,
-    /// The batch is a part of what the tracker has: a record that is absent is not missing.
+    /// The batch is a part of the other tracker: an absent record does not count as missing.
     pub is_partial: bool,
-    /// The beginning of the ids that a whole batch has; `None`: all that were ever imported.
+    /// The prefix of the ids that the batch covers; `None`: all ids that were ever imported.
     pub scope: Option<String>,
     pub theirs: Theirs,
-    /// The other tracker's ids of records whose writers may not reword what was accepted here:
-    /// title and description stay as they are until [`Theirs`] names the atom.
+    /// The other tracker's ids of records with untrusted authors. Their title and description stay
+    /// as accepted here until [`Theirs`] names the atom.
     pub held_texts: BTreeSet<String>,
 }
 
-/// Where the batch outranks what was done here.
+/// The fields in which the batch outranks changes made here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Theirs {
     #[default]
@@ -29,7 +29,7 @@ pub enum Theirs {
 }
 
 impl ImportOptions {
-    /// The same as a rehearsal, or not.
+    /// The default options, as a rehearsal if `dry_run` is set.
     pub fn with_dry_run(dry_run: bool) -> ImportOptions {
         ImportOptions { dry_run, ..ImportOptions::default() }
     }

@@ -3,19 +3,18 @@
 use super::*;
 use crate::model::Atom;
 
-/// A field whose value here is another than there.
+/// A field that has another value here than in the other tracker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PushField {
     pub field: &'static str,
     pub theirs: String,
     pub ours: String,
-    /// There it is as the last import saw it, so nobody's words are lost.
+    /// The other tracker's value is still that of the last import, so writing loses nothing.
     pub may_write: bool,
 }
 
-/// Compares records as they are there now with the atoms that they became. The fields are title,
-/// description and labels; of an atom that was not imported under this name, nothing may be
-/// written.
+/// Compares the present records of the other tracker with their atoms here: title, description and
+/// labels. Records without an atom under this name are left out.
 ///
 /// # Errors
 ///

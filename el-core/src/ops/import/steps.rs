@@ -1,11 +1,11 @@
-//! How far an import is.
+//! The progress of an import.
 
 use crate::exchange::Progress;
 
 /// Steps between two reports of progress.
 const BETWEEN: usize = 512;
 
-/// To find, to write and to remember a record is a step each, and so is each bond and comment.
+/// Counts steps: three for each record (find, write, remember), one for each bond and comment.
 pub(super) struct Steps<'a, 'p> {
     done: usize,
     total: usize,

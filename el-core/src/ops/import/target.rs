@@ -1,4 +1,4 @@
-//! The atom of each record: in short for all records, and in full for the one that is written.
+//! The atom of each record: a short form for all records, and the full form for the one at hand.
 
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ pub(super) struct Target {
     pub(super) has_last: bool,
     /// Edges of the record that are not possible, for the metadata.
     pub(super) left_out: Vec<Value>,
-    /// The parent is as earlier imports told it, and as it is here.
+    /// The import leaves the parent as it is.
     pub(super) keeps_parent: bool,
     /// The type stays as it is here.
     pub(super) keeps_type: bool,
@@ -46,7 +46,7 @@ pub(super) struct Planned {
 }
 
 impl Target {
-    /// Reads the state of the store for a record, and applies to the record what was decided.
+    /// Reads the state of the store for a record, and applies the import's decisions to the record.
     pub(super) fn with_record(
         &mut self,
         tx: &Tx<'_>,

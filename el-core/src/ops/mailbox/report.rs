@@ -50,8 +50,8 @@ pub(super) fn receive_report(
     if before.status == Status::Review && last.is_some_and(|review| review.report == *message) {
         return Ok(());
     }
-    // Every agent can write the file. A run hands over by its session, which says who speaks, and
-    // what somebody claimed by hand is that person's to hand over.
+    // Every agent can write the file. A run hands over by its session, which proves who speaks. An
+    // atom that was claimed by hand is handed over by its claimant alone.
     if let Some(live) = run::live_of(tx, &before.id)? {
         received.problems.push(format!(
             "the report about {task} was not taken: {} works on {} in {}, and hands it over with \

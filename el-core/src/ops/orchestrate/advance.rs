@@ -8,12 +8,12 @@ use crate::store::orchestration::{self, WholeCheck};
 use crate::store::{Store, run};
 use crate::{Ctx, Error, Result};
 
-/// More steps in a row are a bug.
+/// The most steps in a row; more would be a bug.
 const STEPS_MAX: usize = 100;
 /// Bytes of a check's output that are kept, from the end.
 const OUTPUT_MAX: usize = 64 << 10;
 
-/// Where an orchestration has got to.
+/// The state of an orchestration after its automatic steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advanced {
     /// The first step that needs a worker, an agent or a person.

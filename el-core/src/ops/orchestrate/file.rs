@@ -17,12 +17,12 @@ use crate::{Ctx, Result};
 /// The metadata key with an atom's role in a plan.
 pub(super) const KEY: &str = "orchestration";
 
-/// The list of a round; of none, the first.
+/// The list of a check's round; `None`: the plan's first list.
 pub(super) fn list_of(round: Option<usize>) -> Question {
     round.map_or(Question::TaskList, |round| Question::Failures { round })
 }
 
-/// Files the atom that asks.
+/// Files the atom of a question.
 pub(super) fn file_question(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,

@@ -266,7 +266,7 @@ fn standing_reason(
         Standing::Waiting if !member.unmerged.is_empty() => {
             Some(format!("not merged yet: {}", member.unmerged.join(", ")))
         }
-        // It is tried again.
+        // The atom is tried again.
         Standing::Ready => ended.filter(|_| {
             atom.retry_at.is_some()
                 || last.is_some_and(|run| run.outcome.is_some_and(|o| o.is_failure()))

@@ -5,9 +5,9 @@ use crate::model::{AttemptFact, Series, SeriesName, Timestamp};
 use crate::rules::series::{self as rules, Days, Points};
 use crate::store::{Store, Tx, board, series as facts};
 
-/// Attempts and atoms that a series looks at; more is left out, and the series says so.
+/// The most attempts or atoms that a series reads; the series says if it left some out.
 const LOOKED_AT: i64 = 20_000;
-/// The same of the queue.
+/// The most atoms of the queue that a series reads.
 const QUEUED: i64 = 1_000;
 /// The longest time that a series tells of.
 pub const SERIES_DAYS_MAX: usize = 366;
@@ -42,7 +42,7 @@ pub fn series(
     })
 }
 
-/// The points, and whether something was left out.
+/// Returns the points, and true if some entries were left out.
 fn points_of(tx: &Tx<'_>, name: SeriesName, days: Days, now: Timestamp) -> Result<(Points, bool)> {
     let attempts = || facts::list_attempts(tx, days.start(), LOOKED_AT);
     let done = || facts::list_done(tx, days.start(), LOOKED_AT);

@@ -1,4 +1,4 @@
-//! Words for what a step did, and for why one cannot be taken back.
+//! Texts that describe a step, and that say why it cannot be taken back.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ pub(super) fn is_remark(event: &Event) -> bool {
     )
 }
 
-/// Why a change cannot be taken back, and the way instead.
+/// Returns why a change cannot be taken back, with the other way.
 pub(super) fn obstacle(event: &Event) -> Option<String> {
     let way = match event.kind {
         EventKind::Imported => "it is an import; el restore brings back the backup from before it",

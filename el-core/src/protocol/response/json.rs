@@ -13,7 +13,7 @@ use super::fault::{FaultKind, Repair};
 pub(super) const DEPTH_MAX: usize = 100;
 /// A block with more values is refused.
 pub(super) const VALUES_MAX: usize = 500_000;
-/// So many repairs are remembered.
+/// The maximum number of repairs that are remembered.
 const REPAIRS_MAX: usize = 100;
 
 const LEFT_OUT: &str = "`...` stands for something that was left out; everything must be written";

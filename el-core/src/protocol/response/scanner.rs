@@ -14,7 +14,7 @@ use super::position::Position;
 
 /// A longer block is given up.
 pub const BLOCK_MAX: usize = 16 << 20;
-/// So many bytes of the texts around the blocks are kept.
+/// The bytes of text around the blocks that are kept.
 pub const TEXTS_MAX: usize = 16 << 20;
 /// The most blocks; further blocks count as text.
 pub const BLOCKS_MAX: usize = 10_000;

@@ -55,7 +55,7 @@ pub struct PhaseView {
     pub data: Option<Value>,
 }
 
-/// How the attempts at an atom went.
+/// A summary of the attempts at an atom.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Tries {
     /// Runs so far.
@@ -115,7 +115,7 @@ pub struct TaskView {
     pub percent: Option<i64>,
     pub action: Option<String>,
     pub scope: Vec<String>,
-    /// The model's own, from 1 to 10.
+    /// The priority that the model gave, from 1 to 10.
     pub priority: Option<u64>,
     pub estimated_tokens: Option<u64>,
     pub tokens: i64,
@@ -123,7 +123,7 @@ pub struct TaskView {
     pub cost: Cost,
 }
 
-/// How a check of the whole ended.
+/// The result of a check of the whole plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CheckView {
     pub round: usize,

@@ -7,7 +7,7 @@ use super::LandError;
 use crate::git::Repository;
 use crate::run_files::{SHARED, TIP, is_in_worktree, other_host};
 
-/// Says which commits the branch lacks; `None`: it has all that were handed in.
+/// Says which commits the branch lacks; `None` if it has all commits that were handed in.
 pub(super) fn find_missing(
     store: &Store,
     repository: &Repository,
@@ -51,7 +51,7 @@ pub(super) fn find_missing(
     )))
 }
 
-/// The commit at which a run's branch was at its end, as its host told the server.
+/// The commit of a run's branch at the end of the run, as the run's host told the server.
 fn recorded_tip(store: &Store, run: &str) -> Result<Option<String>, LandError> {
     let mut found = Vec::new();
     ops::read_run_file(store, (run, TIP), 0, |_, part| {

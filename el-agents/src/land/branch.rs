@@ -89,7 +89,7 @@ pub fn atom_branches(
     atom_branches_at(store, repository, settings, commit)
 }
 
-/// The same for a commit that receives the work.
+/// Does the same as [`atom_branches`] for a commit that receives the work.
 ///
 /// # Errors
 /// If git or the store fails.
@@ -204,7 +204,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Returns true if the branch lands by a pull request, or has landed by it.
+    /// Returns true if the branch lands, or has landed, by a pull request.
     pub(super) fn is_pulled(&self, id: &str, tip: &str) -> bool {
         self.pulls.get(id).is_some_and(|one| one.carries(tip))
     }

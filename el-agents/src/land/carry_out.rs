@@ -33,7 +33,7 @@ pub fn carry_out(
     if todo.is_empty() {
         return Ok(());
     }
-    // Better found before a long check than after.
+    // An obstacle is better found before a long check than after it.
     if let Some(why) = find_obstacle(repository, onto, &context.settings.configuration)? {
         hold_items(items, &todo, &why);
         return Ok(());
@@ -63,7 +63,7 @@ fn record_outcomes(
     onto: &str,
     items: &mut [LandItem],
 ) {
-    // One time for all: a landing is one step of `el undo`.
+    // All events get one time, since a landing is one step of `el undo`.
     let ctx = context.ctx();
     for item in items {
         let Some(outcome) = item.outcome.in_history() else { continue };
@@ -162,8 +162,8 @@ impl Lander<'_> {
             let culprit = self.find_culprit(&head, &chain)?;
             let good = &chain[..culprit.as_ref().map_or(chain.len(), |culprit| culprit.link)];
             self.ensure_uninterrupted()?;
-            // The check may have taken long. A branch that has changed since also holds back all
-            // branches above, which were not checked without this branch.
+            // The check may have taken long. A branch that has changed since holds back all later
+            // branches too, because they were checked only on top of it.
             if self.hold_changed(good)? {
                 todo.retain(|at| self.items[*at].outcome == LandOutcome::ToLand);
                 continue;
@@ -191,7 +191,7 @@ impl Lander<'_> {
             let at = chain[link].item;
             self.items[at].outcome = LandOutcome::CheckFailed;
             self.items[at].detail = Some(output);
-            // Later branches were tried on top of the culprit, and are tried again. A conflict
+            // Later branches were tried on top of the culprit, so they are tried again. A conflict
             // before the culprit stays a conflict.
             let before: Vec<usize> = todo.iter().take_while(|one| **one != at).copied().collect();
             let (settled, _) =

@@ -20,14 +20,14 @@ use crate::process::{self, Marker, end_marked};
 use crate::sandbox::Confinement;
 use crate::verify::{self, LOOK};
 
-/// In the environment of all that such a check starts; the value names the check's owner.
+/// A variable of all processes of a check; its value names the check's owner.
 const OWNER: &str = "EL_WHOLE_CHECK";
 /// A second mark, unique to each check. The guard of a killed check looks for this mark, so that
 /// the guard does not end the next check.
 const ONCE: &str = "EL_WHOLE_CHECK_ONCE";
 /// The time limit for ending the remains of an earlier check.
 const SWEEP_LIMIT: Duration = Duration::from_secs(10);
-/// How long noticing a signal that has come may take.
+/// The longest delay between a signal and its notice.
 const NOTICE_LIMIT: Duration = Duration::from_millis(2);
 
 /// A command and its time limit.
@@ -71,7 +71,7 @@ pub fn run_guard(once: &str) {
     }
 }
 
-/// Hears of a running check from time to time: what runs, for which commit, and since when.
+/// Called at intervals during a check, with the command, the commit and the time passed.
 pub type CheckProgress<'a> = &'a dyn Fn(&str, &str, Duration);
 
 /// The guard process of a check. A check runs even if the guard cannot be started.

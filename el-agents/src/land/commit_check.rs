@@ -13,7 +13,7 @@ pub(super) struct CommitCheck<'a> {
     repository: &'a Repository,
     pub(super) runner: CheckRunner<'a>,
     progress: CheckProgress<'a>,
-    /// By commit: the end of the check's output, or `None` for a commit that passed.
+    /// The results by commit: the end of the check's output, or `None` if the commit passed.
     known: HashMap<String, Option<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! Finds branches that change what decides about agents and about a person's own programs.
+//! Finds branches that change files which configure agents or start programs of a person.
 
 use std::path::{Component, Path};
 
@@ -47,8 +47,8 @@ pub fn hold_configuration(
     Ok(())
 }
 
-/// Names what differs from the target in a worktree. A commit there would run the hooks of the
-/// worktree, so hooks that git does not know yet count, too.
+/// Names the decisive files of a worktree that differ from the target. A commit there would run the
+/// hooks of the worktree, so untracked hooks count too.
 fn uncommitted(git: &Git, onto: &str, hooks: Option<&str>) -> Result<String, LandError> {
     let tracked = git.ask(&[&NAMES[..], &["--merge-base", onto, "--"]].concat())?;
     let folders = HOOKS.iter().copied().chain(hooks);

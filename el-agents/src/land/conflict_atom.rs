@@ -61,7 +61,7 @@ pub(super) fn file_all(
     Ok(())
 }
 
-/// Says, in words, how a conflict with a closed atom goes on.
+/// Says what to do about a conflict with a closed atom.
 fn what_is_left(repository: &Repository, id: &str, tip: &str) -> Result<String, GitError> {
     let resolved = repository.tip_of(id)?;
     let has_it = resolved.map_or(Ok(false), |resolved| repository.contains(&resolved, tip))?;
@@ -95,7 +95,7 @@ fn file_atom(
         return Ok(ConflictAtom { id: there.id.clone(), is_closed });
     }
     let branch = item.branch.as_deref().unwrap_or_default();
-    // Open work would reopen a parent that is over.
+    // A parent that is over gets no open child: that would reopen the parent.
     let parent = item.parent.as_ref().map(|parent| ops::get_atom(store, parent)).transpose()?;
     let parent = parent.filter(|parent| !parent.status.is_over()).map(|parent| parent.id);
     let files: String = item.files.iter().map(|name| format!("- `{name}`\n")).collect();

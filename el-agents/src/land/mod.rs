@@ -49,7 +49,7 @@ use crate::sandbox::Sandbox;
 use crate::settings::{Places, SandboxSettings};
 use crate::tmux::socket_name;
 
-/// How work is brought in.
+/// The settings of a landing.
 #[derive(Debug, Clone)]
 pub struct LandSettings {
     pub mode: JoinMode,
@@ -60,9 +60,9 @@ pub struct LandSettings {
     pub check_limit: Duration,
     /// Untracked files of the main checkout that the checkout of the check gets a copy of.
     pub copy: Vec<String>,
-    /// The same, as links.
+    /// Untracked files of the main checkout that the checkout of the check gets a link to.
     pub link: Vec<String>,
-    /// The words of the command that makes that checkout ready; empty: none.
+    /// The words of the command that makes the checkout of the check ready; empty: none.
     pub setup: Vec<String>,
     pub setup_limit: Duration,
     /// The folder of the worktrees.
@@ -106,7 +106,7 @@ impl LandContext<'_> {
         Ctx { now: clock::now(), actor: self.actor, session: self.session }
     }
 
-    /// The sandbox that the settings want, where this machine can have it.
+    /// The sandbox that the settings ask for; `None` if this machine cannot have it.
     fn find_sandbox(&self) -> Result<Option<Sandbox>, ConfigurationError> {
         let found = Sandbox::find(&self.settings.sandbox, &[], self.environment)?;
         Ok(found.found_sandbox().cloned())
@@ -139,7 +139,7 @@ impl LandContext<'_> {
     }
 }
 
-/// The folder, in a checkout of the whole repository, that the project is in.
+/// The project's folder within a checkout of the whole repository.
 fn project_folder(top: &Path, repository: &Repository) -> PathBuf {
     let below = top.join(repository.prefix());
     let is_there = !repository.prefix().as_os_str().is_empty() && below.is_dir();

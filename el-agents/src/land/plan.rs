@@ -45,7 +45,7 @@ pub enum LandOutcome {
 }
 
 impl LandOutcome {
-    /// The branch was to be brought in, and was not.
+    /// Returns true if the branch should have landed and did not.
     pub fn is_failure(self) -> bool {
         use LandOutcome::{Already, Landed, Nothing, ToLand};
         !matches!(self, ToLand | Landed | Already | Nothing)
@@ -61,7 +61,7 @@ impl LandOutcome {
         }
     }
 
-    /// `--all` leaves out a branch with this outcome.
+    /// Returns true if `--all` leaves out a branch with this outcome.
     fn is_left_out(self) -> bool {
         use LandOutcome::{Already, AtWork, NotFinished, Nothing, TakenBack};
         matches!(self, Already | TakenBack | NotFinished | AtWork | Nothing)
@@ -108,7 +108,7 @@ pub fn plan_landing(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<L
     items
 }
 
-/// The same wherever the branches land.
+/// Decides as [`plan_landing`] does, but also for branches that land by a pull request.
 pub(crate) fn plan_any(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<LandItem> {
     let is_wanted =
         |branch: &&AtomBranch| wanted.is_none_or(|wanted| wanted.contains(&branch.atom_id));

@@ -1,4 +1,4 @@
-//! The check at the end of a plan: a command, run where all results are together.
+//! The check at the end of a plan: a command that runs on the joined results.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub struct PlanBranch<'a> {
     pub is_later: bool,
 }
 
-/// Where the work of a plan that is done lies.
+/// The branches with the finished work of a plan.
 #[derive(Debug)]
 pub struct PlanBranches<'a> {
     /// The branch of the aggregation.
@@ -69,7 +69,7 @@ pub struct PlanCheck<'a> {
 /// An event during the check.
 #[derive(Debug)]
 pub enum PlanCheckEvent<'a> {
-    /// The results are together in the given folder.
+    /// The results are joined in the given folder, and the check begins.
     Begins(&'a Path),
     /// A command, given by its words, has run for this long.
     GoesOn(&'a [String], Duration),
@@ -149,7 +149,7 @@ pub fn check_plan(
     Ok(PlanCheckEnd::Ended { passed: true, output })
 }
 
-/// Where the results are together.
+/// The place in which the results are joined.
 enum Together<'a> {
     /// The project's folder: no task used a worktree.
     Folder,

@@ -1,5 +1,5 @@
-//! The branches that wait to be landed, for the boards: by the rules of `el land` itself, in the
-//! time that a board has.
+//! The branches that wait to be landed, for the boards. The rules are those of `el land`, within
+//! the time that a board can wait.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::git::Repository;
 
 /// The longest that a board waits for git.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Branches that are looked at.
+/// The most branches that are looked at.
 const MOST: usize = 200;
 
 /// Returns the closed atoms whose branches the target lacks: those that `el land --all` would
@@ -43,7 +43,7 @@ pub fn branches_to_land(
         let is_closed = |atom: el_core::model::Atom| {
             atom.id == id && atom.status == Status::Closed && atom.run_id.is_none()
         };
-        // The plan would leave it out, and git need not be asked.
+        // The plan would leave the branch out, so git need not be asked.
         if search.is_pulled(id, tip) || !ops::get_atom(store, id).is_ok_and(is_closed) {
             continue;
         }

@@ -41,7 +41,7 @@ pub(crate) fn start_on_screen(
     workdir: &Path,
 ) -> std::io::Result<Agent> {
     let mut command = base_command(argv, environment, workdir)?;
-    // Only this process knows the terminal: the environment describes another one.
+    // TERM must be this process's own: the recorded environment describes another terminal.
     match std::env::var_os("TERM") {
         Some(term) if term == "screen" => drop(command.env("TERM", "screen-256color")),
         Some(term) => drop(command.env("TERM", term)),

@@ -21,7 +21,7 @@ impl AnswerListener {
         std::mem::take(&mut self.scanner).finish()
     }
 
-    /// A line of an agent that says lines; a block goes over several.
+    /// Takes a line of plain output. A block spans several lines.
     pub(crate) fn hear_line(&mut self, line: &str) {
         let told = [line, "\n"]
             .into_iter()

@@ -1,9 +1,9 @@
-//! How the supervisors of a host learn from a server that runs are to end.
+//! The supervisors of a host learn from a server that runs are to end.
 //!
-//! A connection of its own for each supervisor would be thousands for a fleet, and a question every
-//! second thousands a second. So one of the host's supervisors listens, whichever has the lock, and
-//! rings a bell for all: a file beside the database grows by a byte. While the bell works, its time
-//! of change is young. Otherwise each supervisor looks by itself.
+//! If each supervisor listened or asked every second, a fleet would need thousands of connections,
+//! or send thousands of questions a second. So one supervisor of the host, the one with the lock,
+//! listens for all. It rings a bell: a file beside the database grows by a byte. While the bell
+//! works, the file's modification time is recent. Otherwise each supervisor looks by itself.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -18,21 +18,21 @@ use el_core::{Listening, Store};
 use crate::file_lock::FileLock;
 use crate::rundir::RunDir;
 
-/// How often the one that listens says that the bell works, and when nobody believes it any more.
+/// The interval at which the listener touches the bell, and the age at which the bell is stale.
 const SAY: Duration = Duration::from_secs(1);
 const BELIEVED: Duration = Duration::from_secs(4);
-/// Between two looks while no bell works: a twelfth of the lease, within these bounds.
+/// The interval between looks while no bell works: a twelfth of the lease, within these bounds.
 const LOOK_PART: u32 = 12;
 const LOOK_LEAST: Duration = Duration::from_secs(1);
 const LOOK_MOST: Duration = Duration::from_secs(5);
 /// The size from which the file begins anew.
 const SIZE_MAX: u64 = 1 << 20;
 
-/// What tells a supervisor to look at its run.
+/// Decides when a supervisor has to look at its run.
 #[derive(Debug)]
 pub(super) struct EndBell {
     path: PathBuf,
-    /// Between two looks while no bell works.
+    /// The interval between looks while no bell works.
     look_every: Duration,
     looked_at: Option<Instant>,
     /// The bell and the session, as they were at the last look.
@@ -41,7 +41,7 @@ pub(super) struct EndBell {
     answered: Arc<AtomicUsize>,
     listener: Option<Listener>,
     tried_at: Option<Instant>,
-    /// The last look failed: the next comes soon, and not at once.
+    /// The last look failed, so the next comes soon, but not at once.
     pub(super) has_failed: bool,
 }
 
@@ -52,7 +52,7 @@ struct Seen {
     answered: usize,
 }
 
-/// The one that listens for all.
+/// The state of the supervisor that listens for all.
 #[derive(Debug)]
 struct Listener {
     listening: Listening,
@@ -76,8 +76,8 @@ impl EndBell {
         }
     }
 
-    /// Returns true if the supervisor has to look at its run, and takes it that it does. `is_calm`:
-    /// at the last look, the run was to go on. Costs one system call.
+    /// Returns true if the supervisor has to look at its run, and counts that look as done.
+    /// `is_calm`: at the last look, the run was to go on. Costs one system call.
     pub(super) fn is_look_due(&mut self, store: &Store, is_calm: bool) -> bool {
         self.keep_listening(store);
         let is_calm = is_calm && !self.has_failed;
@@ -98,7 +98,7 @@ impl EndBell {
         is_due
     }
 
-    /// Has the next look be due.
+    /// Makes the next look due at once.
     pub(super) fn expect_news(&mut self) {
         self.seen = Seen::default();
         self.looked_at = None;
@@ -130,7 +130,7 @@ impl EndBell {
 
 fn ring(mut bell: &File) {
     let is_full = bell.metadata().is_ok_and(|bell| bell.len() >= SIZE_MAX);
-    // On a full disk, the time of change grows old, and all look by themselves.
+    // On a full disk the bell becomes stale, and all supervisors look by themselves.
     let _ = if is_full { bell.set_len(0) } else { bell.write_all(b".") };
 }
 
@@ -146,7 +146,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // Whoever looks next listens.
+        // The bell is stale at once, so the next supervisor that looks becomes the listener.
         let _ = self.file.set_modified(SystemTime::UNIX_EPOCH);
     }
 }

@@ -56,7 +56,7 @@ impl Supervisor {
         let output = RunOutput::from_folder(&self.folder, is_stream);
         let mut collected = None;
         let mut tries = 0;
-        // No agent has to be ended in time any more.
+        // The agent is gone, so a long wait for the store does no harm.
         self.watcher.lease.store().limit_waits(None);
         while tries < SETTLE_TRIES {
             let settled = self.try_settle(&record, &output, &mut collected, unpushed.as_deref());
@@ -64,8 +64,8 @@ impl Supervisor {
                 Ok(settled) => return self.announce_end(&settled).await,
                 Err(error) => {
                     self.watcher.pane.show(&format!("! {error}; trying again"));
-                    // There may be no exit record for a worker either, and no worker that could
-                    // settle anything. This process can wait for room.
+                    // On a full disk there may be no exit record, and a worker could not settle the
+                    // run either. This process can wait for room.
                     match error {
                         Error::Disk { .. } => drop(record.fault.get_or_insert(Fault::FullDisk)),
                         _ => tries += 1,
@@ -185,7 +185,7 @@ impl Supervisor {
         }
     }
 
-    /// Tells of the end: in `STATUS.txt`, by the notification command, on the pane.
+    /// Reports the end in `STATUS.txt`, by the notification command and on the pane.
     async fn announce_end(&mut self, settled: &Settled) {
         if let Some(file) = &mut self.watcher.status {
             file.write_end(settled);

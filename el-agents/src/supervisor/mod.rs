@@ -215,7 +215,7 @@ impl Supervisor {
         }
     }
 
-    /// Makes a call of the agent. If a path of its sandbox had just gone, it is started anew.
+    /// Makes a call of the agent. Starts the agent again if a path of the sandbox just vanished.
     async fn call_agent(&mut self, prompt: File, resume: bool) -> std::io::Result<CallEnd> {
         let resumed_at = resume.then(|| self.watcher.reader.progress().cost.cost_micros);
         let argv = self
@@ -274,7 +274,7 @@ impl Supervisor {
         Ok((confined.argv, confined.environment))
     }
 
-    /// Records what the sandbox kept the agent from, or why there was none.
+    /// Records the denials of the sandbox, or why there was no sandbox.
     fn note_sandbox(&mut self, record: &mut ExitRecord) {
         let missing = self.spec.missing_sandbox.as_ref();
         record.sandbox_notes.extend(missing.map(|why| format!("it ran without a sandbox: {why}")));
@@ -326,7 +326,7 @@ impl Supervisor {
     }
 }
 
-/// Reads a file after its first bytes. No more than tells how a start failed.
+/// Reads a file from byte `start` on, at most the few lines that explain a failed start.
 fn read_from(path: &Path, start: u64) -> std::io::Result<String> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(start))?;
@@ -335,7 +335,7 @@ fn read_from(path: &Path, start: u64) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The stamp of a process of this machine. `is_shared`: other machines will read it.
+/// The stamp of a process of this machine. `is_shared`: other machines will read the stamp.
 pub(crate) fn stamp_of(id: &ProcessId, is_shared: bool) -> Stamp {
     Stamp {
         pid: i64::from(id.pid),

@@ -48,7 +48,7 @@ pub(crate) struct Reader {
     answers: AnswerListener,
 }
 
-/// Denied tools that a record names.
+/// The most denied tools that a record names.
 const DENIED_MAX: usize = 20;
 /// The number of refusals of the account in a row that ends the run.
 const REFUSALS: u32 = 2;
@@ -115,7 +115,7 @@ impl Reader {
         shown
     }
 
-    /// Keeps a line of stderr as the reason for the end. A hint follows an error and is none.
+    /// Keeps a line of stderr as the reason for the end, except a hint, which follows an error.
     fn remember_error(&mut self, text: String) {
         let is_hint = self.last_error.is_some() && text.starts_with("hint:");
         if !text.is_empty() && !is_hint {

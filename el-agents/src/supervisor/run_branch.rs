@@ -18,15 +18,15 @@ pub(super) const PUSH_LIMIT: Duration = Duration::from_secs(60);
 pub(super) struct RunBranch {
     /// In a sandbox, the branch as the agent has it.
     pub(super) confined: Option<OwnBranch>,
-    /// With a remote that hosts share.
+    /// The pushes, if the hosts share a remote.
     pub(super) push: Option<BranchPush>,
 }
 
 impl RunBranch {
-    /// Takes over what the agent committed, and begins to push it if it is due.
+    /// Takes over the agent's commits, and begins a push if one is due.
     pub(super) fn take_and_push(&mut self, pane: &mut Pane) {
         if let Some(branch) = &mut self.confined {
-            // A failed take-over is tried again at the end, and told then.
+            // A failed take-over is tried again, and reported, at the end of the run.
             let _ = branch.take_over();
         }
         if let Some(why) = self.push.as_mut().and_then(BranchPush::begin_if_due) {
@@ -34,11 +34,11 @@ impl RunBranch {
         }
     }
 
-    /// Takes over what the agent committed, once its processes are gone.
+    /// Takes over the agent's commits once its processes are gone.
     pub(super) fn take_commits_finally(&mut self, pane: &mut Pane) {
         let Some(mut branch) = self.confined.take() else { return };
         match branch.take_over_finally() {
-            // A state that stays is taken over once more, and nothing is new.
+            // If the saved state stays, the next take-over finds nothing new.
             Ok(()) => drop(branch.forget()),
             Err(error) => {
                 pane.show(&format!("! the last commits are not on the branch: {error}"));

@@ -16,13 +16,13 @@ use crate::rundir::RunDir;
 /// The minimum interval between writes of changed progress.
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
-/// The part of the lease for which an answer of a server is waited for. Where the watchdog looks at
-/// the lease's age right before its limit, a broken connection, a new one and a question may come
-/// first: their three waits and the end of the agent have to fit into what is left of the lease.
+/// The longest wait for a server is this part of the lease. Right before the watchdog's limit,
+/// three waits may follow each other: a broken connection, a new connection and a question. These
+/// waits and the end of the agent have to fit into the rest of the lease.
 const WAIT_PART: u32 = 15;
 const WAIT_LEAST: Duration = Duration::from_secs(1);
 
-/// Heartbeats that keep what is left of a run's files: each keeps a mebibyte of a file.
+/// The most heartbeats that store the rest of a run's files: each stores a mebibyte of a file.
 const CATCH_UP: u32 = 9;
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct RunLease {
     token: String,
     lease: Duration,
     seen_version: Option<i64>,
-    /// On a server, what tells of news instead of the version.
+    /// With a server, the bell tells of changes; with a file, its version does.
     bell: Option<EndBell>,
     watch: RunSignal,
     beat_at: Instant,
@@ -78,8 +78,8 @@ impl RunLease {
         &mut self.store
     }
 
-    /// Keeps what the agent has put out, by as many heartbeats as that takes: whoever sees the end
-    /// of the run has all of it.
+    /// Stores the agent's output, by as many heartbeats as that takes, so that all of the output is
+    /// there for everybody who sees the end of the run.
     pub(crate) fn catch_up(&mut self, progress: &Progress) {
         for _ in 0..CATCH_UP {
             let has_new = self.files.as_ref().is_some_and(RunFiles::has_new);
@@ -115,7 +115,7 @@ impl RunLease {
         self.met_full_disk
     }
 
-    /// Since the lease was last extended.
+    /// The time since the lease was last extended.
     pub(crate) fn lease_age(&self) -> Duration {
         clock::time_with_suspend().saturating_sub(self.extended_at)
     }
@@ -149,7 +149,7 @@ impl RunLease {
         Ok(())
     }
 
-    /// Has the next tick look, after a change of this very connection.
+    /// Makes the next tick look, after a change by this connection.
     fn expect_news(&mut self) {
         self.seen_version = None;
         if let Some(bell) = &mut self.bell {

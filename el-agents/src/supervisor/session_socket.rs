@@ -1,7 +1,7 @@
-//! The supervisor's side of the session socket: it accepts, and starts an `el` that answers.
+//! The supervisor's side of the session socket: it accepts a call, and starts an `el` to answer it.
 //!
-//! The supervisor reads nothing from a connection. Rubbish, silence or a crash meets the answering
-//! process alone, and costs one of a bounded number of places until the run ends.
+//! The supervisor reads nothing from a connection. Rubbish, silence or a crash affects the
+//! answering process alone, and takes one of a bounded number of places until the run ends.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
@@ -23,9 +23,9 @@ use tokio::task::JoinHandle;
 use crate::rundir::{RunDir, RunDirError, private_folder};
 use crate::session::{self, Identity};
 
-/// Calls that are answered at once; further callers wait.
+/// The most calls that are answered at a time; further callers wait.
 const CALLS_MAX: usize = 64;
-/// The pause after a call that could not be taken, for want of files or processes.
+/// The pause after a call that could not be accepted for lack of files or processes.
 const AGAIN: Duration = Duration::from_millis(100);
 /// How long the last calls may take after their agent has ended.
 const LAST_CALLS: Duration = Duration::from_millis(500);
@@ -38,7 +38,7 @@ pub(crate) struct SessionSocket {
     answering: Arc<Answering>,
 }
 
-/// The setup of every answering process.
+/// The values that every answering process gets.
 #[derive(Debug)]
 struct Answering {
     el: PathBuf,
@@ -64,7 +64,7 @@ pub(crate) enum SessionSocketError {
 }
 
 impl SessionSocket {
-    /// Opens the socket of a run, in a folder that holds what the agent may reach and no more.
+    /// Opens the socket of a run, in a folder whose contents the agent may all reach.
     pub(crate) fn open(
         folder: &RunDir,
         el: &Path,
@@ -109,14 +109,14 @@ impl SessionSocket {
 impl Drop for SessionSocket {
     fn drop(&mut self) {
         self.accepting.abort();
-        // Nobody listens any more; a socket that is left over says the same.
+        // Nobody listens any more. A caller that finds a leftover socket learns the same.
         let _ = std::fs::remove_file(&self.path);
         session::set_open(false);
     }
 }
 
 async fn accept(listener: UnixListener, answering: Arc<Answering>) {
-    // Ends with this task, and so do the calls.
+    // The set ends with this task, and so do the calls.
     let mut calls = tokio::task::JoinSet::new();
     loop {
         while calls.try_join_next().is_some() {}
@@ -143,9 +143,9 @@ async fn accept(listener: UnixListener, answering: Arc<Answering>) {
 impl Answering {
     /// Answers one call: until the answering process ends, or the caller goes away.
     async fn answer(&self, stream: UnixStream) -> io::Result<()> {
-        // The same connection again, to see its end. The answering process makes it blocking.
+        // A second handle shows the end of the connection. The answering process makes it blocking.
         let caller = tokio::net::UnixStream::from_std(stream.try_clone()?)?;
-        // The socket that a process gets its identity by tells the process who made it.
+        // The process reads its identity from this socket, whose credentials show who made it.
         let (mut ours, theirs) = UnixStream::pair()?;
         ours.write_all(&self.identity)?;
         ours.shutdown(Shutdown::Write)?;
@@ -182,7 +182,7 @@ async fn hung_up(caller: &tokio::net::UnixStream) {
             Ok(ready) if !ready.is_read_closed() => {}
             _ => return,
         }
-        // The bytes are for the answering process: until there are more, nothing is ready.
+        // The bytes are for the answering process, so they count as nothing to read here.
         let nothing = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
         let _ = caller.try_io(Interest::READABLE, nothing);
     }

@@ -40,7 +40,7 @@ impl Signals {
         self.hung_up.is_some()
     }
 
-    /// Why, in words.
+    /// Returns why the run is to end, in words.
     pub(crate) fn hangup_reason(&self) -> Option<&'static str> {
         self.hung_up
     }

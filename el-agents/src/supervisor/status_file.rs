@@ -70,7 +70,7 @@ impl StatusFile {
         }
     }
 
-    /// The end.
+    /// Writes the final state of the run.
     pub(super) fn write_end(&mut self, settled: &Settled) {
         let detail = one_line(settled.run.detail.as_deref().unwrap_or_default(), 300);
         let status = settled.atom.as_ref().map_or("gone", |atom| atom.status.as_str());

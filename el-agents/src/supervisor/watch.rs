@@ -57,7 +57,7 @@ pub(crate) struct Watcher {
     pub(crate) errors: CappedFile,
     /// When the run began; the time limit counts from here, over all calls.
     pub(crate) began: Instant,
-    /// `STATUS.txt`, as soon as the file is kept.
+    /// `STATUS.txt`; `None` until the supervisor begins to write the file.
     pub(super) status: Option<StatusFile>,
     /// The state of an agent on a screen; `None` for a headless agent.
     pub(super) on_screen: Option<OnScreen>,
@@ -79,7 +79,7 @@ struct Active {
     tools: Option<(usize, u64)>,
 }
 
-/// A file that takes only so much.
+/// A file with a maximum size.
 #[derive(Debug)]
 pub(crate) struct CappedFile {
     file: Option<File>,
@@ -91,7 +91,7 @@ impl CappedFile {
         CappedFile { file, left: TRANSCRIPT_MAX }
     }
 
-    /// Writes; a full disk or a full measure ends the keeping, never the run.
+    /// Writes bytes. A full disk or the maximum size ends the file, never the run.
     fn write(&mut self, bytes: &[u8]) {
         let Some(file) = &mut self.file else { return };
         let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
@@ -214,7 +214,7 @@ impl Watcher {
         }
     }
 
-    /// Messages that did not come as output, and are not for the pane.
+    /// Takes messages that did not come as output, and are not for the pane.
     pub(super) fn take_messages(&mut self, bytes: &[u8]) {
         self.transcript.write(bytes);
         drop(self.reader.take_output(bytes));

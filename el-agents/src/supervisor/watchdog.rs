@@ -10,8 +10,8 @@ const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
 /// The time for an agent to exit after its result. The agent itself waits five seconds for its
 /// background tasks.
 const RESULT_GRACE: Duration = Duration::from_secs(15);
-/// A tool that still runs after the close (a commit with slow hooks) may stretch the grace so many
-/// times.
+/// The factor by which a tool that still runs after the close (a commit with slow hooks) may
+/// stretch the grace.
 const TOOL_PATIENCE: u32 = 5;
 
 /// The bounds of a run.
@@ -26,17 +26,17 @@ pub(crate) struct Bounds {
 /// The observations at a moment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
-    /// Since the run began; time in suspend not counted.
+    /// The time since the run began, without time in suspend.
     pub(crate) running: Duration,
-    /// Since the last activity of the agent or its tree.
+    /// The time since the last activity of the agent or its tree.
     pub(crate) idle: Duration,
-    /// Since the agent's result.
+    /// The time since the agent's result.
     pub(crate) since_result: Option<Duration>,
-    /// Since the atom reached a status that ends the run.
+    /// The time since the atom reached a status that ends the run.
     pub(crate) since_finished: Option<Duration>,
     /// A called tool has not answered.
     pub(crate) tool_in_flight: bool,
-    /// Since the lease was last extended, time in suspend included.
+    /// The time since the lease was last extended, with time in suspend.
     pub(crate) lease_age: Duration,
     /// The last signal of the store.
     pub(crate) watch: RunSignal,
@@ -46,7 +46,7 @@ pub(crate) struct Moment {
     pub(crate) hung_up: bool,
 }
 
-/// The agent is to be ended.
+/// A decision to end the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EndNow {
     pub(crate) kind: EndKind,

@@ -26,7 +26,7 @@ use crate::verify;
 const TERM_GRACE: Duration = Duration::from_secs(3);
 /// The interval between looks for their end.
 const LOOK: Duration = Duration::from_millis(20);
-/// Lines of a failed setup's output that are told.
+/// The lines of a failed setup's output that the error shows.
 const SETUP_LINES: usize = 5;
 
 /// Prepares the worktree of a run in the child process, and writes the result to the run's folder.
@@ -90,8 +90,8 @@ fn ensure_started_by_supervisor(store: &Store, run: &str) -> Result<(), Supervis
     Err(SuperviseError::NotItsSupervisor)
 }
 
-/// The work that an atom needs and that was done in worktrees on other hosts: of its dependencies,
-/// and its own that was handed in and came back. Each with the name of the host.
+/// Finds the atoms with needed work in worktrees on other hosts, each with the name of the host:
+/// dependencies, and the atom itself if an earlier attempt handed its work in.
 fn find_on_other_hosts(
     store: &Store,
     atom: &str,

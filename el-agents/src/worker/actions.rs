@@ -31,7 +31,7 @@ impl State<'_> {
         }
     }
 
-    /// Claims and launches up to `at_most`; whether any was.
+    /// Claims and launches up to `at_most` atoms. Returns true if any was claimed.
     pub(super) fn claim_atoms(&mut self, at_most: usize, live: usize) -> Result<bool, WorkError> {
         let mut any = false;
         for n in 0..at_most {

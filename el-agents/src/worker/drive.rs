@@ -28,7 +28,7 @@ pub struct Drive {
 const LOOK: Duration = Duration::from_millis(500);
 /// Interval between looks at a plan without changes, since the plan's time limit passes too.
 const FULL_LOOK: Duration = Duration::from_secs(2);
-/// Time that is counted as worked between two looks, at the most: a machine that slept has not
+/// The most time that is counted as worked between two looks: a machine that slept has not
 /// worked.
 const GAP_MAX: Duration = Duration::from_secs(30);
 

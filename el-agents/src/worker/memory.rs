@@ -51,7 +51,7 @@ pub(super) struct LaunchFailure {
 #[derive(Debug, Default)]
 pub(super) struct Starts {
     pub(super) at: Vec<Instant>,
-    /// Since when no session runs and none may start.
+    /// The time since which no session runs and none may start.
     pub(super) idle_since: Option<Instant>,
     /// The reason last reported, and the time when the store was told.
     pub(super) told: Option<(std::mem::Discriminant<Held>, Instant)>,
@@ -60,9 +60,9 @@ pub(super) struct Starts {
 /// The worker's notes about failures of the store.
 #[derive(Debug, Default)]
 pub(super) struct Outage {
-    /// How many there were in a row, but for those of a server that does not answer.
+    /// The failures in a row, without those of a server that does not answer.
     pub(super) failures: usize,
-    /// Since when the server does not answer.
+    /// The time since which the server does not answer.
     pub(super) since: Option<Instant>,
     pub(super) pause: Duration,
     pub(super) ask_at: Option<Instant>,
@@ -90,7 +90,7 @@ pub(super) struct Watching {
     pub(super) watch: Option<PullWatch>,
     pub(super) task: Option<JoinHandle<(PullWatch, Result<Watched, String>)>>,
     pub(super) next: Instant,
-    /// The last trouble that was told.
+    /// The trouble that was reported last.
     pub(super) told: Option<String>,
     /// There were open pull requests at the last look.
     pub(super) has_live: bool,
@@ -101,7 +101,7 @@ impl Watching {
         Watching { watch, task: None, next: Instant::now(), told: None, has_live: false }
     }
 
-    /// The next look comes at once: an agent may have answered a review.
+    /// Makes the next look due at once, since an agent may have answered a review.
     pub(super) fn hurry(&mut self) {
         self.next = Instant::now();
     }
@@ -140,14 +140,14 @@ pub(super) struct Rest {
     /// `None` for a tracker in a file, which tells nothing.
     listening: Option<Listening>,
     pub(super) told: Arc<Notify>,
-    /// While the worker rests.
+    /// The state of a resting worker; `None` for a busy one.
     pub(super) resting: Option<Resting>,
 }
 
 #[derive(Debug)]
 pub(super) struct Resting {
     pub(super) ask_at: Instant,
-    /// When something becomes ready by itself.
+    /// The time at which an atom or a look becomes due without any news.
     pub(super) due_at: Option<Instant>,
     /// The last event that the worker knows of.
     pub(super) last_event: i64,
@@ -161,7 +161,7 @@ impl Rest {
         Rest { listening, told, resting: None }
     }
 
-    /// Returns true as long as the server tells.
+    /// Returns true as long as the server sends news.
     pub(super) fn is_told(&self) -> bool {
         self.listening.as_ref().is_some_and(Listening::is_heard)
     }

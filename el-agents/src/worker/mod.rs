@@ -54,7 +54,7 @@ const STEP_SHARE: u32 = 20;
 /// Interval between full looks, even without changes: leases and back-offs expire with time.
 const FULL_LOOK: Duration = Duration::from_secs(1);
 
-/// How a worker is to work.
+/// The options of a worker.
 #[derive(Debug, Clone)]
 pub struct WorkOptions {
     /// The worker's name, for people.
@@ -103,7 +103,7 @@ pub struct Resources {
 #[derive(Debug, Clone)]
 pub struct Served {
     pub agent: AgentSettings,
-    /// How many things the agent may do at a time, over all workers.
+    /// The most runs of the agent at a time, over all workers.
     pub at_most: usize,
 }
 
@@ -143,9 +143,9 @@ pub enum WorkError {
     /// Sessions cannot be started. Claiming has stopped.
     #[error("{attempts} sessions in a row could not be started; the last: {message}")]
     CannotLaunch {
-        /// How many.
+        /// The number of attempts.
         attempts: usize,
-        /// The last one's error.
+        /// The error of the last attempt.
         message: String,
     },
     /// The system refused.
@@ -243,7 +243,7 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
                     match stepped {
                         Ok(true) => break Ok(()),
                         Ok(false) => state.note_answer(),
-                        // A failure of the store that passes must not end a night's work.
+                        // A passing failure of the store must not end a night's work.
                         Err(WorkError::Store(error)) => {
                             if let Err(error) = state.note_failure(error) {
                                 break Err(error);

@@ -1,5 +1,5 @@
-//! A server that does not answer is waited for: its restart must not end a night's work. Other
-//! failures of the store are tried again some times.
+//! The worker waits for a server that does not answer: its restart must not end a night's work.
+//! After other failures of the store, the worker tries again a limited number of times.
 
 use std::time::{Duration, Instant};
 
@@ -11,28 +11,28 @@ use super::state::State;
 use crate::clock;
 use crate::error_chain::error_chain;
 
-/// Looks in a row that the store may fail, for other reasons, before the worker gives up.
+/// The failures in a row, for other reasons, after which the worker gives up.
 const STORE_FAILURES: usize = 20;
 /// The pause before the server is asked again: the first, and the longest.
 const SHORTEST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(5);
-/// How long a worker that is to come to an end by itself waits.
+/// The longest wait of a worker that would end by itself (`--drain`, `--once`).
 const LIMIT: Duration = Duration::from_secs(10 * 60);
-/// After an outage, the silence of other workers says nothing for so long.
+/// The time after an outage in which the silence of other workers proves nothing.
 const GRACE: Duration = Duration::from_secs(60);
 
 impl State<'_> {
-    /// Returns true while the server is left alone.
+    /// Returns true while it is too early to ask the server again.
     pub(super) fn is_server_left_alone(&self) -> bool {
         self.outage.ask_at.is_some_and(|at| at > Instant::now())
     }
 
-    /// Returns true if nothing that the server may still tell holds the worker.
+    /// Returns true if the worker can leave without the server's answer: it drains and has no run.
     pub(super) fn may_leave_unanswered(&self) -> bool {
         self.outage.since.is_some() && self.is_draining() && self.tracked.is_empty()
     }
 
-    /// Returns true if the silence of another worker says that it is gone.
+    /// Returns true if the silence of another worker proves that it is gone.
     pub(super) fn does_silence_count(&self) -> bool {
         self.outage.over_at.is_none_or(|at| at.elapsed() > GRACE)
     }
@@ -67,7 +67,7 @@ impl State<'_> {
                 self.warn(format!("waiting for the server: {why}"));
             }
         }
-        // Many workers do not come at the same moment.
+        // The pauses differ, so that many workers do not ask at the same moment.
         let share = 1.0 - clock::jitter() / 4.0;
         self.outage.ask_at = Some(Instant::now() + self.outage.pause.mul_f64(share));
         Ok(())

@@ -106,7 +106,7 @@ impl State<'_> {
     }
 }
 
-/// Returns true if files changed while the run was on, by its summary or the fallback.
+/// Returns true if the run changed files, according to its summary or the fallback.
 fn has_changed_files(run: &Run) -> bool {
     run.summary.as_ref().is_some_and(|summary| !summary.deliverables.is_empty())
 }

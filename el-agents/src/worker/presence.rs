@@ -1,4 +1,4 @@
-//! Which workers and supervisors are there.
+//! Finds out if workers and supervisors are still there.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::clock;
 use crate::process::{Liveness, host_name};
 use crate::supervisor::process_of;
 
-/// A worker of another host that was silent for so long is gone: it tells every 20 seconds.
+/// The silence after which a worker of another host is gone. Workers send a beat every 20 seconds.
 const SILENCE: Duration = Duration::from_secs(5 * 60);
 
 /// The name of this machine.
@@ -16,13 +16,13 @@ pub fn this_host() -> String {
     host_name()
 }
 
-/// The host of a process: in a file's project, this machine.
+/// The host of a process. With a tracker in a file, that is always this machine.
 pub fn host_of(process: &Stamp) -> String {
     process.host().map_or_else(host_name, str::to_owned)
 }
 
-/// Returns true if a worker's process still runs, or cannot be seen from here. Of another host's,
-/// its last sign of life decides.
+/// Returns true if a worker's process still runs, or cannot be seen from here. For a worker of
+/// another host, its last sign of life decides.
 pub fn is_there(worker: &Worker) -> bool {
     match liveness_of(&worker.process) {
         Liveness::Alive => true,
@@ -33,8 +33,8 @@ pub fn is_there(worker: &Worker) -> bool {
     }
 }
 
-/// Returns true if a run's supervisor still runs, or cannot be seen from here. A run that has none
-/// yet gets one within its lease.
+/// Returns true if a run's supervisor still runs, or cannot be seen from here. A run without a
+/// supervisor counts as supervised until its first lease is over.
 pub fn is_supervised(run: &Run, now: Timestamp) -> bool {
     match &run.supervisor {
         Some(stamp) => supervisor_liveness(stamp, run, now) != Liveness::Absent,

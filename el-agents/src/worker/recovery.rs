@@ -13,9 +13,9 @@ use super::state::State;
 use crate::recover::{Abandoned, NotLaunched, recover_run};
 use crate::rundir::RunDir;
 
-/// Launches that may fail in a row before the worker gives up.
+/// The failed launches in a row after which the worker gives up.
 const LAUNCH_FAILURES: usize = 3;
-/// Between two tries to recover a run that could not be.
+/// The pause after a failed recovery of a run.
 const RECOVER_AGAIN: Duration = Duration::from_secs(2);
 
 impl State<'_> {

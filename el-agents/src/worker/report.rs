@@ -55,12 +55,12 @@ pub enum Report {
     Released {},
     /// A plan that is driven on has come to another step.
     Step { epic: String, step: Step },
-    /// A pull request is not as it was.
+    /// The state of a pull request has changed.
     PullRequest { pull_request: Box<PullRequest> },
-    /// The review or a check of an atom's pull request asks for something: the atom is open again,
-    /// or blocked after enough attempts.
+    /// A review or a check of an atom's pull request demands changes: the atom is open again, or
+    /// blocked if its attempts are used up.
     AskedFor { atom: String, is_blocked: bool },
-    /// An agent's answer to that was to be pushed.
+    /// The result of pushing an agent's answer to such a demand.
     Answered { atom: String, fate: PullOutcome, detail: Option<String> },
     /// A message that a person should see.
     Warning { message: String },
@@ -123,8 +123,8 @@ pub trait Listener {
     /// Receives an event.
     fn report(&mut self, report: &Report);
 
-    /// How things stand; about once a second, and after each happening. Only asked for where
-    /// [`Listener::wants_live`].
+    /// Receives the running sessions about once a second, and after each event. Only called if
+    /// [`Listener::wants_live`] returns true.
     fn live(&mut self, now: Timestamp, live: &[Live]);
 
     /// Returns true if live lines are shown. Without live lines, no state is collected for them.
@@ -140,7 +140,7 @@ impl Summary {
         self.atoms.iter().filter(|(_, o)| is_bad(**o)).map(|(id, _)| id.as_str()).collect()
     }
 
-    /// The account, the service or the machine ended the last run of an atom.
+    /// Returns true if the account, the service or the machine ended the last run of an atom.
     pub(super) fn has_met_pause(&self) -> bool {
         self.atoms.values().any(|outcome| outcome.is_external())
     }

@@ -1,5 +1,5 @@
-//! How a worker without anything to do waits for a server: the server tells of work, and the worker
-//! asks a single question now and then, since a message may be lost.
+//! Lets an idle worker rest until the server tells of work. The worker still asks a single question
+//! now and then, since a message may be lost.
 
 use std::time::{Duration, Instant};
 
@@ -11,9 +11,9 @@ use super::memory::Resting;
 use super::state::State;
 use crate::{clock, machine};
 
-/// The time between two questions, at the least, so that they are three a minute at the most.
+/// The shortest time between two questions: at most three a minute.
 const BETWEEN: Duration = Duration::from_secs(24);
-/// Spreads the questions of many workers.
+/// The random part of the time between questions, which spreads those of many workers.
 const SPREAD: Duration = Duration::from_secs(6);
 
 fn next_question() -> Instant {
@@ -21,8 +21,8 @@ fn next_question() -> Instant {
 }
 
 impl State<'_> {
-    /// Waits for the time of a look: `pace`, or as long as nothing is told. Returns true if
-    /// something was told.
+    /// Waits until the next look: for `pace`, or, if the worker rests, until news or a due time
+    /// comes. Returns true if news came.
     pub(super) async fn wait_for_look(&self, pace: Duration) -> bool {
         let Some(resting) = &self.rest.resting else {
             tokio::time::sleep(pace).await;
@@ -32,7 +32,7 @@ impl State<'_> {
         tokio::time::timeout_at(until.into(), self.rest.told.notified()).await.is_ok()
     }
 
-    /// Asks the question of a worker that rests, if its time has come. Returns true if the worker
+    /// Asks the question of a resting worker if it is due. Returns true if the worker
     /// has to look.
     pub(super) fn is_rest_over(&mut self) -> bool {
         let now = self.now();
@@ -44,7 +44,7 @@ impl State<'_> {
             return false;
         }
         resting.ask_at = next_question();
-        // A look tells of a fault, and makes a connection anew.
+        // On a fault, the worker looks: a look reports the fault and makes a new connection.
         let asked = ops::worker_pulse(&self.store, &self.id, now, machine::load_milli());
         let Ok(Some(pulse)) = asked else { return true };
         self.beat_at = Instant::now();
@@ -57,13 +57,13 @@ impl State<'_> {
         self.rest.resting = None;
     }
 
-    /// Begins to rest if nothing is to be done here, as of a look.
+    /// Begins to rest if the last look found nothing to do here.
     pub(super) fn rest_if_idle(&mut self, view: &WorkerView) {
         if !self.may_rest(view) {
             return;
         }
         let now = self.now();
-        // Where the date cannot be read, the next look tries again.
+        // If the date cannot be read, the next look tries again.
         let Ok(date) = ops::next_date(&self.store, now) else { return };
         let retries = view.agents.iter().filter_map(|agent| agent.next_retry_at);
         let due_at = retries.chain(date).min().map(|due| Instant::now() + due.since(now));

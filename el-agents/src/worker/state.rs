@@ -44,7 +44,7 @@ pub(super) struct State<'a> {
     pub(super) tracked: HashMap<String, TrackedRun>,
     pub(super) summary: Summary,
     pub(super) launch_failures: usize,
-    /// The pauses that were told last: each agent's.
+    /// The pauses that were reported last, one entry for each agent.
     pub(super) told_pauses: Vec<Option<Pause>>,
     pub(super) warned_of_folder: bool,
     pub(super) starts: Starts,
@@ -163,7 +163,7 @@ impl<'a> State<'a> {
         if self.beat_at.elapsed() > BEAT {
             ops::worker_beat(&mut self.store, &self.id, now, machine::load_milli())?;
             self.beat_at = Instant::now();
-            // The write-ahead log is moved in idle moments, so that no writer has to move the log.
+            // The write-ahead log is emptied in idle moments, so that no writer has to empty it.
             let _ = self.store.checkpoint();
         }
         self.share_pause(now);
@@ -205,7 +205,7 @@ impl<'a> State<'a> {
         Ok(leaves)
     }
 
-    /// The time that decides about leases.
+    /// The time by which leases are judged.
     pub(super) fn now(&self) -> Timestamp {
         self.store.lease_time(clock::now())
     }

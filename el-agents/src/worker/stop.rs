@@ -17,7 +17,7 @@ use crate::settings::{Places, RunRules};
 use crate::tmux::Tmux;
 use crate::worker::is_there;
 
-/// Between two looks.
+/// The interval between looks.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A request to stop workers and their runs.
@@ -36,7 +36,7 @@ pub struct Stop<'a> {
 /// The workers that are meant, with their runs; by default, all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Which {
-    /// Only those of this host, and its other runs.
+    /// Only the workers of this host, and its other runs.
     pub host: Option<String>,
     /// Only the worker with this name or id.
     pub name: Option<String>,
@@ -49,7 +49,7 @@ impl Which {
             && self.host.as_ref().is_none_or(|host| host_of(&worker.process) == *host)
     }
 
-    /// `workers`: the ids of those that are meant.
+    /// `workers`: the ids of the meant workers.
     fn takes_run(&self, run: &Run, workers: &HashSet<String>) -> bool {
         if run.worker_id.as_ref().is_some_and(|id| workers.contains(id)) {
             return true;
@@ -75,7 +75,7 @@ pub struct Stopped {
 }
 
 /// Requests a stop, and waits until none of the runs is live and none of the workers is there.
-/// `tell` hears, once, what is waited for: the live runs, and the workers.
+/// Calls `tell` once with the live runs and the workers that are waited for.
 ///
 /// # Errors
 /// If the store fails.

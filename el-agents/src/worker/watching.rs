@@ -14,7 +14,7 @@ impl State<'_> {
     pub(super) async fn watch_pulls(&mut self) {
         if self.watching.is_due() {
             self.watching.next = Instant::now() + BETWEEN_LOOKS;
-            // Most projects have none, and are spared the thread.
+            // Most projects have no open pull request, and need no thread.
             self.watching.has_live =
                 ops::pull_requests(&self.store, true).is_ok_and(|live| !live.is_empty());
             if self.watching.has_live {
@@ -22,7 +22,7 @@ impl State<'_> {
             }
         }
         let Some(task) = self.watching.task.take_if(|task| task.is_finished()) else { return };
-        // After a panic nothing is watched any more, and the work goes on.
+        // After a panic the watch ends, and the work goes on.
         let Ok((watch, looked)) = task.await else {
             return self.warn("pull requests are watched no more: the look failed".to_owned());
         };

@@ -67,7 +67,7 @@ pub(crate) fn parse_command_line(argv: &[OsString]) -> Parsed {
 }
 
 /// Parses by the grammar of the called command alone. The other commands are two thirds of what
-/// clap builds. `None` for all that is no command to run: the whole grammar says what it is.
+/// clap builds. `None` for words that are no command to run: the whole grammar judges those.
 fn parse_by_one_command(argv: &[OsString]) -> Option<Cli> {
     let word = leading_flags(argv).find(|word| !word.as_encoded_bytes().starts_with(b"-"))?;
     let all = ManuallyDrop::new(Command::augment_subcommands(clap::Command::new("el")));

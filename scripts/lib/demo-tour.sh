@@ -97,7 +97,7 @@ story() {
   el queue | tee "$scratch/queue"
   folder=$(folder_of "$timer")
   say ""
-  say "A file in the run's folder says the same, for whoever has only files:"
+  say "A file in the run's folder says the same, for programs that only read files:"
   wait_for test -s "$folder/STATUS.txt" || :
   run cat "$folder/STATUS.txt"
   cp "$folder/STATUS.txt" "$scratch/status" || :

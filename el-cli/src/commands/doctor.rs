@@ -25,7 +25,7 @@ work needs; outside of a project, at the machine alone. Without --fix nothing is
 
 Exit codes: 1 something is seriously wrong; 6 el work could not run here.")]
 pub(crate) struct Args {
-    /// Rebuild whatever can be rebuilt without loss
+    /// Rebuild the data that can be rebuilt without loss
     #[arg(long)]
     fix: bool,
 }

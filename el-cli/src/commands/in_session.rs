@@ -29,7 +29,7 @@ enum SessionPermission<'a> {
     Not(&'static str),
 }
 
-/// An editor is a program that whoever calls names.
+/// The refusal of `el edit` in a session, where the caller would name the editor's program.
 const EDITOR: &str = "an editor is started for a person; el update changes an atom without one";
 
 impl Command {

@@ -175,7 +175,7 @@ struct Service {
     is_on_server: bool,
 }
 
-/// Variables that decide where things are. Whatever else the caller has may be a secret.
+/// Variables that decide where things are. All other variables of the caller may be secrets.
 const KEPT: [&str; 9] = [
     "PATH",
     "LANG",

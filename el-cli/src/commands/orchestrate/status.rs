@@ -31,7 +31,7 @@ Of a plan of more than 20 tasks, those are shown that need somebody, move or are
 rest is counted. Changes nothing, and needs nobody who drives the plan."
 )]
 pub(crate) struct Args {
-    /// The epic; of none, all that are orchestrated are listed
+    /// The epic [default: list all orchestrated epics]
     #[arg(value_name = "EPIC", add = complete::complete_epics())]
     epic: Option<String>,
     /// Show every task of a large plan, also uneventful tasks

@@ -35,9 +35,9 @@ const DELIVERABLES: usize = 4;
 const SEARCH: Duration = Duration::from_millis(800);
 /// The time after which no further file is copied.
 const COPYING: Duration = Duration::from_secs(5);
-/// Files in no commit that are told of.
+/// The most uncommitted files that are named.
 const UNCOMMITTED: usize = 20;
-/// Of the last output, in a summary that is made here.
+/// The most lines of the last output in a fallback summary.
 const OUTPUT_LINES: usize = 40;
 
 /// The input for collecting a run's artifacts.

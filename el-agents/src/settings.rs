@@ -74,7 +74,7 @@ pub struct AgentSettings {
     /// A worktree for each run; `None`: all runs share the working directory.
     #[serde(default)]
     pub isolation: Option<Isolation>,
-    /// The same for a handed-over task, since a person works in the folder of such a task.
+    /// The isolation of a handed-over task, since a person works in the folder of such a task.
     #[serde(default)]
     pub task_isolation: Option<Isolation>,
     /// The files that a person trusts, by which the repository tells Claude Code what to do.
@@ -97,10 +97,10 @@ pub struct AgentSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxMode {
-    /// Where the machine can have one.
+    /// A sandbox if the machine can make one.
     #[default]
     Auto,
-    /// Nothing runs without.
+    /// No agent runs without a sandbox.
     Strict,
     Off,
 }

@@ -8,12 +8,12 @@ use super::stream::StreamEvent;
 
 /// Longest `action`, in characters.
 const ACTION: usize = 120;
-/// The same of a model's name.
+/// Longest name of a model, in characters.
 const MODEL: usize = 80;
 /// The number of messages whose usage may still change; older messages are summed up. Only
 /// subagents cause several messages at a time.
 const OPEN_MESSAGES: usize = 64;
-/// Tools that may run at a time; more would be a stream gone wrong.
+/// The most tools that may run at a time; more mean a broken stream.
 const OPEN_TOOLS: usize = 1024;
 
 /// The progress of a run over all calls of Claude Code.

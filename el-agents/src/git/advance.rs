@@ -19,11 +19,11 @@ use super::{Git, GitError};
 /// The note's name.
 const NOTE: &str = "el-landing";
 
-/// A branch that the new tip of the target has.
+/// A branch that the new tip of the target contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LandedBranch {
     pub atom: String,
-    /// The branch's own.
+    /// The tip of the branch itself.
     pub tip: String,
     /// The commit of the target that contains the branch.
     pub commit: String,

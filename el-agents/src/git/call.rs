@@ -37,7 +37,7 @@ const LONG: [&str; 19] = [
 ];
 /// The time limit of a long command.
 pub(super) const LONG_LIMIT: Duration = Duration::from_secs(600);
-/// How long a question may take.
+/// The time limit of a short command.
 const SHORT_LIMIT: Duration = Duration::from_secs(60);
 
 /// Git in a folder.
@@ -85,19 +85,19 @@ impl Git {
         Git { git_folder: Some(folder.to_owned()), ..Git::at(folder) }
     }
 
-    /// The same without the repository's hooks.
+    /// Returns this git without the repository's hooks.
     #[must_use]
     pub fn without_hooks(&self) -> Git {
         Git { hooks: false, ..self.clone() }
     }
 
-    /// Returns the same for a folder that is a checkout: git does not look at the folders above.
+    /// Returns this git for a folder that is a checkout: git does not look at the folders above.
     #[must_use]
     pub fn in_own_checkout(&self) -> Git {
         Git { own: true, ..self.clone() }
     }
 
-    /// The same for making commits: where git knows no author, the author is el.
+    /// Returns this git for making commits: if git knows no author, the author is el.
     #[must_use]
     pub fn as_committer(&self) -> Git {
         let is_known = self.ask(&["var", "GIT_COMMITTER_IDENT"]).is_ok()
@@ -111,25 +111,25 @@ impl Git {
         Git { own: true, nested: true, ..Git::at(folder) }
     }
 
-    /// Returns the same with this action in the reflogs.
+    /// Returns this git with an action to name in the reflogs.
     #[must_use]
     pub(super) fn logged_as(&self, action: &'static str) -> Git {
         Git { action: Some(action), ..self.clone() }
     }
 
-    /// The same where all calls together end by a moment.
+    /// Returns this git with a deadline for all calls together.
     #[must_use]
     pub fn with_deadline(&self, until: Instant) -> Git {
         Git { until: Some(until), ..self.clone() }
     }
 
-    /// The same for calls of remotes, which must not wait for a person.
+    /// Returns this git for calls of remotes, which must not wait for a person.
     #[must_use]
     pub(super) fn with_quiet_ssh(&self) -> Git {
         Git { quiet_ssh: true, ..self.clone() }
     }
 
-    /// The same in another folder.
+    /// Returns this git in another folder.
     #[must_use]
     pub(super) fn in_folder(&self, folder: &Path) -> Git {
         Git { folder: folder.to_owned(), ..self.clone() }
@@ -198,10 +198,10 @@ impl Git {
         self.ask_with(words, None)
     }
 
-    /// The same with a text as standard input.
+    /// Runs git as [`Self::ask`] does, with a text as standard input.
     ///
     /// # Errors
-    /// The same.
+    /// As [`Self::ask`].
     pub fn ask_with<S: AsRef<OsStr>>(
         &self,
         words: &[S],
@@ -211,10 +211,10 @@ impl Git {
         Ok(String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned())
     }
 
-    /// The same in bytes: names of files need not be UTF-8.
+    /// Runs git as [`Self::ask`] does, and returns bytes: names of files need not be UTF-8.
     ///
     /// # Errors
-    /// The same.
+    /// As [`Self::ask`].
     pub(super) fn ask_bytes<S: AsRef<OsStr>>(
         &self,
         words: &[S],
@@ -226,7 +226,7 @@ impl Git {
         })
     }
 
-    /// Returns the first `max` bytes of git's output, and whether more was printed. Git is ended
+    /// Returns the first `max` bytes of git's output, and true if git printed more. Git is ended
     /// after that much output.
     ///
     /// # Errors
@@ -266,7 +266,7 @@ impl Git {
             .ok_or(GitError::TimedOut { what, limit })
     }
 
-    /// The answer, or `None` where git says no.
+    /// Runs git and returns the answer; `None` if git says no.
     ///
     /// # Errors
     /// If git cannot be run at all.

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// The words of git, ssh and forges where somebody is not let in.
+/// Messages of git, ssh and forges that refuse access.
 const NO_ACCESS: [&str; 6] = [
     "The requested URL returned error: 403",
     "could not read Username",
@@ -10,7 +10,7 @@ const NO_ACCESS: [&str; 6] = [
     "Permission denied (publickey",
     "Repository not found",
 ];
-/// Their words where nobody answers.
+/// Messages of git and ssh about an unreachable host.
 const NO_NETWORK: [&str; 5] = [
     "unable to access 'http",
     "Could not resolve host",
@@ -22,7 +22,7 @@ const NO_NETWORK: [&str; 5] = [
 /// An error of git, or of a step around git.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// The program is not there.
+    /// Git is not installed.
     #[error("git cannot be run")]
     Program(#[source] std::io::Error),
     /// The folder is in no repository.
@@ -150,7 +150,7 @@ pub enum GitError {
     /// A git without a command that is needed.
     #[error("this is git {0}, and worktrees and el land need 2.38 or later")]
     TooOld(String),
-    /// The remote wants a sign-in that git does not have, or shows nothing to who signed in.
+    /// The remote asks for a sign-in that git does not have, or the user has no access.
     #[error("git {what} was not let in: {said}")]
     NotLetIn {
         /// The git command.

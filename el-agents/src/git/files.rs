@@ -91,7 +91,7 @@ impl Difference {
         // On a disk that ignores case, the old name of a renamed file answers too.
         let removed: HashSet<String> =
             self.files.iter().filter(|file| file.new.is_none()).map(Changed::folded_path).collect();
-        // A repository in the place of a folder is told as such.
+        // Files below a submodule are left out: `describe_obstacle` reports the repository.
         let repositories: Vec<&Path> =
             self.files.iter().filter(|file| file.was_submodule).map(|file| &*file.path).collect();
         let is_inside = |path: &Path| repositories.iter().any(|folder| path.starts_with(folder));
@@ -177,7 +177,7 @@ impl Difference {
             .filter_map(|file| Some((file, staged.get(&file.path)?)))
             .collect::<Vec<_>>();
         if back.is_empty() && moved.is_empty() {
-            // Git had not begun: any change is a person's.
+            // Git had not begun, so any change is a person's.
             return Ok(Rollback::Done);
         }
         wrong.extend(
@@ -338,7 +338,7 @@ fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<OnDisk>, GitError> {
         .collect())
 }
 
-/// Names the first few.
+/// Names the first few of the paths.
 pub(super) fn first_names(paths: &[PathBuf]) -> String {
     let first: Vec<String> = paths.iter().take(5).map(|path| path.display().to_string()).collect();
     let more =

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::repository::Repository;
 use super::{Git, GitError};
 
-/// How a branch is brought in.
+/// The way to join a branch to the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JoinMode {
     /// Put the branch's commits on top.

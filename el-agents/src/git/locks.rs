@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{GitError, KEEP_FILE, Repository};
 
-/// Folders below folders of references that are gone into.
+/// The depth of folders of references that are searched.
 const DEPTH_MAX: usize = 8;
 
 impl Repository {
@@ -33,7 +33,7 @@ fn add_locks(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
         let path = entry.path();
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && depth > 0 => add_locks(&path, depth - 1, found),
-            // A file that el keeps in the folder of branches is none.
+            // The file that el keeps in the folder of branches is no lock.
             Ok(_) if path.ends_with(KEEP_FILE) => {}
             Ok(kind) if kind.is_file() && path.extension().is_some_and(|end| end == "lock") => {
                 found.push(path);

@@ -8,7 +8,7 @@ use super::{GitError, Repository};
 pub struct MergedPull {
     /// The last commit of the pull request.
     pub head: String,
-    /// The commit that brought it into its base.
+    /// The commit that brought the head into its base.
     pub commit: String,
 }
 

@@ -1,4 +1,4 @@
-//! Remotes: what they are called, what they have, and the pushes that el does.
+//! Remotes: their names and branches, and the pushes of el.
 
 use super::call::failed_call;
 use super::{Git, GitError, Repository};
@@ -55,7 +55,7 @@ impl Repository {
         self.fetch_reference(remote, reference)
     }
 
-    /// Fetches into references alone: no tags, no submodules, no `FETCH_HEAD`.
+    /// Fetches into the named references alone: no tags, no submodules, no `FETCH_HEAD`.
     pub(super) fn fetch(&self, rest: &[&str]) -> Result<String, GitError> {
         let words =
             ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"];

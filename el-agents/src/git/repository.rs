@@ -58,20 +58,19 @@ impl Repository {
         Ok(Repository { git: Git::at(&top), top, prefix, branch_prefixes, notes: None })
     }
 
-    /// The same where all calls together end by a moment.
+    /// Returns this repository with a deadline for all calls of git together.
     #[must_use]
     pub(crate) fn with_deadline(&self, until: Instant) -> Repository {
         Repository { git: self.git.with_deadline(until), ..self.clone() }
     }
 
-    /// The same without the hooks of the repository.
+    /// Returns this repository without its hooks.
     #[must_use]
     pub(super) fn without_hooks(&self) -> Repository {
         Repository { git: self.git.without_hooks(), ..self.clone() }
     }
 
-    /// The same with the facts that el noted about branches as they are now: looks at many branches
-    /// read them once.
+    /// Returns this repository with el's notes about branches, read once for many branches.
     ///
     /// # Errors
     /// If git fails.
@@ -142,7 +141,7 @@ impl Repository {
         self.resolve_commit(&format!("refs/heads/{branch}"))
     }
 
-    /// Where an atom's branch began.
+    /// The commit at which an atom's branch began.
     ///
     /// # Errors
     /// If git cannot be run.
@@ -233,7 +232,7 @@ impl Repository {
         Ok(merged.as_deref() == Some(tree.as_str()))
     }
 
-    /// Those of the commits that none of the others contains; of one that is named twice, once.
+    /// Returns the commits that none of the others contains, without duplicates.
     ///
     /// # Errors
     /// If git fails.
@@ -256,7 +255,7 @@ impl Repository {
         Ok(self.git.ask_optional(&["merge-base", "--is-ancestor", part, whole])?.is_some())
     }
 
-    /// Returns true if a commit has everything that another has: all of its commits, or others that
+    /// Returns true if a commit has all work of another: all of its commits, or other commits that
     /// change the same.
     ///
     /// # Errors
@@ -265,7 +264,7 @@ impl Repository {
         Ok(self.contains(whole, part)? || self.has_changes(whole, part)?)
     }
 
-    /// Returns true if a commit has others that change the same as those of another.
+    /// Returns true if a commit contains copies of the commits of another, with the same changes.
     fn has_changes(&self, whole: &str, part: &str) -> Result<bool, GitError> {
         let said = self.git.ask(&["cherry", whole, part])?;
         // Without an unmerged line, the branch has merges alone, about which `git cherry` says

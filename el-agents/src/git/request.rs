@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// How an agent is kept apart from others.
+/// The settings for keeping an agent apart from others, in a worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Isolation {
     /// The folder of the worktrees; absolute.
@@ -23,15 +23,15 @@ pub struct Isolation {
     /// The remote at which the machines of a team share the atoms' branches.
     #[serde(default)]
     pub remote: Option<String>,
-    /// How the names of new branches begin.
+    /// The prefix of new branches.
     pub branch_prefix: String,
     /// Untracked files and folders of the main checkout that each worktree gets a copy of.
     pub copy: Vec<String>,
-    /// The same, as links.
+    /// Untracked files and folders of the main checkout that each worktree gets a link to.
     pub link: Vec<String>,
     /// A command that makes a new worktree ready, in words; empty: none.
     pub setup: Vec<String>,
-    /// How long that may take, in milliseconds.
+    /// The time limit of the setup, in milliseconds.
     pub setup_timeout_ms: u64,
 }
 
@@ -44,7 +44,7 @@ pub struct WorktreeRequest<'a> {
     pub parent: Option<&'a str>,
     /// The finished dependencies, nearest first.
     pub builds_on: &'a [String],
-    /// Work that this needs and that was done on other hosts, with their names.
+    /// Atoms with needed work on other hosts, each with the name of the host.
     pub elsewhere: &'a [(String, String)],
     /// Merging the dependencies is the atom's own work: conflicts are left to the agent.
     pub joins: bool,

@@ -1,8 +1,8 @@
 //! Atoms' branches at the remote that the machines of a team share.
 //!
-//! `refs/el/shared/BRANCH` is a branch as the remote had it when last asked. `refs/el/agreed/ATOM`
-//! is the commit at which the branch here and the branch there last agreed: the side that is still
-//! there has nothing new, and follows the other side wherever it went.
+//! `refs/el/shared/BRANCH` is a branch as it was at the remote at the last fetch.
+//! `refs/el/agreed/ATOM` is the commit at which the branch here and the branch there last agreed. A
+//! side that is still at this commit has nothing new, and follows the other side wherever it went.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,13 +11,13 @@ use super::remote::PushResult;
 use super::repository::base_reference;
 use super::{Git, GitError, Repository, linked};
 
-/// Begins the names of references to fetched branches.
+/// The prefix of references to fetched branches.
 const SHARED: &str = "refs/el/shared/";
 /// The reflog entry of a branch that follows the remote.
 const FOLLOWED: &str = "el: from the remote";
 
 impl Repository {
-    /// Fetches all atoms' branches, and moves none. `prefix`: how names of branches begin now.
+    /// Fetches all atoms' branches, and moves none. `prefix`: the prefix of new branches.
     ///
     /// # Errors
     /// If git fails, or the prefix cannot be written down.
@@ -81,7 +81,7 @@ impl Repository {
             Some(tip) if self.contains(&theirs, &tip)? => {
                 self.move_branch_up(&branch, &tip, &theirs)?;
             }
-            // The remote's was rewritten, and the branch here has nothing of its own.
+            // The remote branch was rewritten, and the branch here has no commit of its own.
             Some(tip) if agreed.as_ref() == Some(&tip) => {
                 match self.checkout_of(&branch)?.filter(|tree| !tree.is_missing) {
                     Some(tree) => {
@@ -148,8 +148,8 @@ impl Repository {
         Ok(PushResult::Pushed)
     }
 
-    /// Pushes what earlier pushes did not bring to the remote, except what has landed. A branch
-    /// that cannot be pushed now is left for the next time.
+    /// Pushes the commits that earlier pushes did not bring to the remote, except landed branches.
+    /// A branch that cannot be pushed now is left for the next time.
     ///
     /// # Errors
     /// If the branches cannot be read.
@@ -181,8 +181,8 @@ impl Repository {
         Ok(None)
     }
 
-    /// Where a fetched branch began: at the target, or at another fetched branch that contains all
-    /// else that it was built on. `None`: it has nothing in common with the target.
+    /// Finds the commit at which a fetched branch began: in the target, or in another fetched
+    /// branch on which it was built. `None` if the branch has nothing in common with the target.
     fn find_base(&self, target: &str, branch: &str, tip: &str) -> Result<Option<String>, GitError> {
         let Some(base) = self.git().ask_optional(&["merge-base", target, tip])? else {
             return Ok(None);
@@ -242,8 +242,8 @@ pub(crate) fn push_branch(
     Repository::open_at(folder)?.with_deadline(until).share_branch(remote, atom)
 }
 
-/// The file with the commit of a branch, in the repository of a checkout. Other ways to keep
-/// branches have no such file.
+/// The file with the commit of a branch, in the repository of a checkout. A repository that keeps
+/// branches in other ways has no such file.
 pub(crate) fn branch_file(top: &Path, branch: &str) -> PathBuf {
     linked::repository_folder(top).join("refs/heads").join(branch)
 }

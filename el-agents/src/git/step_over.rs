@@ -1,9 +1,9 @@
-//! Brings the target into a branch that builds on work which the target got as a squash.
+//! Merges the target into a branch that builds on work which the target got as a squash.
 //!
-//! A plain merge would bring that work a second time, as a conflict wherever either side went on in
-//! its lines. Stepping over takes the target up to the squash, notes the squash as merged without
-//! its changes, which the branch has, and then takes the rest. The result is what
-//! `git rebase --onto` gives, and the branch's commits stay, so no push has to be forced.
+//! A plain merge would bring that work a second time, with a conflict where either side changed the
+//! same lines since. Stepping over merges the target up to the squash, then records the squash as
+//! merged without its changes, which the branch has already, and then merges the rest. The result
+//! is that of `git rebase --onto`, but the branch's commits stay, so no push has to be forced.
 
 use super::foundation::merge_commits;
 use super::{GitError, MergedPull, Repository};
@@ -15,14 +15,14 @@ pub enum StepOver {
     Joined(String),
     /// The files in conflict.
     Conflict(Vec<String>),
-    /// A squash brought more than the head of its pull request: somebody resolved a conflict in
-    /// it, and leaving out its changes would lose that.
+    /// A squash brought more than the head of its pull request, such as the resolution of a
+    /// conflict. Leaving out its changes would lose that.
     NotAlone(MergedPull),
 }
 
 impl Repository {
-    /// Merges a target into a branch's tip, stepping over the squashes of what the branch builds
-    /// on. No reference is moved.
+    /// Merges a target into a branch's tip, stepping over the squashes of work on which the branch
+    /// builds. Moves no reference.
     ///
     /// # Errors
     /// If git fails otherwise.
@@ -36,7 +36,7 @@ impl Repository {
         let git = self.git().without_hooks().as_committer();
         let mut top = tip.to_owned();
         for pull in self.oldest_first(squashes, target)? {
-            // Only what the branch has may be left out.
+            // Only changes that the branch has may be left out.
             if self.contains(&top, &pull.commit)? || !self.contains(&top, &pull.head)? {
                 continue;
             }
@@ -64,7 +64,7 @@ impl Repository {
         })
     }
 
-    /// Those of the squashes that a target has, in the order in which they came.
+    /// Returns the squashes that a target contains, oldest first.
     fn oldest_first<'a>(
         &self,
         squashes: &'a [MergedPull],
@@ -82,7 +82,7 @@ impl Repository {
         Ok(found.into_iter().map(|(_, pull)| pull).collect())
     }
 
-    /// Returns true if a merge is the head of its pull request on top of what was there before.
+    /// Returns true if a merge added exactly the head of its pull request to `before`.
     fn brings_just_head(&self, before: &str, pull: &MergedPull) -> Result<bool, GitError> {
         let words = ["merge-tree", "--write-tree", "--no-messages", before, &pull.head];
         let merged = self.git().ask_optional(&words)?;

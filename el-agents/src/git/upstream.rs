@@ -3,8 +3,8 @@
 use super::{GitError, Repository};
 
 impl Repository {
-    /// The commit that a branch is at, or comes to by a pull that only moves forward: where a team
-    /// merges pull requests, work is in the fetched branch of the remote first.
+    /// The commit of a branch, or of its fetched upstream if that is ahead: in a team that merges
+    /// pull requests, work is in the remote's branch first.
     ///
     /// # Errors
     /// If git fails.
@@ -20,8 +20,8 @@ impl Repository {
         }
     }
 
-    /// The branch of a remote that a branch follows, such as `origin/main`. A branch of this
-    /// repository may be followed, too, which is nobody's word on the work.
+    /// The branch of a remote that a branch follows, such as `origin/main`. A branch that follows
+    /// another branch of this repository has none in this sense.
     ///
     /// # Errors
     /// If git fails.

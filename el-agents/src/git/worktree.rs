@@ -118,7 +118,7 @@ pub fn prepare_worktree(
     Ok(PreparedWorktree { workdir, top: path, branch, is_new, unmerged, unfetched })
 }
 
-/// Fetches the branch that a base such as `origin/main` names. Returns why it could not be: without
+/// Fetches the branch that a base such as `origin/main` names. Returns why that failed: without
 /// a network, work goes on from what was fetched last.
 fn fetch_base(repository: &Repository, base: &str) -> Option<String> {
     let fetch = || -> Result<(), GitError> {
@@ -137,7 +137,7 @@ impl PreparedWorktree {
     /// Records that the setup is done, so that a retry skips the setup.
     ///
     /// # Errors
-    /// If that cannot be written down.
+    /// If the note cannot be written.
     pub fn mark_ready(&self) -> Result<(), GitError> {
         let git = Git::at(&self.top).in_own_checkout();
         let note = ready::note_path(&git)?;

@@ -1,4 +1,4 @@
-//! Worktrees as git lists them, and what is not committed there.
+//! The worktrees that git lists, and their uncommitted changes.
 
 use std::path::PathBuf;
 

@@ -6,7 +6,7 @@ use super::results::EndedRun;
 use crate::artifacts::read_last_lines;
 use crate::claude::one_line;
 
-/// Of the agent's last words and errors.
+/// The most lines of the agent's last output, and of its errors.
 const LINES: usize = 30;
 
 /// Renders the text; `None` for a run that failed neither by outcome nor by the agent's own words.

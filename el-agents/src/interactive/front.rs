@@ -23,7 +23,7 @@ const LOOK_TYPING: Duration = Duration::from_millis(400);
 const LOOK: Duration = Duration::from_secs(1);
 /// The time after which a client that waits at its input line counts as finished.
 const IDLE: Duration = Duration::from_secs(10);
-/// The same after the end of its atom: only the last line of the last turn may be missing.
+/// The idle time that suffices after the end of the atom, when only a last line may be missing.
 const IDLE_FINISHED: Duration = Duration::from_secs(2);
 /// The time after which a last error counts. The client retries by itself meanwhile.
 const ERROR_STANDS: Duration = Duration::from_secs(10);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Below the home, in a folder of the tool's own.
+/// The caches below the home, each in a folder of its tool.
 const CACHES: [&str; 8] = [
     ".cargo/registry",
     ".cargo/git",
@@ -21,7 +21,7 @@ pub(super) fn make_missing(home: &Path, writable: &[PathBuf]) {
     for cache in CACHES.map(|name| home.join(name)) {
         let is_wanted = writable.contains(&cache) && cache.parent().is_some_and(Path::is_dir);
         if is_wanted && !cache.exists() {
-            // A tool without its cache says so itself.
+            // A tool reports a missing cache itself.
             let _ = fs::create_dir(cache);
         }
     }

@@ -21,7 +21,7 @@ pub(super) struct Checkout {
 }
 
 impl Checkout {
-    /// The checkout that a folder is in.
+    /// Finds the checkout around a folder.
     pub(super) fn around_folder(folder: &Path, files: &impl Files) -> Option<Checkout> {
         let top = folder.ancestors().find(|above| files.is_there(&above.join(".git")))?;
         let link = top.join(".git");
@@ -31,7 +31,7 @@ impl Checkout {
                 let text = files.read_small_file(&link)?;
                 let named = top.join(text.strip_prefix("gitdir:")?.trim());
                 let own = files.real(&named)?;
-                // The repository has to know of this worktree: anybody can write such a file.
+                // Anybody can write a `.git` file, so the repository has to know of this worktree.
                 let back = files.read_small_file(&own.join("gitdir"))?;
                 if files.real(Path::new(back.trim()))? != link {
                     return None;
@@ -51,9 +51,9 @@ impl Checkout {
         Some(Checkout { top: top.to_owned(), own, common, branch })
     }
 
-    /// Makes the files that are pinned read-only, empty as git takes them for absent. A file that
-    /// is not there could be made inside: `config.worktree` names programs, and a `packed-refs`
-    /// that ends with the sandbox takes the branches with it that git packed.
+    /// Makes the files that are pinned read-only. Git takes an empty file for an absent one.
+    /// Without these files, the agent could make them: `config.worktree` names programs, and
+    /// branches that git packs into the sandbox's own `packed-refs` are lost at its end.
     pub(super) fn create_pinned(&self) {
         for path in [
             self.common.join("packed-refs"),
@@ -61,12 +61,12 @@ impl Checkout {
             self.common.join("config.worktree"),
             self.own.join("config.worktree"),
         ] {
-            // One that is there stays. Where none can be made, git cannot make one either.
+            // An existing file stays. If no file can be made here, git cannot make one either.
             let _ = OpenOptions::new().write(true).create_new(true).open(path);
         }
     }
 
-    /// A worktree beside the repository's own checkout.
+    /// Returns true for a worktree beside the repository's own checkout.
     pub(super) fn is_linked(&self) -> bool {
         self.own != self.common
     }

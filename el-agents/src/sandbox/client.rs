@@ -32,7 +32,7 @@ pub(super) fn state(environment: &[(OsString, OsString)]) -> Option<(PathBuf, Pa
 /// # Errors
 /// If the copy cannot be made.
 pub(super) fn prepare(state: &Path, file: &Path, copy: &Path, workdir: &Path) -> io::Result<()> {
-    // Without them the client's state is just not kept.
+    // Without these folders, only the client's state is not kept.
     let _ = fs::create_dir_all(state.join("projects").join(folder_name(workdir)));
     let text = match fs::read(file) {
         Ok(text) => text,

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::settings::Network;
 
-/// Bytes of the end of an output that are read.
+/// The bytes that are read from the end of an output.
 const READ_MAX: u64 = 256 << 10;
-/// Denials that are told of one call.
+/// The most denials that are reported for one call.
 const TOLD_MAX: usize = 3;
 /// The system's words for a write to a read-only path; in capitals or not.
 const READ_ONLY: &str = "read-only file system";
-/// The same as Node calls it, on a line before the path.
+/// Node's word for a write to a read-only path, on a line before the path.
 const READ_ONLY_CODE: &str = "EROFS";
 /// The system's words for a file that the sandbox hides.
 const NOT_THERE: [&str; 2] = ["no such file or directory", "enoent"];
@@ -37,7 +37,7 @@ pub(super) struct Denials {
 }
 
 impl Denials {
-    /// Sentences about the first denials in these files, each with the setting that allows it.
+    /// Describes the first denials in these files, each with the setting that allows it.
     pub(super) fn find_in(&self, outputs: &[PathBuf]) -> Vec<String> {
         let mut told = Vec::new();
         for text in outputs.iter().filter_map(|path| read_end(path)) {
@@ -46,7 +46,7 @@ impl Denials {
         told
     }
 
-    /// The same about one text.
+    /// Finds the denials in one text, as [`Self::find_in`] does in files.
     pub(super) fn find_in_text(&self, text: &str) -> Vec<String> {
         let mut told = Vec::new();
         self.add_found(text, &mut told);
@@ -54,7 +54,7 @@ impl Denials {
     }
 
     fn add_found(&self, text: &str, told: &mut Vec<String>) {
-        // The stream of an agent has a line's end as two characters.
+        // In the stream of an agent, a line's end is two characters.
         let lines: Vec<&str> = text.lines().flat_map(|line| line.split("\\n")).collect();
         for sentence in (0..lines.len()).filter_map(|at| self.sentence_of(&lines, at)) {
             if told.len() < TOLD_MAX && !told.contains(&sentence) {
@@ -77,7 +77,7 @@ impl Denials {
             }
             let mut command = open_command(folder);
             if !(self.is_there)(folder) {
-                // Only what is there can be opened.
+                // Only an existing path can be opened.
                 let folder = shell_escape::unix::escape(folder.to_string_lossy());
                 command += &format!(" && mkdir -p {folder}");
             }
@@ -105,8 +105,8 @@ impl Denials {
         None
     }
 
-    /// Returns true for what no agent needs to write and an attack begins with: git's folder, the
-    /// tracker, a checkout other than the run's own, and whatever has the home below it.
+    /// Returns true for folders that no agent needs to write and that an attack would begin with:
+    /// git's folder, the tracker, a checkout other than the run's own, and folders above the home.
     fn is_kept_for_good(&self, folder: &Path) -> bool {
         let ours = [".git", ".eluent"];
         folder.components().any(|part| ours.iter().any(|name| part.as_os_str() == *name))

@@ -4,17 +4,17 @@ use std::path::Path;
 
 use el_core::model::{EndKind, ExitRecord};
 
-/// Bubblewrap's exit code for a program that a signal ended is this and the signal.
+/// Bubblewrap's exit code for a program that a signal ended is this number plus the signal.
 const SIGNALLED: i32 = 128;
 const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
-/// The beginning of what bubblewrap itself has to say, and of what the second layer has.
+/// The beginnings of the messages of bubblewrap itself, and of the second layer.
 pub(super) const OWN_WORDS: [&str; 2] = ["bwrap: ", "el sandbox: "];
-/// The beginning of what bubblewrap says if it cannot wait for the program any more.
+/// The beginning of bubblewrap's message if it cannot wait for the program any more.
 const WHILE_IT_RUNS: &str = "init wait()";
 
-/// Puts right a record that was read from bubblewrap's own exit: the signal that ended the agent,
-/// or a sandbox that could not be made, which is no fault of the agent's. `stderr`: the file of
-/// what was written to standard error.
+/// Corrects a record that was read from bubblewrap's own exit: with the signal that ended the
+/// agent, or with a sandbox that could not be made, which is no fault of the agent. `stderr`: the
+/// file with the output to standard error.
 pub(crate) fn read_exit(record: &mut ExitRecord, stderr: &Path) {
     let signal = record.exit_code.map(|code| code - SIGNALLED);
     if let Some(signal) = signal.filter(|signal| SIGNALS.contains(signal)) {
@@ -30,12 +30,12 @@ pub(crate) fn read_exit(record: &mut ExitRecord, stderr: &Path) {
     }
 }
 
-/// How often a sandbox is laid out for one start of a program.
+/// The most attempts to lay out a sandbox for one start of a program.
 pub(crate) const LAYOUTS: u32 = 3;
 
-/// Returns true if bubblewrap found a path gone that was there a moment before, as the socket of a
-/// service that has just ended. The program has not begun, and its sandbox is to be laid out anew.
-/// `said`: all that came of the start.
+/// Returns true if a path vanished between the layout and the start, such as the socket of a
+/// service that just ended. The program has not begun, and its sandbox has to be laid out again.
+/// `said`: the whole output of the start.
 pub(crate) fn has_lost_a_path(exit_code: Option<i32>, said: &str) -> bool {
     let mut lines = said.trim_end().lines();
     let words = lines.next().and_then(|line| line.strip_prefix(OWN_WORDS[0]));
@@ -43,7 +43,7 @@ pub(crate) fn has_lost_a_path(exit_code: Option<i32>, said: &str) -> bool {
     exit_code == Some(1) && is_all && words.is_some_and(|words| words.starts_with("Can't "))
 }
 
-/// Either ends with its only line. The agent can break what runs it off, once it runs.
+/// Finds the last words of bubblewrap or the second layer: either ends with its only line.
 fn own_words(stderr: &str) -> Option<&str> {
     let line = stderr.lines().last()?;
     let words = OWN_WORDS.iter().find_map(|start| line.strip_prefix(start))?;

@@ -1,7 +1,7 @@
-//! The entries that an agent leaves in git's folder of its worktree, which it can write.
+//! Removes traps that an agent left in git's folder of its worktree, which the agent can write.
 //!
-//! Git writes into files there by their names: the log of the head, the message of a commit. By a
-//! link of that name, a git outside would write into a file of the agent's choice.
+//! Git writes into files there by their names: the log of the head, the message of a commit. If an
+//! agent puts a link in such a place, a git outside would write into a file of the agent's choice.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use super::checkout::Checkout;
 use super::files::Disk;
 
-/// Entries that are looked at. Git makes a few dozen.
+/// The most entries that are looked at. Git makes a few dozen.
 const LOOKED_AT: usize = 100_000;
 
-/// Things of which each is told.
+/// The most removed entries that are reported singly.
 const TOLD: usize = 3;
 
-/// Removes what git does not make there: links, pipes, sockets. Nothing of the run may be left.
-/// Returns sentences for people.
+/// Removes entries that git does not make there: links, pipes, sockets. No process of the run may
+/// be left. Returns sentences for people.
 pub(super) fn remove_links(workdir: &Path) -> Vec<String> {
     let Some(checkout) = Checkout::around_folder(workdir, &Disk).filter(Checkout::is_linked) else {
         return Vec::new();

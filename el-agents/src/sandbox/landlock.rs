@@ -1,8 +1,8 @@
 //! The second layer, within bubblewrap's: Landlock, where the kernel has it.
 //!
-//! Bubblewrap's mounts say what may be written. Landlock says it again about files, refuses further
-//! mounts, and keeps abstract sockets and signals within the sandbox. The layer is entered by an
-//! `el` that becomes the program, since Landlock would keep bubblewrap from its mounts.
+//! Bubblewrap's mounts decide which paths may be written. Landlock repeats that for files, refuses
+//! further mounts, and keeps abstract sockets and signals within the sandbox. An `el` inside enters
+//! the layer and then becomes the program, since Landlock would keep bubblewrap from its mounts.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -21,11 +21,11 @@ const END_OF_PATHS: &str = "--";
 /// The actions that this kernel's Landlock keeps a program from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Landlock {
-    /// There is none, or one that is too old to allow renames between folders.
+    /// No Landlock, or one that is too old to allow renames between folders.
     Missing,
-    /// Writing of files, and mounts.
+    /// Restricts writes to files, and mounts.
     Files,
-    /// Also abstract sockets and signals.
+    /// Restricts abstract sockets and signals too.
     FilesAndSockets,
 }
 
@@ -86,7 +86,7 @@ pub fn enter(words: &[OsString]) -> std::process::ExitCode {
     let end = words.iter().position(|word| word == OsStr::new(END_OF_PATHS));
     let (paths, rest) = words.split_at(end.unwrap_or(words.len()));
     let why = match rest.get(1..).and_then(<[OsString]>::split_first) {
-        // A link that came in between had bubblewrap open another folder.
+        // A link that was made in between led bubblewrap to another folder.
         Some(_) if workdir != kernel::folder_identity(Path::new(".")).as_str() => {
             "the folder of the work was replaced meanwhile".to_owned()
         }
@@ -119,9 +119,9 @@ mod kernel {
 
     use super::Landlock;
 
-    /// The version that is asked for; older kernels give less.
+    /// The version that is requested; older kernels restrict less.
     const KNOWN: ABI = ABI::V6;
-    /// Before it, no file can be moved to another folder.
+    /// The oldest version that can be used: before it, no file can be moved to another folder.
     const NEEDED: ABI = ABI::V2;
 
     pub(super) fn ask_kernel() -> Landlock {
@@ -131,7 +131,7 @@ mod kernel {
         Landlock::decide(files.is_ok(), scopes.is_ok())
     }
 
-    /// A folder by its number and that of its disk, and not by a name. Empty if a link leads there.
+    /// Identifies a folder by its inode and device, not by its name. Empty if a link leads there.
     pub(super) fn folder_identity(folder: &Path) -> String {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let found = openat2(CWD, folder, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)

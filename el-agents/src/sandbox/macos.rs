@@ -1,8 +1,8 @@
 //! The sandbox on macOS: a profile for `sandbox-exec`. Written from Apple's profiles and not tried
 //! on a Mac (docs/sandbox.md).
 //!
-//! A profile allows and denies, and shows no other file in a file's place. So a private folder is
-//! read-only, and what has a place of the run's own on Linux is written where it lies.
+//! A profile allows and denies, but cannot show another file in a file's place. So a private folder
+//! is read-only. Files of which a run has its own copy on Linux are written in their real place.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,14 +11,14 @@ use super::mounts::{Access, Mounts};
 use super::plan::Folders;
 use crate::settings::Network;
 
-/// Part of every macOS.
+/// The program, which every macOS has.
 pub(super) const PROGRAM: &str = "/usr/bin/sandbox-exec";
 /// Folders of temporary files, which all programs of a user share.
 const TEMPORARY: [&str; 4] = ["/dev", "/private/tmp", "/private/var/tmp", "/private/var/folders"];
 /// Sockets of services.
 const SERVICES: [&str; 2] = ["/private/var/run", "/private/tmp/com.apple.launchd"];
 
-/// Has what takes another file's place written where it lies.
+/// Lets files be written in their real place, instead of the run's own copies.
 pub(super) fn without_replacements(folders: &mut Folders) {
     let pairs = [&mut folders.client_file, &mut folders.summaries, &mut folders.branches];
     for (shown, own) in pairs.into_iter().flatten() {
@@ -26,7 +26,7 @@ pub(super) fn without_replacements(folders: &mut Folders) {
     }
 }
 
-/// The profile. Of two rules about a file, the later one holds.
+/// Renders the profile. Of two rules about a file, the later one holds.
 pub(super) fn profile(mounts: &Mounts, client: Option<&Path>, network: Network) -> String {
     let mut text = "(version 1)\n(allow default)\n(deny file-write*)\n\
                     (deny signal)\n(allow signal (target same-sandbox))\n\
@@ -58,7 +58,7 @@ pub(super) fn profile(mounts: &Mounts, client: Option<&Path>, network: Network) 
                  (allow network* (remote unix-socket))\n";
     }
     for folder in SERVICES {
-        // Written so that this cannot fail: a text takes all that is written to it.
+        // Writing to a String cannot fail.
         let _ =
             writeln!(text, "(deny network-outbound (remote unix-socket (subpath \"{folder}\")))");
     }

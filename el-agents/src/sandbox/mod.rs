@@ -1,8 +1,8 @@
 //! The sandbox: what an agent, a check or a setup can read, write and reach.
 //!
 //! Bubblewrap makes the sandbox, and Landlock a second layer within. A pure function decides about
-//! the file system (`plan`); on macOS `sandbox-exec` is told the same. `machine` finds out whether
-//! this machine can have one at all.
+//! the file system (`plan`). On macOS, `sandbox-exec` gets the same decisions. `machine` finds out
+//! if this machine can make a sandbox at all.
 
 mod caches;
 mod checkout;
@@ -48,7 +48,7 @@ pub struct Sandbox {
     #[serde(alias = "bubblewrap")]
     program: PathBuf,
     settings: SandboxSettings,
-    /// Variables that name services outside, and stay.
+    /// Variables that name services outside, and that the program keeps.
     #[serde(default)]
     pass: Vec<String>,
 }
@@ -59,7 +59,7 @@ pub enum Found {
     Sandbox(Sandbox),
     /// The settings want none.
     Off,
-    /// The settings want one where it can be had, and here it cannot: why.
+    /// The settings ask for a sandbox if possible, and this machine cannot make one: why.
     Missing(String),
 }
 
@@ -70,7 +70,7 @@ pub struct Call<'a> {
     pub environment: &'a [(OsString, OsString)],
     pub workdir: &'a Path,
     pub places: &'a Places,
-    /// For an agent, what it has of its run.
+    /// For an agent, the run's own files.
     pub run: Option<OwnRun<'a>>,
 }
 
@@ -88,17 +88,17 @@ pub struct Confinement<'a> {
     pub places: &'a Places,
 }
 
-/// How it is run then.
+/// The way to run a program in the sandbox.
 #[derive(Debug, Clone)]
 pub struct Confined {
     pub argv: Vec<OsString>,
     pub environment: Vec<(OsString, OsString)>,
-    /// The branch on which the program's commits come, if it is a run's own.
+    /// The run's own copy of the branch, if the program commits to one.
     pub(crate) branch: Option<OwnBranch>,
 }
 
 impl Found {
-    /// Why there is none although the settings want one.
+    /// Why there is no sandbox although the settings ask for one.
     pub fn missing(&self) -> Option<&str> {
         match self {
             Found::Missing(why) => Some(why),
@@ -116,10 +116,10 @@ impl Found {
 }
 
 impl Sandbox {
-    /// Looks for the sandbox that these settings want.
+    /// Looks for the sandbox that these settings ask for.
     ///
     /// # Errors
-    /// If they want no agent without, and there is none.
+    /// If the settings allow no agent without a sandbox, and there is none.
     pub fn find(
         settings: &SandboxSettings,
         pass: &[String],
@@ -165,8 +165,8 @@ impl Sandbox {
         )
     }
 
-    /// Sentences about what programs were kept from, as their outputs say, each with the setting
-    /// that allows it.
+    /// Returns sentences about the denials in the outputs of programs, each with the setting that
+    /// allows the access.
     pub(crate) fn denials(
         &self,
         environment: &[(OsString, OsString)],
@@ -175,8 +175,8 @@ impl Sandbox {
         self.kept_from(environment).find_in(outputs)
     }
 
-    /// The same for the agent itself, about a command that failed; `None` if the sandbox is not the
-    /// cause.
+    /// Returns a hint for the agent itself about a command that failed; `None` if the sandbox is
+    /// not the cause.
     pub fn hint(&self, environment: &[(OsString, OsString)], said: &str) -> Option<String> {
         let told = self.kept_from(environment).find_in_text(said);
         (!told.is_empty()).then(|| {
@@ -196,10 +196,10 @@ impl Sandbox {
         Denials { hidden, home, network: self.settings.network, is_there: Path::exists }
     }
 
-    /// The words and the environment that run a program in the sandbox.
+    /// Returns the words and the environment that run a program in the sandbox.
     ///
     /// # Errors
-    /// If what the program needs cannot be laid out.
+    /// If the files that the program needs cannot be laid out.
     pub fn confine(&self, call: &Call<'_>) -> io::Result<Confined> {
         let mut folders = self.folders(call)?;
         let mut branch = None;
@@ -254,7 +254,7 @@ impl Sandbox {
             let copy = folder.path().join("claude.json");
             client::prepare(&state, &file, &copy, &folders.workdir)?;
             folders.client = real(state);
-            // A link of that name is followed by the client.
+            // The client follows a link of that name.
             let at = file.parent().and_then(|folder| folder.canonicalize().ok());
             let at = real(file.clone()).or(at.map(|folder| folder.join(".claude.json")));
             folders.client_file = at.map(|at| (at, copy));
@@ -311,8 +311,8 @@ impl Sandbox {
         })
     }
 
-    /// Without the services outside; temporary files go to the private `/tmp`. Git neither packs
-    /// nor prunes, since it does not see all that is in use.
+    /// The environment without services outside, and with temporary files in the private `/tmp`.
+    /// Git neither packs nor prunes, since it does not see every object that is in use.
     fn environment(&self, given: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
         let is_kept = |name: &OsStr| {
             let name = name.to_string_lossy();
@@ -333,8 +333,8 @@ impl Sandbox {
     }
 }
 
-/// Takes away what git outside would obey or write through, once nothing of the run is left.
-/// Returns a sentence for each thing.
+/// Removes files that git outside would obey or write through, once no process of the run is left.
+/// Returns a sentence for each.
 pub(crate) fn remove_traps(run: &RunDir, workdir: &Path) -> Vec<String> {
     let mut told = git_folder::remove_links(workdir);
     told.extend(new_repository::remove_traps(run, workdir));

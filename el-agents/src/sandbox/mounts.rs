@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Bytes that a private folder holds at most. They are memory.
+/// The most bytes that a private folder holds. They are in memory.
 pub(super) const PRIVATE_MAX: u64 = 1 << 30;
 
 /// The access of a program in the sandbox to a path and all below it.
@@ -14,7 +14,7 @@ pub(super) enum Access {
     Write,
     /// A folder of the sandbox's own, empty at first and gone at its end.
     Private,
-    /// The same, and everybody may write there, as in `/tmp`.
+    /// A private folder that every user may write, as `/tmp`.
     Scratch,
     /// A folder that shows only what is mounted below it.
     Hidden,
@@ -22,22 +22,22 @@ pub(super) enum Access {
     Empty,
     /// A link, in a private folder, as it is outside.
     Link(PathBuf),
-    /// Another file or folder takes its place, and may be written.
+    /// Shows another file or folder in this place, which may be written.
     Other(PathBuf),
 }
 
-/// Paths with their access. The longest path that a file lies below decides about it, and all else
-/// may be read.
+/// Paths with their access. For each file, the longest of these paths above it decides. All other
+/// files may be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Mounts(BTreeMap<PathBuf, Access>);
 
 impl Mounts {
-    /// Sets the access to a path; what was said of that very path before is forgotten.
+    /// Sets the access to a path, in place of an earlier access to the same path.
     pub(super) fn set(&mut self, path: impl Into<PathBuf>, access: Access) {
         self.0.insert(path.into(), access);
     }
 
-    /// Takes back what was said of this very path.
+    /// Removes the access that was set for this very path.
     pub(super) fn forget(&mut self, path: &Path) {
         self.0.remove(path);
     }
@@ -100,7 +100,7 @@ impl Mounts {
                 Access::Other(source) => words.mount("--bind", source, path),
             }
         }
-        // Once everything below it is there.
+        // A hidden folder becomes read-only once everything below it is mounted.
         for (path, _) in self.0.iter().filter(|(_, access)| **access == Access::Hidden) {
             words.add(["--remount-ro"]);
             words.0.push(path.into());

@@ -1,6 +1,6 @@
 //! A repository that an agent makes where there was none. The sandbox cannot keep a new `.git`
-//! read-only, and git obeys what it names: el's own git, and a person's. So el puts what names
-//! programs aside once the run is over.
+//! read-only, and every git outside would run the programs that it names. So el puts those parts
+//! aside once the run is over.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::git::Git;
 use crate::rundir::{RunDir, write_private};
 
-/// The end of the name of what is put aside.
+/// The suffix of files that are put aside.
 const ASIDE: &str = ".made-by-an-agent";
 /// Settings that name no program and no other file, in lower case. A `*` stands for any name.
 const HARMLESS: [&str; 18] = [
@@ -38,8 +38,8 @@ pub(super) fn note_missing(run: &RunDir) -> io::Result<()> {
     write_private(&note(run), b"").map_err(io::Error::other)
 }
 
-/// Puts aside what names programs in a repository that a run has made, once nothing of the run is
-/// left. Returns a sentence for each thing.
+/// Puts aside the files that name programs in a repository that a run has made, once no process of
+/// the run is left. Returns a sentence for each.
 pub(super) fn remove_traps(run: &RunDir, workdir: &Path) -> Vec<String> {
     if !note(run).exists() {
         return Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn remove_traps(run: &RunDir, workdir: &Path) -> Vec<String> {
             Some((text, left_out)) if left_out.is_empty() => drop(text),
             Some((text, left_out)) => {
                 put_aside(&config, &left_out.join(", "), &mut told);
-                // Without it, git takes what it would take of a new repository.
+                // Without a configuration, git uses the defaults of a new repository.
                 let _ = fs::write(&config, text);
             }
             None => put_aside(&config, "", &mut told),
@@ -98,7 +98,7 @@ fn put_aside(path: &Path, what: &str, told: &mut Vec<String>) {
     });
 }
 
-/// An earlier run may have had the name.
+/// Finds a free name, since an earlier run may have put a file aside under this one.
 fn free_name(wanted: PathBuf) -> PathBuf {
     let numbered = |number: u32| PathBuf::from(format!("{}-{number}", wanted.display()));
     match fs::symlink_metadata(&wanted) {
@@ -109,8 +109,8 @@ fn free_name(wanted: PathBuf) -> PathBuf {
     }
 }
 
-/// The harmless part of a configuration as a text, and the names of the other settings. `None`: it
-/// cannot be read. A repository without one has nothing to leave out.
+/// The harmless part of a configuration as a text, and the names of the other settings; `None` if
+/// it cannot be read. A missing configuration counts as empty.
 fn harmless_settings(config: &Path) -> Option<(String, Vec<String>)> {
     match fs::symlink_metadata(config) {
         Err(_) => return Some(Default::default()),
@@ -118,7 +118,7 @@ fn harmless_settings(config: &Path) -> Option<(String, Vec<String>)> {
         Ok(_) => {}
     }
     let file = config.as_os_str();
-    // Git in no repository, which reads this file alone and follows no `include`.
+    // Outside of any repository, git reads this file alone and follows no `include`.
     let git = Git::at_git_folder(Path::new("/"));
     let words = ["config", "--no-includes", "--null", "--list", "--file"].map(std::ffi::OsStr::new);
     let said = git.ask(&[&words[..], &[file]].concat()).ok()?;
@@ -150,7 +150,7 @@ fn is_harmless(name: &str) -> bool {
     })
 }
 
-/// Git's own examples are none.
+/// Returns true if a folder has hooks. Git's own examples do not count.
 fn has_hooks(folder: &Path) -> bool {
     let is_example = |path: &Path| path.extension().is_some_and(|end| end == "sample");
     let is_link = fs::symlink_metadata(folder).is_ok_and(|found| !found.is_dir());

@@ -1,8 +1,8 @@
-//! The branch of a run, whose file is written in a folder of the run's own.
+//! The run's own copy of its branch in the sandbox.
 //!
-//! Git puts a new file in the place of a branch's file, so whoever commits on a branch can write
-//! the folder of all atoms' branches. In the sandbox a copy takes the place of that folder, and el
-//! takes the commits of the run's branch over from there, and no other branch.
+//! Git replaces a branch's file by a new one, so an agent that commits must be able to write the
+//! folder of the branch, which has the branches of all atoms. The sandbox therefore shows a copy in
+//! place of that folder. El takes over the commits of the run's branch from there, and no others.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -46,8 +46,8 @@ struct State {
 }
 
 impl OwnBranch {
-    /// Makes the run's own folder for the branch that the worktree has checked out. `None`: it has
-    /// none of an atom's, or the repository keeps its branches in other ways.
+    /// Makes the run's own folder for the branch that the worktree has checked out. `None` if that
+    /// is no atom's branch, or the repository keeps its branches in other ways.
     pub(super) fn lay_out(run: &RunDir, checkout: &Checkout) -> io::Result<Option<OwnBranch>> {
         let Some(name) = checkout.branch.clone().filter(|_| checkout.is_linked()) else {
             return Ok(None);
@@ -60,10 +60,10 @@ impl OwnBranch {
         if !is_atoms || !heads.is_dir() {
             return Ok(None);
         }
-        // Of an earlier call whose supervisor was killed.
+        // The state is of an earlier call whose supervisor was killed.
         if let Some(mut earlier) = OwnBranch::of_run(run) {
             let _ = earlier.take_over_finally();
-            // Whoever finds half a folder below must not take it for a deleted branch.
+            // A later look must not take the half-made folder below for a deleted branch.
             earlier.forget()?;
         }
         let private = run.path().join("branches");
@@ -72,7 +72,7 @@ impl OwnBranch {
         }
         private_folder(&private).map_err(io::Error::other)?;
         fs::create_dir_all(&folder)?;
-        // A folder that cannot be kept is there now all the same.
+        // If the file cannot be made, the folder is still there for now.
         let _ = OpenOptions::new().write(true).create_new(true).open(folder.join(KEEP_FILE));
         copy_references(&folder, &private)?;
         let base = read_outside(&checkout.common, &name).unwrap_or_default();
@@ -90,7 +90,7 @@ impl OwnBranch {
         Some(OwnBranch { file, state, seen: None })
     }
 
-    /// The folder of the branch in the repository, and the one that is shown in its place.
+    /// The folder of the branch in the repository, and the copy that is shown in its place.
     pub(super) fn shown_folder(&self) -> (PathBuf, PathBuf) {
         let folder = self.state.common.join(&self.state.name);
         (folder.parent().map(Path::to_owned).unwrap_or_default(), self.state.private.clone())
@@ -119,23 +119,23 @@ impl OwnBranch {
             return moved.map(drop);
         }
         self.state.base = inside;
-        // Without it, the same commits are taken over once more.
+        // If the state is lost, the same commits are taken over once more.
         let _ = self.keep_state();
         Ok(())
     }
 
-    /// The same once the agent rests. Work on a branch that the sandbox alone has is left on no
-    /// branch, where el finds it.
+    /// Takes new commits over a last time, once the agent rests. Work on a branch that only the
+    /// sandbox has is left on a detached head, where el finds it.
     ///
     /// # Errors
-    /// The same.
+    /// As [`Self::take_over`].
     pub fn take_over_finally(&mut self) -> Result<(), GitError> {
         self.seen = None;
         let taken = self.take_over();
         let is_missing = fs::symlink_metadata(self.private_file())
             .is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
         if is_missing && self.state.private.is_dir() && !self.state.base.is_empty() {
-            // So it is found to be gone, and restored as any that is deleted.
+            // Deleted outside too, the branch is later restored as any deleted branch is.
             let git = Git::at_git_folder(&self.state.common).without_hooks();
             let words = ["update-ref", "-d", self.state.name.as_str(), self.state.base.as_str()];
             if git.ask(&words).is_ok() {
@@ -152,7 +152,7 @@ impl OwnBranch {
             && on.as_deref().is_some_and(|on| read_outside(&self.state.common, on).is_none())
             && let Some(commit) = read_commit(&self.state.private.join(leaf))
         {
-            // Whoever holds the lock decides where the head is.
+            // If another git holds the lock, that git decides where the head is.
             let _ = replace_locked(&head, &commit);
         }
         taken
@@ -199,7 +199,7 @@ fn copy_references(from: &Path, to: &Path) -> io::Result<()> {
                 fs::create_dir(&copy)?;
                 copy_references(&path, &copy)?;
             }
-            // A branch that is removed meanwhile is not there inside.
+            // A branch that was removed meanwhile is missing inside, too.
             Ok(kind) if kind.is_file() && !is_lock => drop(fs::copy(&path, &copy)),
             _ => {}
         }
@@ -225,7 +225,7 @@ fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The text of a file, which is neither a link nor waited for.
+/// Reads a small file. Follows no link, and waits for no pipe.
 fn read_small(file: &Path) -> Option<String> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(file, flags, Mode::empty()).ok()?);

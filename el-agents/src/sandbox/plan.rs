@@ -30,7 +30,7 @@ const OF_MAIN_CHECKOUT: [&str; 12] = [
 /// The folders of a program that runs in a sandbox. All are absolute, with links resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Folders {
-    /// The folder that it works in.
+    /// The folder in which the program works.
     pub(super) workdir: PathBuf,
     pub(super) home: Option<PathBuf>,
     /// The folder of Claude Code's state, and a copy of its `.claude.json` that is the run's own.
@@ -46,7 +46,7 @@ pub(super) struct Folders {
     pub(super) programs: Vec<PathBuf>,
     /// The secrets that everybody has, which the program sees only where they are made writable.
     pub(super) secrets: Vec<PathBuf>,
-    /// Kept from the program in any case.
+    /// Paths that are kept from the program in any case.
     pub(super) hidden: Vec<PathBuf>,
     /// Sockets of services, which the program sees only where they are named.
     pub(super) sockets: Vec<PathBuf>,
@@ -54,7 +54,7 @@ pub(super) struct Folders {
     pub(super) summaries: Option<(PathBuf, PathBuf)>,
     /// The folder of the atoms' branches, and the run's own folder that is shown in its place.
     pub(super) branches: Option<(PathBuf, PathBuf)>,
-    /// Writable besides the working folder.
+    /// Paths that may be written besides the working folder.
     pub(super) writable: Vec<PathBuf>,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
         real.filter(|secret| !is_around(secret)).for_each(|secret| hide(mounts, &secret, files));
     };
     hide_all(&mut mounts, &folders.secrets);
-    // Also a secret that a person named.
+    // A secret that a person named is opened, too.
     for path in folders.writable.iter().filter(|path| files.is_there(path)) {
         mounts.set(path, Access::Write);
     }
@@ -104,11 +104,11 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
         let is_named = folders.writable.iter().any(|path| checkout.common.starts_with(path));
         match checkout.is_linked() || is_named {
             true => open_git(&mut mounts, checkout, folders.branches.as_ref(), files),
-            // A file that names another repository can be made there, and the next git obeys it.
+            // An agent could make a file there that names another repository, which git would obey.
             false => mounts.set(&checkout.common, Access::Read),
         }
     } else if let Some(link) = link.into_iter().find(|link| files.is_there(link)) {
-        // Of a submodule, or of a repository that is kept elsewhere.
+        // The `.git` file is of a submodule, or names a repository that is kept elsewhere.
         mounts.set(link, Access::Read);
     }
     if let Some(tracker) = &folders.tracker {
@@ -131,7 +131,7 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
     }
     hide_sockets(&mut mounts, folders, files);
     for path in folders.programs.iter().filter(|path| files.is_folder(path)) {
-        // A program that is put there would be run outside.
+        // A program that an agent puts there would be run outside.
         if !path.starts_with(top) && mounts.is_in_opened(path) {
             mounts.set(path, Access::Read);
         }
@@ -139,7 +139,7 @@ pub(super) fn plan(folders: &Folders, files: &impl Files) -> Mounts {
     mounts
 }
 
-/// Sockets of people and services lie in `/run`.
+/// Covers `/run`, where sockets of people and services lie.
 fn cover_run(mounts: &mut Mounts, files: &impl Files) {
     for folder in ["/run", "/var/run"].map(Path::new).into_iter().filter(|f| files.is_folder(f)) {
         mounts.set(folder, Access::Hidden);
@@ -149,8 +149,8 @@ fn cover_run(mounts: &mut Mounts, files: &impl Files) {
     }
 }
 
-/// Hides the sockets of services that lie among what may be read. One that may be written was
-/// named, or is of the work itself.
+/// Hides the sockets of services among the readable files. A writable socket stays: a person named
+/// it, or it belongs to the work itself.
 fn hide_sockets(mounts: &mut Mounts, folders: &Folders, files: &impl Files) {
     let is_named = |socket: &PathBuf| {
         folders.visible.contains(socket)
@@ -166,7 +166,7 @@ fn hide_sockets(mounts: &mut Mounts, folders: &Folders, files: &impl Files) {
     }
 }
 
-/// Makes a folder the sandbox's own that shows the entries of the real one, read-only.
+/// Replaces a folder by a private one that shows the entries of the real folder, read-only.
 fn show_entries(mounts: &mut Mounts, folder: &Path, max: usize, files: &impl Files) {
     let entries = files.children(folder);
     if entries.len() > max {
@@ -182,8 +182,8 @@ fn show_entries(mounts: &mut Mounts, folder: &Path, max: usize, files: &impl Fil
     }
 }
 
-/// Claude Code's state: its settings, commands and plugins are read-only, since they run outside as
-/// well; the conversations of this very folder and the login are written; all else that it keeps is
+/// Opens Claude Code's state. Settings, commands and plugins are read-only, since they run outside
+/// as well. The conversations of this very folder and the login may be written. All other state is
 /// the run's own.
 fn open_client(mounts: &mut Mounts, client: &Path, workdir: &Path, files: &impl Files) {
     if !files.is_folder(client) {
@@ -213,7 +213,7 @@ fn hide(mounts: &mut Mounts, path: &Path, files: &impl Files) {
     }
 }
 
-/// Opens the paths that a commit needs, and none that git runs programs for.
+/// Opens the paths that a commit needs, and none that can name programs for git.
 fn open_git(
     mounts: &mut Mounts,
     checkout: &Checkout,
@@ -271,7 +271,7 @@ fn open_git(
     }
 }
 
-/// The tracker's folder, of which a run sees its own parts alone: the way to the tracker is the
+/// Covers the tracker's folder except for the run's own parts: the way to the tracker is the
 /// session socket.
 fn cover_tracker(mounts: &mut Mounts, tracker: &Path, folders: &Folders, files: &impl Files) {
     mounts.set(tracker, Access::Hidden);

@@ -1,8 +1,8 @@
-//! The secrets that no agent reads unless somebody says so.
+//! The secrets that no agent can read unless a setting opens them.
 
 use std::path::{Path, PathBuf};
 
-/// Below the home.
+/// Paths below the home.
 const SECRETS: &[&str] = &[
     ".ssh",
     ".aws",

@@ -1,19 +1,19 @@
-//! Sockets of services that lie among the files which an agent reads: of an ssh-agent in a password
-//! manager's folder, of Docker below the home. Whoever sees such a file can connect to it, also
-//! where it is read-only.
+//! Sockets of services among the files that an agent reads: an ssh-agent's in a password manager's
+//! folder, or Docker's below the home. A program that sees such a file can connect to it, even if
+//! the file is read-only.
 
 use std::path::{Path, PathBuf};
 
-/// All that somebody listens on, in this network namespace.
+/// The kernel's table of unix sockets in this network namespace.
 const TABLE: &str = "/proc/net/unix";
 /// The flag of a socket that takes connections, as the table has it.
 const LISTENS: &str = "00010000";
-/// More are not hidden: each costs a mount. Few lie outside of `/run` and `/tmp`.
+/// The most sockets that are hidden: each costs a mount. Few lie outside of `/run` and `/tmp`.
 const MAX: usize = 64;
-/// How names of users and hosts are looked up, and the daemon of a package manager.
+/// Sockets that stay: the look-up of users and hosts, and the daemon of a package manager.
 const SHOWN: [&str; 2] = ["/var/lib/sss/pipes", "/nix/var/nix/daemon-socket"];
 
-/// The sockets that somebody listens on. None where the system has no such table.
+/// Returns the sockets on which a process listens; empty if the system has no such table.
 pub(super) fn listening() -> Vec<PathBuf> {
     let text = std::fs::read(TABLE).unwrap_or_default();
     in_table(&String::from_utf8_lossy(&text))

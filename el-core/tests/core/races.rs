@@ -1,5 +1,5 @@
-//! Two writers at once come to no state to which one after the other would not have come, on either
-//! engine. What sees to that on a server is one lock a project (`PROJECT_LOCK`).
+//! Two writers at once reach only states that they could reach one after the other, on either
+//! engine. On a server, one lock a project (`PROJECT_LOCK`) guarantees that.
 
 use std::process::{Command, Stdio};
 use std::sync::Barrier;

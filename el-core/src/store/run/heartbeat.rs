@@ -1,7 +1,7 @@
 //! Heartbeats of runs: within a transaction, and of a server in one statement.
 //!
-//! A fleet has thousands of supervisors. What each asks again and again is one statement, which is
-//! a transaction by itself and waits for no other writer of the project.
+//! A fleet has thousands of supervisors. A heartbeat on a server is one statement, which is a
+//! transaction by itself and waits for no other writer of the project.
 
 use crate::Result;
 use crate::error::Doing;
@@ -9,7 +9,7 @@ use crate::model::{Progress, Timestamp};
 use crate::store::engine::{OptionalExtension as _, ToSql, Value};
 use crate::store::{Store, Tx};
 
-/// What a supervisor writes.
+/// The values that a supervisor writes at a heartbeat.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Heartbeat<'a> {
     pub(crate) run: &'a str,
@@ -45,8 +45,8 @@ impl Heartbeat<'_> {
     /// are no new costs, and it is not the first answer of the agent. Returns false, and has
     /// changed nothing, if it may have some.
     ///
-    /// Whoever settles a run as lost has read in a transaction of its own that the lease is over.
-    /// So a lease that is over by the server's clock is never extended here.
+    /// A process that settles a run as lost has read, in a transaction of its own, that the lease
+    /// is over. So a lease that is over by the server's clock is never extended here.
     pub(crate) fn write_alone(&self, store: &Store, token: &str, lease: i64) -> Result<bool> {
         const CLOCK: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)";
         let sql = format!(

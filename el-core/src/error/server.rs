@@ -9,9 +9,9 @@ pub enum ServerFault {
     NotBuilt,
     /// The address is none.
     Address,
-    /// Nobody answers, or the connection broke: whether a change was made is not known.
+    /// No answer, or a broken connection. A change may have been made or not.
     Unreachable,
-    /// The answer did not come in time: whether a change was made is not known.
+    /// The answer did not come in time. A change may have been made or not.
     TimedOut,
     /// The server is not the one that its certificate has to name, or speaks no TLS.
     Insecure,

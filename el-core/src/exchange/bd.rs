@@ -21,7 +21,7 @@ pub(super) fn read_part(
             return Ok(Part::Nothing);
         }
     }
-    // Counted from the dependencies by whoever wrote the file.
+    // The writer of the file counts these from the dependencies.
     for derived in ["dependency_count", "dependent_count", "original_size"] {
         object.remove(derived);
     }

@@ -178,7 +178,7 @@ impl<'a> Draft<'a> {
         self.labels_of(key, values)
     }
 
-    /// The same, of labels that were taken out.
+    /// Cleans labels that were taken out already, as [`Self::take_labels`] does.
     pub(super) fn labels_of(&mut self, key: &str, values: Vec<Value>) -> Vec<String> {
         let mut labels: Vec<String> = Vec::with_capacity(values.len());
         let mut originals = Vec::new();

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::BadLine;
 use super::line_file::{LineFile, Span};
 
-/// Is told how much of how much is done.
+/// Receives the amount done and the total.
 pub type Progress<'a> = dyn FnMut(usize, usize) + 'a;
 
 /// Records between two reports of progress.
@@ -22,7 +22,7 @@ pub trait Stored: Read + Write + Seek + fmt::Debug {}
 
 impl<T: Read + Write + Seek + fmt::Debug> Stored for T {}
 
-/// Makes a file without a name, for what cannot be read twice where it is.
+/// Makes a nameless file, for input that cannot be read twice in its place.
 pub type Spare<'a> = dyn FnMut() -> io::Result<Box<dyn Stored>> + 'a;
 
 /// A file to import.

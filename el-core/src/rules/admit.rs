@@ -45,7 +45,7 @@ pub enum Held {
 pub enum Admission {
     /// A session may start.
     Start,
-    /// Not now.
+    /// No session may start now.
     Hold(Held),
     /// A session may start against the figures: no session ran for so long that waiting would be a
     /// stall.

@@ -54,7 +54,7 @@ impl Default for Settings {
 /// The state of a question.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum QuestionState {
-    /// Not asked yet.
+    /// The question was not asked yet.
     #[default]
     Nothing,
     /// Being asked, or about to be asked: the question's atom exists.

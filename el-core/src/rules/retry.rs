@@ -65,9 +65,9 @@ impl RetryPolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextStart {
     Now,
-    /// Not before the time.
+    /// The atom waits until this time.
     Later(Timestamp),
-    /// Not at all, after so many quick attempts in a row that left the atom ready.
+    /// The atom does not start again, after this many quick attempts in a row that left it ready.
     Never(u32),
 }
 

@@ -16,7 +16,7 @@ use crate::error::Doing;
 use crate::model::Timestamp;
 use crate::{Error, Result};
 
-/// The contents of a copy, in short.
+/// A summary of a copy's contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CopyFacts {
     pub atoms: i64,
@@ -27,8 +27,8 @@ pub struct CopyFacts {
     pub last_event_at: Option<Timestamp>,
 }
 
-/// Copies a database with all that is committed. `target` is made, readable by its owner alone, and
-/// synced to the disk. A migration that is due is not made.
+/// Copies a database with all committed changes. `target` is made, readable by its owner alone, and
+/// synced to the disk. A due migration is not made.
 ///
 /// # Errors
 /// If `target` exists, the source is no database of el, or a disk is full. A partly written
@@ -73,7 +73,7 @@ pub fn seal_database(path: &Path) -> Result<()> {
     seal(path, "WAL")
 }
 
-/// Reads a copy's contents in short.
+/// Reads the summary of a copy's contents.
 ///
 /// # Errors
 /// If the file is no database of el, or is damaged.
@@ -96,7 +96,7 @@ pub(super) fn state_of_tables(path: &Path) -> Result<(i64, Option<String>)> {
     Ok((version - closed::MARK, closed.as_ref().map(closed::Closed::sentence)))
 }
 
-/// Reads a database's own contents in short.
+/// Reads the summary of a database's own contents.
 ///
 /// # Errors
 /// As for [`inspect_copy`].
@@ -104,8 +104,8 @@ pub fn inspect_database(path: &Path) -> Result<CopyFacts> {
     inspect(&open_ours(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
 }
 
-/// Refuses a database whose tables, indices and triggers are not those of el: a trigger would write
-/// in the name of whoever writes next.
+/// Refuses a database whose tables, indices and triggers are not those of el: a foreign trigger
+/// would write in the name of the next writer.
 ///
 /// # Errors
 /// If the schema differs, or the file is no database of el.
@@ -152,8 +152,8 @@ pub fn list_changes(path: &Path) -> Result<Vec<(String, i64)>> {
         .doing("read the atoms of a copy")
 }
 
-/// Gives a database the contents of a copy in one transaction: whatever happens, it has its old
-/// contents or the new ones. Other processes may have the database open.
+/// Gives a database the contents of a copy in one transaction, so it always has the old contents or
+/// the new ones. Other processes may have the database open.
 ///
 /// # Errors
 /// If either is no sound database of el, or the database cannot be written.
@@ -166,8 +166,8 @@ pub fn replace_contents(database: &Path, copy: &Path) -> Result<()> {
 fn copy_pages(from: &Connection, into: &mut Connection) -> Result<()> {
     let backup = Backup::new(from, into).doing("begin to copy the database")?;
     loop {
-        // All pages in one step: of one moment, and no writer begins it anew. The busy handlers
-        // wait within the step.
+        // One step copies all pages as of one moment, and no writer can restart it. The busy
+        // handlers wait within the step.
         match backup.step(-1).doing("copy the database")? {
             StepResult::Done => return Ok(()),
             StepResult::More => {}

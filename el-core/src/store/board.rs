@@ -70,7 +70,7 @@ impl Waits {
     }
 }
 
-/// The atoms of a part, in the order of the queue, and whether the agent set the status.
+/// The atoms of a part, in the order of the queue, each with true if an agent set the status.
 pub(crate) fn list_waiting(tx: &Tx<'_>, part: Waits, most: i64) -> Result<Vec<(AtomRow, bool)>> {
     let sql = format!(
         "SELECT {ATOM}, a.status_by_run IS NOT NULL FROM atoms a {}
@@ -92,8 +92,8 @@ pub(crate) fn count_waiting(tx: &Tx<'_>, part: Waits, most: i64) -> Result<i64> 
         .doing("count what waits")
 }
 
-/// The atoms that people hold, those that were begun first, each in the order of the queue; and
-/// whether there may be more. Looks at no more than `most` of each status.
+/// The atoms that people hold: those that were begun, then the deferred ones, each in the order of
+/// the queue; and true if there may be more. Looks at no more than `most` of each status.
 pub(crate) fn list_held(tx: &Tx<'_>, most: i64) -> Result<(Vec<String>, bool)> {
     let mut statement = tx
         .prepare_cached(
@@ -192,7 +192,7 @@ pub(crate) fn last_comment(tx: &Tx<'_>, atom: &str) -> Result<Option<(String, St
     .doing("read the last comment")
 }
 
-/// An atom behind another, and what it weighs there; an epic weighs nothing itself.
+/// An atom that waits for another, with its weight; an epic weighs nothing itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Behind {
     pub(crate) id: String,
@@ -300,7 +300,7 @@ pub(crate) fn count_running(tx: &Tx<'_>) -> Result<i64> {
         .doing("count the runs at work")
 }
 
-/// Where an atom stands in the queue.
+/// The position of an atom in the queue.
 pub(crate) type Place = (i64, i64, i64);
 
 /// The head of the queue: the ids of ready atoms, those of atoms that something other than a

@@ -1,4 +1,4 @@
-//! Epics in which nothing is left to be done.
+//! Epics whose contents are all over.
 
 use super::engine::OptionalExtension as _;
 use super::{Tx, atom};
@@ -6,8 +6,8 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::Atom;
 
-/// The condition for an epic `a`: it is not over, all that it directly contains is, and no plan
-/// drives it. A plan closes its own epic once its parts are brought together.
+/// The condition for an epic `a`: it is not over, all its direct contents are over, and no plan
+/// drives it. A plan closes its own epic once the results are aggregated.
 const IS_FINISHED: &str = "a.issue_type = 'epic'
    AND a.status NOT IN ('closed','wont_do','discard','review')
    AND EXISTS (SELECT 1 FROM atoms c WHERE c.parent_id = a.id)
@@ -15,7 +15,7 @@ const IS_FINISHED: &str = "a.issue_type = 'epic'
      AND c.status NOT IN ('closed','wont_do','discard'))
    AND NOT EXISTS (SELECT 1 FROM orchestrations o WHERE o.epic_id = a.id AND o.ended_at IS NULL)";
 
-/// The epic with this id, if all that it contains is over.
+/// The epic with this id, if all its contents are over.
 pub(crate) fn finished(tx: &Tx<'_>, id: &str) -> Result<Option<Atom>> {
     tx.prepare_cached(&format!(
         "SELECT {} FROM atoms a WHERE a.id = ?1 AND {IS_FINISHED}",
@@ -26,7 +26,7 @@ pub(crate) fn finished(tx: &Tx<'_>, id: &str) -> Result<Option<Atom>> {
     .transpose()
 }
 
-/// Every epic in which all is over, oldest first.
+/// Every epic whose contents are all over, oldest first.
 pub(crate) fn all_finished(tx: &Tx<'_>) -> Result<Vec<Atom>> {
     let sql = format!(
         "SELECT {} FROM atoms a INDEXED BY atoms_active

@@ -129,7 +129,7 @@ pub(crate) fn is_changed_by_others(
     .doing("tell what is new")
 }
 
-/// The latest change of an atom after an event, other than what was taken back.
+/// The latest change of an atom after an event, without changes that were taken back.
 pub(crate) fn other_since(tx: &Tx<'_>, atom: &str, after: i64) -> Result<Option<Event>> {
     let undone: HashSet<i64> = list(tx, Some(atom), after, i64::MAX)?
         .iter()
@@ -196,7 +196,7 @@ pub(crate) fn tasks_above(tx: &Tx<'_>, atom: &str, at_most: i64) -> Result<i64> 
 /// run, and that no reminder has named since the claim.
 pub(crate) fn claimed_by(tx: &Tx<'_>, conversation: &str) -> Result<Option<String>> {
     tx.prepare_cached(
-        // The index's own words: with others it would not be used.
+        // The condition repeats the words of the index: with other words it would not be used.
         "SELECT a.id FROM events e INDEXED BY events_conversation
          CROSS JOIN atoms a ON a.id = e.atom_id
          WHERE e.kind = 'claimed' AND CASE WHEN json_valid(e.data)

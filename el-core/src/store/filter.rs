@@ -264,7 +264,7 @@ impl Query {
             .doing("count atoms")
     }
 
-    /// How many there are, counted no further than `most`.
+    /// Counts the matching atoms, no further than `most`.
     pub(crate) fn count_up_to(&self, tx: &Tx<'_>, most: i64) -> Result<i64> {
         let mut count = 0;
         self.visit_sql(tx, &self.select_sql("a.parent_id"), 0, "count atoms", |_| {
@@ -274,7 +274,7 @@ impl Query {
         Ok(count)
     }
 
-    /// The ids of all of them.
+    /// The ids of all matching atoms.
     pub(crate) fn ids(&self, tx: &Tx<'_>) -> Result<HashSet<String>> {
         let mut ids = HashSet::new();
         self.visit_sql(tx, &self.select_sql("a.id, a.parent_id"), 1, "list ids", |row| {

@@ -1,4 +1,4 @@
-//! How past runs went, and what is at work: what a forecast is made of.
+//! The facts for a forecast: past runs, and the work under way.
 
 use super::Tx;
 use super::engine::{self, Row, params};
@@ -6,7 +6,7 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::{AtWork, IssueType, Outcome, PastRun, Timestamp};
 
-/// The last runs that ended of their own accord, no more than `most` of all are looked at.
+/// The runs that ended by themselves among the last `most` runs.
 pub(crate) fn list_past(tx: &Tx<'_>, most: i64) -> Result<Vec<PastRun>> {
     let mut statement = tx
         .prepare_cached(
@@ -27,7 +27,7 @@ pub(crate) fn list_past(tx: &Tx<'_>, most: i64) -> Result<Vec<PastRun>> {
     Ok(found)
 }
 
-/// The part of what was spent since a time that is estimated, of the last runs.
+/// The estimated part of the spending since a time, over the last `most` runs.
 pub(crate) fn estimated_since(tx: &Tx<'_>, since: Timestamp, most: i64) -> Result<i64> {
     tx.prepare_cached(
         "SELECT coalesce(sum(estimated_micros), 0) FROM (

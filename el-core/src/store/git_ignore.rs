@@ -38,7 +38,7 @@ pub fn keep_out_of_git(state: &Path) -> io::Result<()> {
     let temporary = state.join(format!(".gitignore.{}", std::process::id()));
     fs::write(&temporary, GIT_IGNORE).and_then(|()| fs::rename(&temporary, &path)).inspect_err(
         |_| {
-            // The first error is the one to tell.
+            // The first error is the one to report.
             let _ = fs::remove_file(&temporary);
         },
     )
@@ -107,7 +107,7 @@ fn common_folder(git: &Path) -> io::Result<PathBuf> {
     let own = git.parent().unwrap_or(Path::new("/")).join(path_in(link, start));
     match fs::read(own.join("commondir")) {
         Ok(common) => Ok(own.join(path_in(common, 0))),
-        // A submodule, or a repository whose folder is elsewhere.
+        // The repository is a submodule, or its folder is elsewhere.
         Err(_) => Ok(own),
     }
 }

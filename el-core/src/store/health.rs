@@ -13,7 +13,7 @@ pub(crate) struct ServerHealth {
     pub(crate) standbys: i64,
     /// A commit waits for a standby.
     pub(crate) waits_for_standby: bool,
-    /// A pooler gives each transaction to whichever connection is free.
+    /// A pooler gives each transaction to any free connection.
     pub(crate) is_pooled: bool,
 }
 

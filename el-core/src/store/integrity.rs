@@ -28,7 +28,7 @@ impl Store {
         self.pragma_lines("PRAGMA quick_check")
     }
 
-    /// The rows of a check, without that all is well.
+    /// The rows of a check, without the row that says `ok`.
     fn pragma_lines(&self, sql: &str) -> Result<Vec<String>> {
         // A server checks its own files.
         let Some(conn) = self.database.sqlite() else { return Ok(Vec::new()) };

@@ -1,18 +1,18 @@
-//! Being told by a server, instead of looking.
+//! Notices from a server, instead of polling.
 
 use std::sync::Arc;
 
 use super::Store;
 use super::engine::Ear;
 
-/// Has somebody told of changes until it is dropped.
+/// A subscription to a server's notices, which ends when it is dropped.
 #[derive(Debug)]
 pub struct Listening {
     ear: Arc<Ear>,
 }
 
 impl Listening {
-    /// Returns true as long as messages come. Otherwise, whoever waits has to look.
+    /// Returns true as long as messages come. Otherwise, the waiting caller has to look.
     pub fn is_heard(&self) -> bool {
         self.ear.is_heard()
     }
@@ -25,13 +25,13 @@ impl Drop for Listening {
 }
 
 impl Store {
-    /// Has `tell` called, on another thread, whenever an atom becomes ready or workers are to stop;
-    /// and when messages begin and cease to come. `None`: of a file nothing is told.
+    /// Calls `tell`, on another thread, whenever an atom becomes ready or workers have to stop, and
+    /// when messages begin or cease to come. `None` for a tracker in a file, which sends none.
     pub fn listen_for_work(&self, tell: impl Fn() + Send + Sync + 'static) -> Option<Listening> {
         self.listen("work", tell)
     }
 
-    /// The same, whenever somebody asks a run to end, or takes its atom out of its hands.
+    /// Calls `tell` whenever somebody asks a run to end, or takes its atom away from it.
     pub fn listen_for_ends(&self, tell: impl Fn() + Send + Sync + 'static) -> Option<Listening> {
         self.listen("end", tell)
     }

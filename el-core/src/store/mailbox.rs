@@ -9,7 +9,7 @@ use crate::model::Timestamp;
 pub(crate) struct Task {
     pub(crate) task_id: String,
     pub(crate) atom_id: String,
-    /// The state that the queue's file was last told.
+    /// The state that was last written to the queue's file.
     pub(crate) told: Option<String>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn find_task(tx: &Tx<'_>, task_id: &str) -> Result<Option<Task>> {
         .doing("find a task")
 }
 
-/// The task that an atom is.
+/// The mailbox task of an atom.
 pub(crate) fn task_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Task>> {
     tx.prepare_cached("SELECT task_id, atom_id, told FROM mailbox_tasks WHERE atom_id = ?1")
         .and_then(|mut s| s.query_row([atom], from_row).optional())

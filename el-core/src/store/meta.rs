@@ -15,7 +15,7 @@ pub(crate) const ACCOUNTS: &str = "accounts";
 pub(crate) const BUDGET_PER_DAY: &str = "budget_per_day";
 /// The day (since the epoch, UTC) for which a person lifted the budget.
 pub(crate) const BUDGET_LIFTED: &str = "budget_lifted_day";
-/// `1`: an epic is closed once all that it contains is over.
+/// `1`: an epic is closed once all its contents are over.
 pub(crate) const EPIC_AUTOCLOSE: &str = "epic_autoclose";
 /// Present while dependants wait for merges.
 pub(crate) const MERGE_GATE: &str = "merge_gate";

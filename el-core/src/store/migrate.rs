@@ -31,7 +31,7 @@ pub(super) fn read_version(conn: &Connection) -> Result<i64> {
 
 static BEFORE_MIGRATION: OnceLock<fn(&Path)> = OnceLock::new();
 
-/// Names what is done with a database before this process migrates it: a backup. The first name
+/// Sets the action before this process migrates a database: a backup. The first call
 /// counts.
 pub fn before_migration(action: fn(&Path)) {
     let _ = BEFORE_MIGRATION.set(action);

@@ -157,7 +157,7 @@ impl Store {
         self.closed.as_ref().map(Closed::sentence)
     }
 
-    /// Where the database is. Of a server's project: where its database would be.
+    /// The path of the database. For a project on a server: the path that a file would have.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -212,8 +212,8 @@ impl Store {
         statement.get_status(rusqlite::StatementStatus::Run)
     }
 
-    /// Refuses a change that nobody would see: git, or a person, took the file away, or put another
-    /// one in its place. Costs one system call.
+    /// Refuses a change that would be lost, because git or a person removed or replaced the file.
+    /// Costs one system call.
     ///
     /// # Errors
     ///
@@ -234,7 +234,7 @@ impl Store {
         }
     }
 
-    /// Has the next change refused if the atom is no longer as its caller saw it.
+    /// Makes the next change fail if the atom changed after `seen`.
     pub(crate) fn expect_unchanged(&mut self, id: String, seen: Timestamp) {
         self.expected = Some((id, seen));
     }
@@ -242,7 +242,7 @@ impl Store {
     pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
         self.ensure_in_place()?;
         if let Some(state) = self.path.parent() {
-            // A folder that cannot be written is told by what fails for it.
+            // If the folder cannot be written, a later step reports it.
             let _ = keep_out_of_git(state);
         }
         let tx = self.database.begin_write().doing("begin a change")?;

@@ -28,14 +28,13 @@ pub struct DatabaseState {
 }
 
 impl Store {
-    /// The time for leases: of a server its own, so that no host's clock matters, and otherwise
-    /// the one that is given.
+    /// The time for leases: the server's time, so that no host's clock matters; for a file, `here`.
     pub fn lease_time(&self, here: Timestamp) -> Timestamp {
         self.database.lease_time(here)
     }
 
-    /// Sets how long an answer of a server, or a new connection, is waited for; `None`: as long as
-    /// by default. A file answers at once, or waits for locks.
+    /// Limits the wait for a server's answer and for a new connection; `None`: the default. A
+    /// tracker in a file has no such wait.
     pub fn limit_waits(&self, limit: Option<Duration>) {
         self.database.limit_waits(limit);
     }
@@ -64,7 +63,7 @@ impl Store {
         }
     }
 
-    /// Looks at a project's tables, of whichever version they are.
+    /// Looks at a project's tables of any version.
     ///
     /// # Errors
     ///
@@ -89,8 +88,8 @@ impl Store {
         }
     }
 
-    /// Brings the tables of a project on a server to the version that this `el` knows. Several may
-    /// do so at once. The tables of a file are brought up by whoever opens it.
+    /// Migrates the tables of a project on a server to the version that this `el` knows. Several
+    /// processes may do so at once. A file is migrated when it is opened.
     ///
     /// # Errors
     ///

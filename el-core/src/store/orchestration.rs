@@ -41,13 +41,13 @@ pub(crate) struct Asked {
     pub(crate) is_filed: bool,
 }
 
-/// How far a question is.
+/// The state of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Open,
-    /// There is data that fits.
+    /// Answered with data that fits.
     Data,
-    /// There are words only.
+    /// Answered in words only.
     Carried,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Planned {
     pub(crate) atom_id: String,
 }
 
-/// How a check of the whole ended.
+/// The result of a check of the whole plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WholeCheck {
     pub(crate) round: usize,
@@ -203,7 +203,7 @@ pub(crate) fn question_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Asked>> {
         .doing("read a question")
 }
 
-/// A question that an atom asks from now on; an answer that there was counts no more.
+/// Records the atom that asks a question from now on. An earlier answer counts no more.
 pub(crate) fn record_question(tx: &Tx<'_>, epic: &str, name: &str, atom: &str) -> Result<()> {
     tx.execute(
         "INSERT INTO questions (epic_id, name, atom_id) VALUES (?1, ?2, ?3)

@@ -28,7 +28,7 @@ fn from_row(row: &Row<'_>) -> engine::Result<PullRequest> {
         pushed: row.get(8)?,
         number: row.get::<_, Option<i64>>(9)?.and_then(|number| u64::try_from(number).ok()),
         url: row.get(10)?,
-        // The table takes no other word.
+        // The table holds known words only.
         state: state.parse().unwrap_or(PullRequestState::Lost),
         detail: row.get(12)?,
         merge_commit: row.get(13)?,
@@ -41,7 +41,7 @@ fn from_row(row: &Row<'_>) -> engine::Result<PullRequest> {
     })
 }
 
-/// Writes a record anew, whether it was there or not.
+/// Inserts a record, or replaces it.
 pub(crate) fn put(tx: &Tx<'_>, one: &PullRequest) -> Result<()> {
     let number = one.number.and_then(|number| i64::try_from(number).ok());
     tx.prepare_cached(&format!(

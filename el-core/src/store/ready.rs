@@ -188,7 +188,7 @@ impl<'t> Parents<'t> {
                     .optional()
                 })
                 .doing("read a parent")?;
-            // For a damaged database whose parents go round in a circle.
+            // In a damaged database, the parents may form a cycle.
             self.holding.insert(id.clone(), false);
             path.push(id);
             match found {

@@ -10,15 +10,15 @@ use crate::{Error, Result};
 pub enum ServerRole {
     /// Makes the tables and brings them up.
     Owner,
-    /// Reads and writes them: people and workers.
+    /// Reads and writes the tables, for people and workers.
     Member,
 }
 
 const DOING: &str = "grant a role what it needs";
 
 impl Store {
-    /// The statements that grant a role of the server what it needs. Unless it is a rehearsal, they
-    /// are executed, all or none.
+    /// Returns the statements that grant a role of the server its rights. Unless `dry_run` is set,
+    /// executes them, all or none.
     ///
     /// # Errors
     ///
@@ -45,7 +45,7 @@ impl Store {
     }
 }
 
-/// Refuses a role of a server that does not own the tables, where it could not move them.
+/// Refuses a role that does not own the tables, since it could not move them.
 pub(super) fn ensure_mover(tx: &Tx<'_>) -> Result<()> {
     const DOING: &str = "move the tracker";
     if tx.is_sqlite() {
@@ -105,7 +105,7 @@ fn member_grants(schema: &str, name: &str) -> Vec<String> {
     ]
 }
 
-/// A schema of the database's owner stays that; sequences go with their tables.
+/// A schema of the database's owner keeps its owner; sequences go with their tables.
 fn owner_changes(tx: &Tx<'_>, schema: &str, name: &str) -> Result<Vec<String>> {
     let found = "SELECT format('ALTER SCHEMA %I OWNER TO ', nspname) FROM pg_namespace
           WHERE nspname = current_schema() AND nspowner <> 'pg_database_owner'::regrole

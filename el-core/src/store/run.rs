@@ -130,12 +130,12 @@ fn condition_sql((atom, live_only, outcome): RunQuery<'_>) -> String {
     let of_atom = if atom.is_some() { "r.atom_id = ?1" } else { "?1 IS NULL" };
     let live = if live_only { "?2 = 1 AND r.outcome IS NULL" } else { "?2 = 0" };
     let ended = if outcome.is_some() { "r.outcome = ?3" } else { "?3 IS NULL" };
-    // The planner would read all runs in their order instead.
+    // Without the index, the planner would read all runs in their order.
     let index = if live_only { "INDEXED BY runs_live " } else { "" };
     format!("{index}WHERE {of_atom} AND {live} AND {ended}")
 }
 
-/// How many there are.
+/// Counts the runs.
 pub(crate) fn count(tx: &Tx<'_>, which: RunQuery<'_>) -> Result<i64> {
     let sql = format!("SELECT count(*) FROM runs r {}", condition_sql(which));
     let outcome = which.2.map(Outcome::as_str);
@@ -166,7 +166,7 @@ pub(crate) fn visit_each(
     Ok(())
 }
 
-/// Newest first, and how many there are without the limit.
+/// Lists the runs, newest first, with the total count.
 pub(crate) fn list(
     tx: &Tx<'_>,
     which: RunQuery<'_>,
@@ -298,7 +298,7 @@ pub(crate) fn set_column(
     Ok(())
 }
 
-/// Keeps the result of the run's check.
+/// Records the result of the run's check.
 pub(crate) fn set_verify(tx: &Tx<'_>, id: &str, verify: &Verify) -> Result<()> {
     set_column(tx, id, "verify", &verify_text(verify))
 }

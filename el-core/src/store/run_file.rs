@@ -16,8 +16,8 @@ pub(crate) fn add(tx: &Tx<'_>, run: &str, name: &str, start: u64, data: &[u8]) -
     .map(drop)
 }
 
-/// The same for a live run, by one statement, which waits for no other writer of the project: a
-/// fleet's runs put out much. Returns false if nothing was added.
+/// Does the same as [`add`] for a live run, by one statement, which waits for no other writer of
+/// the project: the runs of a fleet write much. Returns false if nothing was added.
 pub(crate) fn add_alone(
     store: &Store,
     run: &str,
@@ -46,7 +46,7 @@ pub(crate) fn sizes(tx: &Tx<'_>, run: &str) -> Result<Vec<(String, u64)>> {
     .doing("look for a run's files")
 }
 
-/// Visits the parts that end behind a byte of a file, each with where it begins.
+/// Visits the parts that end after a byte of a file, each with the position of its first byte.
 pub(crate) fn each_from(
     tx: &Tx<'_>,
     (run, name): (&str, &str),

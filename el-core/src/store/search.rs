@@ -7,7 +7,7 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::Atom;
 
-/// Matches that a search with a limit ranks. A word of more atoms says little about each of them.
+/// The most matches that a search with a limit ranks. A word with more matches says little.
 const RANKED_MAX: i64 = 2_000;
 
 /// Full-text search over titles, descriptions and acceptance, best match first. Every word must
@@ -156,7 +156,7 @@ pub(crate) fn is_sound(tx: &Tx<'_>) -> Result<bool> {
 const GATHERED: i64 = 1 << 20;
 const GATHERED_IN_BULK: i64 = 16 << 20;
 
-/// From so many new atoms on, their texts are indexed together.
+/// The number of new atoms from which on their texts are indexed together.
 const MANY: usize = 1_000;
 
 /// Does work that adds `count` atoms and changes the texts of others: the index is written in few

@@ -1,5 +1,4 @@
-//! The facts behind the series of figures. Each query reads what lies within a time, and stops at a
-//! bound.
+//! The facts behind the series of figures. Each query reads one span of time, and stops at a bound.
 
 use super::Tx;
 use super::engine::{self, OptionalExtension as _, Row, params};
@@ -50,13 +49,13 @@ fn attempt_from_row(row: &Row<'_>) -> engine::Result<AttemptFact> {
     })
 }
 
-/// When the last of what held an atom `a` was over, before `{end}`.
+/// SQL: the time at which the last blocker of an atom `a` was over, before `{end}`.
 const LAST_BLOCKER: &str = "(SELECT max(s.closed_at) FROM bonds b
      CROSS JOIN atoms s ON s.id = b.source_id
      WHERE b.target_id = a.id AND b.kind IN ('blocks','waits_for') AND s.closed_at <= {end})";
 
-/// The time since when an atom could have begun, as far as it and its blockers tell: the last of
-/// these times; what came after the end is left out.
+/// The time since when an atom could have begun: the last of these times of the atom and its
+/// blockers, without those after the end.
 fn last_of(end: i64, times: [Option<i64>; 4]) -> Timestamp {
     let last = times.into_iter().flatten().filter(|time| *time <= end).max();
     Timestamp::from_micros(last.unwrap_or(end))
@@ -88,7 +87,7 @@ pub(crate) fn list_done(tx: &Tx<'_>, since: Timestamp, most: i64) -> Result<Vec<
     rows.collect::<engine::Result<_>>().doing("read what was done")
 }
 
-/// Since when an atom is ready. Work that was opened again is ready since then.
+/// The time since when an atom is ready. A reopened atom is ready since its reopening.
 pub(crate) fn ready_since(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<Option<Timestamp>> {
     let sql = format!(
         "SELECT a.created_at, a.defer_until, a.fresh_since, {} FROM atoms a WHERE a.id = ?1",

@@ -28,11 +28,11 @@ const MIGRATIONS: &[&str] = &[
 /// The key of `meta` under which the version of the schema is kept.
 const VERSION: &str = "schema_version";
 
-/// The oldest server whose SQL the statements need, as `server_version_num` says it.
+/// The oldest server that can run the statements, as `server_version_num`.
 const OLDEST_SERVER: i64 = 150_000;
 
 impl Store {
-    /// Opens a project on a server. `local` is where its database would be if it had a file: the
+    /// Opens a project on a server. `local` is the path that its database would have as a file: the
     /// folders of runs are beside it.
     ///
     /// # Errors
@@ -78,8 +78,8 @@ impl Store {
         migrate(&server)
     }
 
-    /// Opens the tables that a tracker is to be moved to, of whichever project they are. `make`: if
-    /// there are none, makes them.
+    /// Opens the tables to which a tracker is to be moved; they may be another project's. `make`:
+    /// makes missing tables.
     pub(super) fn target_on_server(
         address: &ServerAddress,
         local: &Path,
@@ -146,12 +146,12 @@ struct Tables {
 }
 
 impl Tables {
-    /// Returns true if whoever made them was ended before there was a project.
+    /// Returns true if the tables were made, but the process ended before it made a project.
     fn is_half_made(&self) -> bool {
         self.version.is_some() && self.closed.is_none() && !self.has_project
     }
 
-    /// Their version, which this `el` knows, or knows how to bring up.
+    /// The version of the tables, if this `el` knows it or can migrate it.
     fn known_version(&self) -> Result<i64> {
         match self.version {
             Some(found) if found > SCHEMA_VERSION => Err(not_migrated(format!(
@@ -248,9 +248,9 @@ fn ensure_schema_is_open(tx: &Tx<'_>) -> Result<()> {
     })
 }
 
-/// Makes the tables, or brings them up, and then calls `fill` with what was there before: all or
-/// nothing. Makes the schema too that the address names (`?options=-csearch_path%3Dshop`), if it is
-/// not there. The first lock is that of all who do so.
+/// Makes or migrates the tables, then calls `fill` with the state before, all or nothing. Also
+/// makes the schema that the address names (`?options=-csearch_path%3Dshop`) if it is missing. The
+/// first lock keeps other such calls away.
 fn make_tables(server: &Server, fill: impl FnOnce(&Tx<'_>, &Tables) -> Result<()>) -> Result<()> {
     const DOING: &str = "make the project's schema";
     let tx = server.begin_unlocked().map(Tx::Postgres).doing(DOING)?;

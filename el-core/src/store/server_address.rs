@@ -33,7 +33,7 @@ pub const SERVER_VARIABLES: [&str; 24] = [
     "PGUSER",
 ];
 
-/// A server: its address, and what the caller's environment adds to it.
+/// A server: its address, and the additions of the caller's environment.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerAddress {
     url: String,

@@ -21,7 +21,7 @@ pub(crate) fn atoms_by_type(tx: &Tx<'_>) -> Result<Counts> {
     )
 }
 
-/// Of the atoms that are not over.
+/// Counts the atoms that are not over, by priority.
 pub(crate) fn live_atoms_by_priority(tx: &Tx<'_>) -> Result<Counts> {
     query_counts(
         tx,

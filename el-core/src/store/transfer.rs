@@ -26,15 +26,14 @@ pub enum MoveTarget<'a> {
     Server(&'a ServerAddress),
 }
 
-/// Both sides, in words for people that hold no password.
+/// Both sides in words for people, without passwords.
 #[derive(Debug, Clone, Copy)]
 pub struct Places<'a> {
     pub from: &'a str,
     pub to: &'a str,
 }
 
-/// Told of the rows that were copied, and of how many there are. An error ends the move where it
-/// is.
+/// Receives the number of copied rows and the total. An error ends the move at this point.
 pub type Step<'a> = dyn FnMut(u64, u64) -> Result<()> + 'a;
 
 /// A table that was copied.
@@ -42,15 +41,15 @@ pub type Step<'a> = dyn FnMut(u64, u64) -> Result<()> + 'a;
 pub struct TableCopy {
     pub name: &'static str,
     pub rows: u64,
-    /// Of its rows, in whatever order; the same on both sides. Empty: none was made.
+    /// The digest of the rows, in any order; the same on both sides. Empty if none was made.
     pub digest: String,
 }
 
-/// How far a move is.
+/// The state of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MoveState {
-    /// It was a rehearsal: nothing was changed.
+    /// The call was a rehearsal and changed nothing.
     Planned,
     Moved,
     /// An earlier call copied everything, and was ended before it was done.
@@ -63,7 +62,7 @@ pub enum MoveState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MoveReport {
     pub state: MoveState,
-    /// Empty where an earlier call copied them.
+    /// The copied tables; empty if an earlier call copied them.
     pub tables: Vec<TableCopy>,
 }
 
@@ -158,7 +157,7 @@ impl Store {
         let arriving = Closed { is_moved: false, id: id.clone(), place: places.from.to_owned() };
         let mut there = match target.open(&self.path, None)? {
             Some(there) => {
-                // Before any lock: it may be this very tracker.
+                // Checked before any lock, since the target may be this very tracker.
                 there.read(|tx| ensure_free(tx, &origin))?;
                 drop(there);
                 target.open(&self.path, Some((&arriving, &origin.identity)))?
@@ -178,7 +177,7 @@ impl Store {
             return finish(&self.path, &closed, target);
         }
         ensure_nothing_runs(&from)?;
-        // Locks the tables against all who write, also by other ways. Undone if this ends here.
+        // Locks the tables against all writers, also of other programs. Undone if this call fails.
         closed::close(&from, &Closed { is_moved: true, id: id.clone(), place: places.to.into() })?;
         step(0, 0)?;
         let into = there.database.begin_write().doing(MOVING)?;
@@ -234,7 +233,7 @@ impl Store {
         })
     }
 
-    /// Has commits wait for the disk.
+    /// Makes commits wait for the disk.
     fn make_durable(&self) -> Result<()> {
         match self.database.sqlite() {
             Some(conn) => conn.pragma_update(None, "synchronous", "FULL").doing(MOVING),
@@ -243,7 +242,7 @@ impl Store {
     }
 }
 
-/// Does what an earlier call left to be done.
+/// Finishes the move of an earlier call.
 fn finish(local: &Path, closed: &Closed, target: &MoveTarget<'_>) -> Result<MoveReport> {
     if !closed.is_moved {
         return Err(closed.error());
@@ -253,7 +252,7 @@ fn finish(local: &Path, closed: &Closed, target: &MoveTarget<'_>) -> Result<Move
     Ok(MoveReport { state, tables: Vec::new() })
 }
 
-/// Opens the target to changes, if it holds what this very move copied. The source is closed.
+/// Opens the target to changes, if it holds the copy of this very move. The source is closed.
 fn open_up(there: &mut Store, id: &str) -> Result<Option<MoveState>> {
     let tx = there.database.begin_write().doing(MOVING)?;
     let is_ours = |closed: Closed| !closed.is_moved && closed.id == id;
@@ -279,8 +278,8 @@ fn ensure_nothing_runs(tx: &Tx<'_>) -> Result<()> {
     Err(Error::conflict("runs_live", message))
 }
 
-/// Refuses a target that holds what nobody moved away from it. A copy of the tracker, such as a
-/// dump, is not what was moved: the tracker itself would then be in use elsewhere.
+/// Refuses a target that holds a tracker which was not moved away from there. A copy of the
+/// tracker, such as a dump, was never moved: the tracker itself may be in use elsewhere.
 fn ensure_free(tx: &Tx<'_>, origin: &Origin<'_>) -> Result<()> {
     roles::ensure_mover(tx)?;
     let is_same = Identity::read(tx)? == origin.identity;

@@ -1,4 +1,4 @@
-//! Atoms whose branches are not merged yet, which hold what depends on them once they are closed.
+//! Atoms with unmerged branches. Once closed, they hold their dependants until the merge.
 
 use super::Tx;
 use super::engine::{self, params};
@@ -33,7 +33,7 @@ pub(crate) fn is_noted(tx: &Tx<'_>, atom: &str) -> Result<bool> {
         .doing("look for an unmerged branch")
 }
 
-/// The closed atoms among them, oldest note first.
+/// The closed atoms with a note, oldest note first.
 pub(crate) fn list_closed(tx: &Tx<'_>) -> Result<Vec<String>> {
     tx.prepare_cached(
         "SELECT u.atom_id FROM unmerged u CROSS JOIN atoms a ON a.id = u.atom_id

@@ -53,7 +53,7 @@ pub struct Pulse {
     pub lease_end: Option<Timestamp>,
 }
 
-/// Keeps a worker alive and tells what it has to know, by one statement. `None`: it is signed off.
+/// Records a heartbeat and returns the news, by one statement. `None`: the worker is signed off.
 pub(crate) fn pulse(
     store: &Store,
     id: &str,

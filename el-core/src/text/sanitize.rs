@@ -13,7 +13,7 @@ pub fn sanitize(text: &str) -> String {
     strip_control_codes(text, ['\n', '\t'])
 }
 
-/// The same in a single line: line breaks and tabs become spaces.
+/// Sanitises a text as a single line: line breaks and tabs become spaces.
 #[must_use]
 pub fn sanitize_line(text: &str) -> String {
     strip_control_codes(text, [' ', ' '])
@@ -87,7 +87,7 @@ fn skip_escape(text: &str) -> &str {
             let rest = text.trim_start_matches(|c| matches!(c, ' '..='/'));
             match rest.chars().next() {
                 Some('0'..='~') => &rest[1..],
-                // Not a sequence: only the ESC itself is dropped.
+                // This is no sequence: only the ESC itself is dropped.
                 _ => text,
             }
         }

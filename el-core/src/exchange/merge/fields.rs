@@ -91,7 +91,7 @@ fn merge_field(key: &str, [base, ours, theirs]: [Option<&Value>; 3]) -> Field {
     }
     match (key, ours, theirs) {
         ("updated_at", Some(o), Some(t)) => Field::Same(Some(later_value(o, t).clone())),
-        // Of a bond or a record that both sides made: the first moment.
+        // For a bond or a record that both sides made, the earlier time counts.
         ("created_at", Some(o), Some(t)) => {
             Field::Same(Some(if later_value(o, t) == o { t } else { o }.clone()))
         }

@@ -18,7 +18,7 @@ pub fn make_harmless(line: &str) -> String {
     rewrite(line, true)
 }
 
-/// The same of a title, which a forge shows as it is: `Vec<u8>` stays what it was.
+/// Makes a title harmless, which a forge shows without Markdown: `Vec<u8>` stays as it is.
 #[must_use]
 pub fn make_title_harmless(line: &str) -> String {
     rewrite(line, false)

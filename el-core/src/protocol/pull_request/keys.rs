@@ -29,7 +29,7 @@ const FORMS: &[(&str, usize, &str)] = &[
 /// The shortest value of a variable that is looked for: `1` and `true` are everywhere.
 const VALUE_MIN: usize = 8;
 
-/// Says what a text seems to have; `None`: nothing. `values`: values that must not be told.
+/// Names the key that a text seems to contain, if any. `values`: secret values of variables.
 pub fn describe_key(text: &str, values: &[String]) -> Option<&'static str> {
     if text.contains("PRIVATE KEY-----") {
         return Some("a private key");

@@ -75,8 +75,8 @@ fn resolve_short(tx: &Tx<'_>, wanted: &str, lower: &str) -> Result<String> {
     }
 }
 
-/// A short part that no atom has, nor begins with, nor is a beginning of; four characters as long
-/// as such are easily found.
+/// Returns a new short part. No existing short part is its beginning, or begins with it. It has
+/// four characters as long as such parts are easily found.
 pub(crate) fn unused_short(tx: &Tx<'_>) -> Result<String> {
     let mut taken = tx
         .prepare_cached(

@@ -6,8 +6,8 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::Timestamp;
 
-/// Sets a status again, with all that its change overwrote. A status that a run had set counts as
-/// that run's again: what an agent asked is asked still.
+/// Restores a status with all values that its change overwrote. A status that a run had set belongs
+/// to that run again, so a question of an agent is still asked.
 pub(crate) fn restore_status(
     tx: &Tx<'_>,
     id: &str,

@@ -81,7 +81,7 @@ impl<T> Page<T> {
         Page { items, total, is_capped: false }
     }
 
-    /// The same page of what `change` makes of each item.
+    /// Converts each item of the page by `change`.
     pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
         Page {
             items: self.items.into_iter().map(change).collect(),

@@ -23,13 +23,13 @@ const PROGRESS: &str = "heartbeat_at = ?2, active_at = coalesce(?4, active_at), 
     tokens_in = ?6, tokens_out = ?7, cost_micros = ?8, action = ?9, percent = ?10,
     files_processed = ?11, files_total = ?12, estimated_micros = ?13, model = coalesce(?14, model)";
 
-/// The run `?1`, if its agent is to go on. The atom is looked at as it is now.
+/// The condition for the run `?1` whose agent may go on, by the present state of the atom.
 const AT_WORK: &str = "r.id = ?1 AND r.outcome IS NULL AND r.cancel_requested IS NULL
     AND r.over_budget IS NULL
     AND EXISTS (SELECT 1 FROM atoms a WHERE a.id = r.atom_id AND a.status = 'in_progress')";
 
 impl Heartbeat<'_> {
-    /// Writes it.
+    /// Writes the heartbeat within a transaction.
     pub(crate) fn write(&self, tx: &Tx<'_>, lease_until: Timestamp) -> Result<()> {
         let sql = format!(
             "UPDATE runs SET lease_until = ?3, {PROGRESS} WHERE id = ?1 AND outcome IS NULL"
@@ -41,9 +41,9 @@ impl Heartbeat<'_> {
             .map(drop)
     }
 
-    /// Writes it to a server by one statement, if it has no consequences: the run is at work, there
-    /// are no new costs, and it is not the first answer of the agent. Returns false, and has
-    /// changed nothing, if it may have some.
+    /// Writes the heartbeat to a server by one statement, if it has no consequences: the run is at
+    /// work, there are no new costs, and it is not the first answer of the agent. Otherwise changes
+    /// nothing and returns false.
     ///
     /// A process that settles a run as lost has read, in a transaction of its own, that the lease
     /// is over. So a lease that is over by the server's clock is never extended here.
@@ -88,7 +88,7 @@ fn refs(values: &[Value]) -> Vec<&dyn ToSql> {
     values.iter().map(|value| value as &dyn ToSql).collect()
 }
 
-/// Returns true if the run's agent is to go on, by one statement. Otherwise somebody has to look
+/// Returns true if the run's agent may go on, by one statement. Otherwise the caller has to look
 /// closer.
 pub(crate) fn is_at_work(store: &Store, run: &str, token: &str) -> Result<bool> {
     let sql = format!("SELECT EXISTS (SELECT 1 FROM runs r WHERE {AT_WORK} AND r.token = ?2)");

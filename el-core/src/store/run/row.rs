@@ -77,7 +77,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Run> {
             .get::<_, Option<String>>("completion")?
             .and_then(|text| serde_json::from_str(&text).ok()),
         review: row.get("review")?,
-        // One that a newer el wrote is as good as none.
+        // A check that a newer el wrote counts as none.
         verify: row
             .get::<_, Option<String>>("verify")?
             .and_then(|text| serde_json::from_str(&text).ok()),

@@ -1,5 +1,5 @@
-//! The way to a server: what its address says, then a service's file, then the variables of libpq;
-//! its password, and the certificates that it has to show.
+//! The way to a server: its address, then a service's file, then the variables of libpq; its
+//! password, and the certificates that it has to show.
 //!
 //! The driver knows `postgres://…` alone. This module does the rest that users of libpq expect.
 
@@ -75,7 +75,7 @@ pub(super) fn find_way(address: &ServerAddress) -> Result<Opening, String> {
 
 type Pairs = BTreeMap<String, String>;
 
-/// Takes out of an address what its parser does not know.
+/// Takes the settings out of an address that its parser does not know.
 fn take_ours(url: &str) -> Result<(String, Pairs), String> {
     if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
         return Err("it does not begin with postgres://".to_owned());
@@ -116,7 +116,7 @@ fn decode(text: &str) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "it is no UTF-8 text".to_owned())
 }
 
-/// Adds what the address leaves to a service's file, to the variables and to libpq's defaults.
+/// Adds the settings that the address omits, from a service's file, the variables and defaults.
 fn add_missing<'a>(
     config: &mut Config,
     setting: &impl Fn(&str, &str) -> Option<&'a str>,

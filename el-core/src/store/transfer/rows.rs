@@ -21,12 +21,12 @@ fn own_keys() -> String {
     format!("'schema_version', '{}', '{}'", meta::CLOSED, meta::ARRIVED)
 }
 
-/// Which rows of a table belong to the project.
+/// The condition for the rows of a table that belong to the project.
 fn condition(table: &str) -> String {
     if table == "meta" { format!("WHERE key NOT IN ({})", own_keys()) } else { String::new() }
 }
 
-/// Returns true if the tables hold something.
+/// Returns true if any table has rows.
 pub(super) fn has_contents(tx: &Tx<'_>) -> Result<bool> {
     for table in TABLES.into_iter().filter(|table| *table != "meta") {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM {table})");
@@ -57,7 +57,7 @@ pub(super) fn digests(tx: &Tx<'_>) -> Result<Vec<String>> {
     TABLES.iter().map(of).collect()
 }
 
-/// Empties the tables, but for what belongs to the database itself.
+/// Empties the tables, except for the rows that belong to the database itself.
 pub(super) fn remove_all(tx: &Tx<'_>) -> Result<()> {
     let rest = TABLES.iter().rev().filter(|table| **table != "meta");
     let all = match tx.is_sqlite() {
@@ -68,7 +68,7 @@ pub(super) fn remove_all(tx: &Tx<'_>) -> Result<()> {
     tx.execute_batch(&format!("{all} {meta}")).doing("empty the tables")
 }
 
-/// Copies every row, and compares what came of it.
+/// Copies every row, and compares the digests.
 pub(super) fn copy(from: &Tx<'_>, into: &Tx<'_>, step: &mut Step<'_>) -> Result<Vec<TableCopy>> {
     let counts = count_rows(from)?;
     let (mut done, all) = (0, counts.iter().sum());
@@ -103,13 +103,13 @@ pub(super) fn copy(from: &Tx<'_>, into: &Tx<'_>, step: &mut Step<'_>) -> Result<
     Ok(copied)
 }
 
-/// The copy of a row counts nothing and wakes nobody.
+/// Turns the triggers off or on: copied rows must count nothing and wake nobody.
 fn set_triggers(tx: &Tx<'_>, how: &str) -> Result<()> {
     let each = |table| format!("ALTER TABLE {table} {how} TRIGGER USER;");
     tx.execute_batch(&TABLES.map(each).concat()).doing(WRITING)
 }
 
-/// Has the numbers of new rows go on after those of the copied ones.
+/// Makes the numbers of new rows go on after those of the copied rows.
 fn set_sequences(tx: &Tx<'_>) -> Result<()> {
     let named = "SELECT table_name::text FROM information_schema.columns
         WHERE table_schema = current_schema() AND column_name = 'seq' AND is_identity = 'YES'";
@@ -146,7 +146,7 @@ fn select(table: &str, columns: &[String]) -> String {
     if table != "atoms" {
         return format!("SELECT {names} FROM {table} t {condition}");
     }
-    // A server wants a parent to be there before what it contains.
+    // A server needs a parent before its children.
     format!(
         "WITH RECURSIVE below (id, depth) AS (
            SELECT id, 0 FROM atoms WHERE parent_id IS NULL
@@ -190,7 +190,7 @@ fn values_of(row: &Row<'_>, count: usize) -> engine::Result<Vec<Value>> {
     (0..count).map(|at| row.get(at)).collect()
 }
 
-/// Inserts rows, of which the values follow each other. Returns how many.
+/// Inserts rows, whose values follow each other. Returns the number of rows.
 fn insert(tx: &Tx<'_>, table: &str, columns: &[String], values: &[Value]) -> Result<u64> {
     if values.is_empty() {
         return Ok(0);

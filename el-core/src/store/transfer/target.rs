@@ -6,8 +6,8 @@ use super::{Identity, MoveTarget};
 use crate::{Error, Result};
 
 impl MoveTarget<'_> {
-    /// Opens the target, of whichever project it is; `None` if there is none. With `make`, a
-    /// missing one is made, and an older one brought up. A file is closed from its first moment.
+    /// Opens the target; it may be another project's. `None` if there is none. With `make`, makes a
+    /// missing target, and migrates an older one. A file is closed from its first moment.
     pub(super) fn open(
         &self,
         local: &Path,
@@ -30,7 +30,7 @@ fn open_file(path: &Path, make: Option<(&Closed, &Identity)>) -> Result<Option<S
     match (Store::open(path, Durability::Full), make) {
         (_, Some((closed, identity))) if is_empty => create_file(path, closed, identity).map(Some),
         (_, None) if is_empty => Ok(None),
-        // Closed, and of an older version.
+        // The target is closed, and of an older version.
         (Err(Error::Moved { .. }), None) => Ok(None),
         (Err(Error::Moved { .. }), Some(_)) => {
             open::bring_up_closed(path)?;
@@ -40,7 +40,7 @@ fn open_file(path: &Path, make: Option<(&Closed, &Identity)>) -> Result<Option<S
     }
 }
 
-/// Makes a file that nobody can change before it is opened up.
+/// Makes a file that is closed to changes until the move opens it.
 pub(super) fn create_file(path: &Path, closed: &Closed, identity: &Identity) -> Result<Store> {
     Store::create_filled(path, |tx| {
         identity.write(tx)?;
@@ -48,12 +48,12 @@ pub(super) fn create_file(path: &Path, closed: &Closed, identity: &Identity) -> 
     })
 }
 
-/// Removes a file that was made for nothing, with what SQLite put beside it.
+/// Removes a file that was made in vain, with SQLite's files beside it.
 pub(super) fn remove_file(path: &Path) {
     for end in ["", "-wal", "-shm", "-journal"] {
         let mut name = path.as_os_str().to_owned();
         name.push(end);
-        // A file that cannot be removed could not be made either, or is told by the next call.
+        // A file that cannot be removed could not be made either, or the next call reports it.
         let _ = std::fs::remove_file(name);
     }
 }

@@ -1,4 +1,4 @@
-//! One slip after the other: what it is read as, or that it is refused.
+//! Single slips of a model: each is repaired to one reading, or refused.
 
 use super::*;
 

@@ -41,7 +41,7 @@ impl App {
         }
     }
 
-    /// The same for a project that was found before.
+    /// Returns this app for a project that was found before.
     pub(crate) fn with_project(self, project: Project) -> App {
         App { project: project.into(), ..self }
     }
@@ -156,7 +156,7 @@ impl App {
         self.has_written.set(true);
         let project = self.project()?;
         if project.server.is_some() && self.session().is_none() {
-            // Of a fresh clone: for the runs, and whatever else stays on this machine.
+            // A fresh clone lacks the folder, which holds the runs and other local files.
             modes::create_state_folder(&project.state)
                 .map_err(|source| CommandError::file_error("create", &project.state, source))?;
         }
@@ -183,7 +183,7 @@ impl App {
     /// The author of this process's changes.
     pub(crate) fn actor(&self) -> &str {
         self.actor.get_or_init(|| match &self.session {
-            // Whatever name is given: an agent speaks for itself.
+            // An agent speaks for itself, whichever name is given.
             Some(session) => session.agent.clone(),
             None => actor::resolve_actor(self.globals.actor.as_deref()),
         })

@@ -98,7 +98,7 @@ const FALLBACK: &str = "vi";
 fn run(app: &App, path: &Path) -> Result<()> {
     let editor = choose();
     let hint = "EDITOR, VISUAL or git config core.editor names the editor";
-    // Nobody chose this one, and it would wait for keys that nobody can press.
+    // No person chose the fallback, and it would wait for keys that nobody can press.
     if editor == FALLBACK && !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
         let message = "there is no terminal for an editor, and none is named".to_owned();
         return Err(CommandError::config_error("EDITOR", message).with_hint(hint));

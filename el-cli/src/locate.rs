@@ -30,7 +30,7 @@ pub(crate) fn find_project(flag: Option<&Path>) -> Result<Project> {
         if !db.is_file() {
             return Err(CommandError::from(el_core::Error::NoDatabase { path: db }));
         }
-        // A database has a single path, whatever links lead there: the path determines the name
+        // A database has a single path, even if links lead there: the path determines the name
         // of the tmux server.
         let db = fs::canonicalize(&db)
             .map_err(|source| CommandError::file_error("read", &db, source))?;

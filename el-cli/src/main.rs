@@ -90,7 +90,7 @@ fn main() -> ExitCode {
 
 /// Answers one call of an agent's session.
 fn answer_call() -> ExitCode {
-    // Whoever connected with something else than a call gets no answer.
+    // A connection without a proper call gets no answer.
     let Ok(call) = session::take_call() else { return Exit::Usage.into() };
     let exit = match call.is_foreign {
         true => report_early_error(&call.argv, &session::foreign()),
@@ -134,7 +134,7 @@ fn run(argv: &[std::ffi::OsString], session: Option<Arc<Session>>) -> Exit {
             }
             let exit = report_result(&app.printer, done);
             app.back_up_if_due();
-            // Whoever called waits no longer than that: the database is closed later.
+            // The caller need not wait longer: the database is closed later.
             session::end_call(exit);
             exit
         }

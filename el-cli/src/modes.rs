@@ -28,7 +28,7 @@ enum Exposure {
     Writable,
     /// A link to a place that others may change.
     Link(PathBuf),
-    /// The database has so many names.
+    /// The number of names (hard links) of the database.
     HardLink(u64),
 }
 
@@ -177,7 +177,7 @@ mod tests {
                 assert_eq!(Exposed::find_exposed(&project), None);
             }
         }
-        // Nobody else gets to a file in a closed folder: git may write it with any umask.
+        // No other user reaches a file in a closed folder, so git may write it with any umask.
         chmod(&project.state, 0o700);
         chmod(&project.config_path(), 0o664);
         assert_eq!(Exposed::find_exposed(&project), None);

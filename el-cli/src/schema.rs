@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::output::robot::Document;
 
 /// A function that builds the schema of an answer: `SchemaGenerator::subschema_for` of its type.
-/// Nothing else here is compiled for each type.
+/// A function for each type; all other code here is compiled once.
 pub(crate) type Answer = fn(&mut SchemaGenerator) -> Schema;
 
 /// The schema of a whole document: this answer, or a failure.

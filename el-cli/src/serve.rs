@@ -45,14 +45,14 @@ mod workers;
 
 use board::Board;
 
-/// More than a person types before Enter, in bytes.
+/// The longest line that is read from stdin, in bytes.
 const LINE_MAX: u64 = 64 << 10;
 /// Threads that ask the store at a time.
 const STORE_THREADS: usize = 6;
 
 /// Serves the board until the process is asked to end.
 pub(crate) fn serve(app: &App, options: ServeOptions) -> Result<Exit> {
-    // A missing, damaged or newer database is told now.
+    // A missing, damaged or newer database is reported now.
     drop(app.open_for_reading()?);
     let (name, listeners) = address::listen_on_port(&app.project()?.db, options.port)?;
     let board = Arc::new(Board::new(app, name, options.is_read_only)?);
@@ -122,7 +122,7 @@ fn show_link(app: &App, board: &Board) -> Result<()> {
     app.printer.write_bytes(page.into_text().as_bytes())
 }
 
-/// Tells each line that comes on stdin, which is how a person asks for a new link.
+/// Sends a message for each line of stdin: a person presses Enter for a new link.
 fn read_lines() -> tokio::sync::mpsc::Receiver<()> {
     let (told, lines) = tokio::sync::mpsc::channel(1);
     std::thread::spawn(move || {
@@ -138,8 +138,8 @@ fn read_lines() -> tokio::sync::mpsc::Receiver<()> {
     lines
 }
 
-/// Reads past a line. Returns false at the end of the input, also where a line never ends, as that
-/// of `/dev/zero`.
+/// Reads past a line. Returns false at the end of the input, and for a line that never ends, as in
+/// `/dev/zero`.
 fn skip_line(input: &mut impl BufRead) -> bool {
     input.take(LINE_MAX).skip_until(b'\n').is_ok_and(|read| (1..LINE_MAX).contains(&(read as u64)))
 }

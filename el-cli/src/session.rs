@@ -1,4 +1,4 @@
-//! Where a process stands: outside of agents' sessions, inside, or answering for a session.
+//! A process is outside of agents' sessions, inside of one, or answers for one.
 //!
 //! In a session, `el` has no tracker. First of all, `el` hands the whole command to the run's
 //! supervisor by the session socket; an `el` outside of the session runs the command, with the
@@ -24,11 +24,11 @@ use self::caller::Lost;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-/// How long a call of a session tries to reach a server that does not answer, and how often.
+/// The time for which a call of a session tries to reach a silent server, and the interval.
 const SERVER_PATIENCE: Duration = Duration::from_secs(20);
 const SERVER_PAUSE: Duration = Duration::from_millis(300);
 
-/// Where this process stands.
+/// The place of this process with regard to sessions.
 #[derive(Debug)]
 pub(crate) enum Place {
     Outside,
@@ -38,13 +38,13 @@ pub(crate) enum Place {
     Answering,
 }
 
-/// Finds out where this process stands.
+/// Finds out if this process is outside of sessions, inside, or answers for one.
 pub(crate) fn place(argv: &[OsString]) -> Place {
     let word = |at: usize| argv.get(at).map(OsString::as_os_str);
     if word(1) == Some(OsStr::new(socket::ANSWER)) {
         return Place::Answering;
     }
-    // A supervisor's own child; it refuses whoever else calls it.
+    // This is a supervisor's own child; it refuses all other callers.
     if word(1) == Some(OsStr::new("supervise")) && word(3) == Some(OsStr::new("--workplace")) {
         return Place::Outside;
     }
@@ -53,7 +53,7 @@ pub(crate) fn place(argv: &[OsString]) -> Place {
         Some(value) => return Place::Inside(Some(value.into())),
         None => {}
     }
-    // Whoever takes the variable away has still been started by the session.
+    // A process that removed the variable was still started by the session.
     match socket::supervisor_above(std::process::id()) {
         Some(supervisor) => {
             Place::Inside(RunDir::of_supervisor(supervisor).map(|run| run.session_socket()))
@@ -97,7 +97,7 @@ pub(crate) fn open_patiently(open: impl Fn() -> el_core::Result<Store>) -> el_co
     }
 }
 
-/// Has the command run by the session's supervisor. An error is to be told here.
+/// Lets the session's supervisor run the command. The caller has to report an error.
 pub(crate) fn call(socket: Option<&Path>, argv: &[OsString]) -> Result<ExitCode, CommandError> {
     let Some(socket) = socket else {
         return Err(CommandError::new(

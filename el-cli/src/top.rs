@@ -52,7 +52,7 @@ enum Message {
     End,
 }
 
-/// Messages that wait to be drawn. Whoever tells more has to wait: a flood takes no memory.
+/// The most messages that wait to be drawn. Further senders wait, so a flood takes no memory.
 const WAITING: usize = 64;
 /// A screen is drawn again after this time at the latest, for the ages in it.
 const AGES: Duration = Duration::from_secs(5);
@@ -68,9 +68,9 @@ struct Top<'a> {
     detail: Detail,
     known: feed::Known,
     messages: SyncSender<Message>,
-    /// Asks for what git knows.
+    /// Asks for git's facts.
     ask_git: SyncSender<()>,
-    /// When the detail was read, and of which event.
+    /// The time and the event of the last reading of the detail.
     read: Option<(Instant, i64)>,
     view: View,
     /// The rows of the detail when it was drawn last.
@@ -85,7 +85,7 @@ pub(crate) fn show(app: &App) -> Result<Exit> {
     let is_lent = Arc::<AtomicBool>::default();
     let (ended, lent) = (messages.clone(), Arc::clone(&is_lent));
     end_signal::spawn_listener(move |signal| {
-        // Ctrl-C is for whoever has the terminal now.
+        // Ctrl-C is for the program that has the terminal now.
         let is_others = signal == EndSignal::Interrupt && lent.load(Ordering::SeqCst);
         is_others || ended.send(Message::End).is_ok()
     })
@@ -154,7 +154,7 @@ impl Top<'_> {
                 Err(RecvTimeoutError::Timeout) => self.read_detail(),
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
-            // Whoever started the board is gone, and nobody reads it.
+            // The parent of the board is gone, so nobody reads it.
             self.is_over |= rustix::process::getppid() != parent;
         }
         Ok(())
@@ -193,7 +193,7 @@ impl Top<'_> {
             }
             Message::Ask(question, action) => {
                 self.state.is_busy = false;
-                // Whoever types something else meanwhile is not interrupted.
+                // A person who types something else meanwhile is not interrupted.
                 if self.state.prompt.is_none() {
                     self.confirm(&question, action);
                 }

@@ -125,7 +125,7 @@ fn print_backups(page: &mut Page, rows: &[Row], now: Timestamp) {
 fn run_now(args: &Now, app: &App) -> Result<Exit> {
     let backups = Backups::locate(app)?;
     if args.if_changed {
-        // Nobody reads what this prints.
+        // This output has no reader.
         let backup = backups.make_hourly(&app.project()?.state, app.now())?;
         app.printer.emit(&Made { backup }, |_| {})?;
         return Ok(Exit::Done);

@@ -46,7 +46,7 @@ enum TextKind {
 pub(in crate::commands) struct Understood {
     kind: TextKind,
     file: String,
-    /// Of a summary.
+    /// The summary as read.
     summary: Option<Summary>,
     /// The blocks of an answer, in order.
     blocks: Vec<BlockRead>,

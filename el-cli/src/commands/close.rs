@@ -109,7 +109,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let human = |page: &mut Page| {
         for atom in &closed {
-            // The close of another one may have made an atom unnecessary.
+            // Closing another atom may have made this one unnecessary.
             match atom.status {
                 Status::Closed => atoms::print_done(page, "Closed", atom),
                 status => atoms::print_done(page, &format!("Set to {status}"), atom),
@@ -136,7 +136,7 @@ pub(crate) fn check_first(
     };
     app.printer.note(&format!("checking first: {}", words::join_command(&required.command)));
     let environment = environment_for_programs(app.project()?);
-    // In the sandbox itself nothing is known of it, and what it starts stays in it.
+    // Inside of the sandbox, `el` knows nothing of it, and all children stay in it.
     let launched = launched_sandbox(store.path(), &run.id);
     let confinement = launched.as_ref().map(|(sandbox, places)| Confinement { sandbox, places });
     let result = match verify::start_check(

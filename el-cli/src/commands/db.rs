@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Refuses what is there and can be no database: a pipe, a device.
+/// Refuses an existing path that can be no database: a pipe, a device.
 fn ensure_file_or_nothing(path: &Path) -> Result<()> {
     if path.is_file() || !path.exists() {
         return Ok(());

@@ -117,7 +117,7 @@ pub(crate) fn find_difference(app: &App, atom: &str, form: Form) -> Result<Diffe
     let files: Vec<String> = known.chain(untracked.iter().cloned()).collect();
     let (stat, patch) = match form {
         Form::Stat => (Some(ask(&["--stat=96"])?), None),
-        // A patch that reads the same whatever the person's configuration says.
+        // The options make the patch independent of the person's configuration.
         Form::Patch => (None, Some(ask(&["--patch", "--src-prefix=a/", "--dst-prefix=b/"])?)),
     };
     Ok(Difference { atom_id: atom, branch, base, tip, files, untracked, uncommitted, stat, patch })

@@ -1,4 +1,4 @@
-//! The effects of ended atoms: others that are ready now, and epics in which all is over.
+//! The effects of ended atoms: atoms that are ready now, and epics whose contents are all over.
 
 use el_core::Store;
 use el_core::model::Atom;
@@ -24,7 +24,7 @@ impl Waiting {
         Waiting(holding.map(|bond| bond.target_id).collect())
     }
 
-    /// Says which atoms are ready now, and which epic has no open atom any more.
+    /// Reports the atoms that are ready now, and the epics without an open atom.
     pub(super) fn report_freed(
         &self,
         app: &App,

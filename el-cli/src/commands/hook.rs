@@ -23,7 +23,7 @@ pub(crate) enum Command {
     ToolFailed,
     /// Tell a new session the text of el prime
     SessionStart,
-    /// The same, for the summary of a conversation that is made shorter
+    /// Tell the summary of a compacted conversation the text of el prime
     PreCompact,
     /// End the check of an orchestration whose process was killed. Started by el orchestrate, which
     /// reports on stdin that all is well

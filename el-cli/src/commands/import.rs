@@ -70,7 +70,7 @@ pub(super) struct Report<'a> {
 const CHUNK: u64 = 1 << 20;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    // Asked for first: without a tracker there is no use in reading.
+    // Without a tracker, reading the file is useless.
     app.project()?;
     let file = if args.file == Path::new("-") {
         "stdin".to_owned()
@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         records.source = format!("{}:{name}", tracker.as_str());
     }
     let bad = std::mem::take(&mut records.bad);
-    // Of a merge that is not settled, both sides would be taken.
+    // An unsettled merge would bring in both of its sides.
     let is_in_conflict = bad.iter().any(|line| line.message == exchange::OPEN_CONFLICT);
     if is_in_conflict || (!bad.is_empty() && !args.skip_bad) {
         return Err(bad_lines(&file, &bad));

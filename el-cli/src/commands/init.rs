@@ -37,7 +37,7 @@ pub(crate) struct Args {
 pub(super) struct Made<'a> {
     /// The tracker's folder.
     path: &'a Path,
-    /// Of a tracker on a server: where its database would be.
+    /// The database's file; for a tracker on a server, the path that it would have.
     db: &'a Path,
     /// The server's address, without a password; `null` if the tracker is a file.
     server: Option<&'a str>,
@@ -103,7 +103,7 @@ fn choose_project(args: &Args, app: &App) -> Result<Project> {
     if let Some(db) = project::named_database(app.db_flag()) {
         project::ensure_names_file(&db)?;
         let named = Project::of_db(std::path::absolute(&db).unwrap_or(db));
-        // The flag names a file, whatever the environment says.
+        // The flag names a file, and outranks a server in the environment.
         return Ok(if app.db_flag().is_some() { named } else { locate::with_server(named) });
     }
     let cwd = project::current_folder()?;

@@ -44,10 +44,10 @@ pub(crate) struct Args {
     /// Also discarded atoms
     #[arg(long)]
     include_discarded: bool,
-    /// Only what is to be done and waits: for an atom, a parent, a date, or another try
+    /// Only unfinished atoms that wait: for an atom, a parent, a date, or another try
     #[arg(long, conflicts_with_all = ["status", "all", "include_discarded"])]
     waiting: bool,
-    /// As a tree of what contains what; programs get the list, where `parent_id` tells it
+    /// As a tree of parents and children; programs get the list, with `parent_id`
     #[arg(long)]
     tree: bool,
     #[command(flatten)]

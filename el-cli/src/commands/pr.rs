@@ -57,7 +57,7 @@ enum Command {
 }
 
 impl Args {
-    /// Nothing leaves this machine.
+    /// Returns true if the command sends nothing to the forge.
     pub(super) fn only_looks(&self) -> bool {
         matches!(self.command, Some(Command::List(_)))
     }

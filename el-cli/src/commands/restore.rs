@@ -39,14 +39,14 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-/// How many atoms the two differ by.
+/// The number of atoms in which the backup differs from the present tracker.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Change {
-    /// In the backup alone: they come back.
+    /// Atoms in the backup alone, which come back.
     back: usize,
-    /// In both, with changes.
+    /// Atoms in both, with changes.
     changed: usize,
-    /// In the present tracker alone: they go.
+    /// Atoms in the present tracker alone, which go.
     gone: usize,
 }
 

@@ -114,7 +114,7 @@ pub(super) fn run(command: &Command, app: &App) -> Result<Exit> {
 }
 
 fn install(args: &Install, app: &App) -> Result<Exit> {
-    // Whatever would keep el work from starting is told now, and not to a log.
+    // Faults that would keep el work from starting are reported now, not in a log.
     drop(app.settings_for_agents()?.work_settings()?);
     let service = Service::of_project(&args.which, app)?;
     let folder = service.path.parent().unwrap_or(Path::new("."));

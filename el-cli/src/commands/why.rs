@@ -213,7 +213,7 @@ fn running_sentence(run: &str, attempts: &[Run], branch: Option<&str>) -> String
     format!("{} el logs {run} shows what it does.", sanitize::one_line(&told))
 }
 
-/// Of holds that need no look at the atom.
+/// The words for holds that need no look at the atom.
 fn of_others(hold: &Hold, now: Timestamp) -> String {
     match hold {
         Hold::Status { status } => format!("It is {status}."),

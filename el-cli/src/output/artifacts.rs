@@ -6,7 +6,7 @@ use super::page::Page;
 use super::table::{Cell, Column, Table};
 use super::{sanitize, style};
 
-/// Accomplishments and notes that are shown beside other things.
+/// The most accomplishments and notes that are shown in a larger view.
 const SHORT: usize = 6;
 
 /// `✓ completed · tests passed`.
@@ -36,7 +36,7 @@ pub(crate) fn verdict_line(page: &Page, summary: &Summary) -> String {
     parts.join(" · ")
 }
 
-/// The same in plain words, for a sentence.
+/// The verdict in plain words, for a sentence.
 pub(crate) fn verdict_words(summary: &Summary, artifacts: i64) -> String {
     let unclear = if summary.status_text.is_some() { "status unclear" } else { "no status given" };
     let status = summary.status.map_or(unclear, SummaryStatus::as_str);

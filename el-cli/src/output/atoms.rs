@@ -13,7 +13,7 @@ pub(crate) fn print_table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
     print_table_with_waits(page, &atoms, &again, now);
 }
 
-/// The same with what each of the atoms waits for, in words.
+/// A table of atoms, each with the causes of its wait, in words.
 pub(crate) fn print_table_with_waits(
     page: &mut Page,
     atoms: &[&Atom],

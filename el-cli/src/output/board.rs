@@ -14,7 +14,7 @@ mod outlook;
 pub(crate) use held::held_words;
 pub(crate) use outlook::{news_line, outlook_line};
 
-/// Rows of a part where nothing says how much room there is.
+/// The rows of a part if the height of the screen is unknown.
 const ROWS: usize = 10;
 
 /// The word for a kind of need.
@@ -176,7 +176,7 @@ fn print_needs(page: &mut Page, board: &Board, most: usize) {
     if board.needs.items.is_empty() {
         page.push_blank();
         let text = page.paint(style::GOOD, "Nothing needs you.");
-        // Of a project in which no agent has worked yet, that is no entry.
+        // In a project without any run so far, this is no need of its own.
         return match (board.workers, board.ready.total) {
             (0, 1..) => page.push_line(format!("{text} No worker runs: el work begins.")),
             _ => page.push_line(text),

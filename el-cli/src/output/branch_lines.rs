@@ -17,7 +17,7 @@ pub(crate) struct BranchLines<'a> {
     pub(crate) conflict_atom: Option<&'a str>,
 }
 
-/// Prints each branch. `if_none`: what is said where there is none.
+/// Prints each branch. `if_none`: the text if there is none.
 pub(crate) fn print_branches<'a>(
     page: &mut Page,
     if_none: &str,

@@ -1,4 +1,4 @@
-//! Where the board is: a port of the project's own, and the names by which a browser may call it.
+//! The address of the board: the project's own port, and the names that a browser may use.
 
 use std::io;
 use std::net::TcpListener;
@@ -18,7 +18,7 @@ const PORTS: u64 = 600;
 /// The ports that are tried when the project's own is taken.
 const TRIES: u16 = 10;
 
-/// The names of the board. No other is answered.
+/// The names of the board. Requests for other names are refused.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     /// `el-<hash>.localhost`: no page of another program on this machine shares its cookies.
@@ -46,7 +46,7 @@ impl Name {
         format!("{}/#code={code}", self.origin())
     }
 
-    /// The same for a browser that does not know `.localhost`.
+    /// The link for a browser that does not know `.localhost`.
     pub(super) fn numeric_link(&self, code: &str) -> String {
         format!("http://127.0.0.1:{}/#code={code}", self.port)
     }
@@ -57,7 +57,7 @@ impl Name {
     }
 }
 
-/// Listens on loopback: on the port that was asked for, or else on the project's.
+/// Listens on loopback, on the requested port, or else on the project's.
 pub(super) fn listen_on_port(
     database: &Path,
     port: Option<u16>,

@@ -1,4 +1,4 @@
-//! One thread asks git for all browsers: a slow git must not hold up what the tracker tells.
+//! One thread asks git for all browsers: a slow git must not hold up news of the tracker.
 
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -60,7 +60,7 @@ impl Asked {
             return Ok(None);
         }
         let found = InGit::ask(app, &store)?;
-        // A change while git was asked is asked about next time.
+        // A change during these questions is looked at next time.
         self.0 = Some((store, version, Instant::now()));
         Ok(Some(found))
     }

@@ -16,9 +16,9 @@ use crate::output::printer::{Format, Printer};
 use crate::output::terminal::ColorWhen;
 use crate::project::Project;
 
-/// Connections at a time; a further one is closed at once.
+/// The most connections at a time; a further one is closed at once.
 const CONNECTIONS: usize = 64;
-/// Of these, streams of events.
+/// The most streams of events among the connections.
 const STREAMS: usize = 16;
 /// The messages that a slow browser may lag behind before it has to load everything anew.
 const LAG: usize = 64;

@@ -23,7 +23,7 @@ const WRITE_TIME: Duration = Duration::from_secs(10);
 /// The longest head of a request, in bytes.
 const HEAD_SIZE: usize = 16 << 10;
 const HEADERS: usize = 64;
-/// After a failure to accept, such as too many open files.
+/// The pause after a failure to accept, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Accepts connections for ever. One too many is closed at once.
@@ -48,13 +48,13 @@ pub(super) async fn accept_connections(
                 .max_buf_size(HEAD_SIZE)
                 .max_headers(HEADERS);
             let io = TokioIo::new(Patient { stream, deadline: None });
-            // Whatever ends the connection ends nothing else.
+            // An error of this connection ends nothing else.
             let _ = server.serve_connection(io, TowerToHyperService::new(routes)).await;
         });
     }
 }
 
-/// A connection that waits for its reader only so long.
+/// A connection that waits for its reader for a limited time.
 #[derive(Debug)]
 struct Patient {
     stream: TcpStream,

@@ -40,7 +40,7 @@ pub(super) fn is_asset(path: &str) -> bool {
     path.strip_prefix("/assets/").is_some_and(|name| find_asset(name).is_some())
 }
 
-/// Names what is embedded: a page that runs another build is told to load anew.
+/// Identifies the embedded build. A page of another build is told to load anew.
 pub(super) fn build_id() -> String {
     let script = find_asset("app.js").map(|asset| asset.bytes).unwrap_or_default();
     el_agents::artifacts::sha256_hex(script).chars().take(12).collect()

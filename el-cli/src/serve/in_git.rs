@@ -1,10 +1,10 @@
-//! The last answer of git, for all who look.
+//! The last answer of git, for all browsers.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::commands::status::InGit;
 
-/// The findings of the thread; all who look share them.
+/// The findings of the thread, which all browsers share.
 #[derive(Debug, Default)]
 pub(super) struct Shared(Mutex<InGit>);
 

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use el_core::text::{cut_width, one_line, sanitize};
 use serde::Deserialize;
 
-/// The lines that are quoted of a remark's place.
+/// The most lines that are quoted for a remark.
 const LINES: usize = 20;
-/// The characters that are quoted of a line.
+/// The most characters that are quoted of a line.
 const WIDTH: usize = 200;
 
 /// A remark on lines of a file.

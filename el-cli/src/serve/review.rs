@@ -19,7 +19,7 @@ const PATCH: usize = 8 << 20;
 pub(super) struct Changes {
     #[serde(flatten)]
     found: Difference,
-    /// The patch is longer than what is sent.
+    /// The patch was cut, since it is too long to send.
     is_cut: bool,
 }
 

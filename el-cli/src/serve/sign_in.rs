@@ -1,4 +1,4 @@
-//! Who may look and act: a browser with a link. The link carries a code for one use, and the
+//! A browser with a link may look and act. The link carries a code for one use, and the
 //! browser gets a secret in return. Only the hash of the secret is kept, so the browser stays
 //! signed in when the server starts anew, and a reader of the file learns no secret.
 

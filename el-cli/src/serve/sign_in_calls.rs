@@ -1,4 +1,4 @@
-//! The calls by which a browser finds out whether it is signed in, and signs in and out.
+//! The calls by which a browser asks if it is signed in, and signs in and out.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use super::board::Board;
 use super::body::Body;
 use super::walls::secret_of;
 
-/// Tells whether the browser is signed in, and what is shown there. The page asks when the stream
-/// of events has broken off.
+/// Answers if the browser is signed in, and to which project. The page asks when the stream of
+/// events has broken off.
 pub(super) async fn say_hello(State(board): State<Arc<Board>>, headers: HeaderMap) -> Data<Value> {
     let knows =
         secret_of(&board, &headers).is_some_and(|secret| board.sign_in.knows_secret(secret));

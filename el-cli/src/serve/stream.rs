@@ -21,7 +21,7 @@ use super::answer::Failure;
 use super::board::{Board, Told};
 use super::watch;
 
-/// A sign of life for the browser, and for what may lie between.
+/// The interval of signs of life for the browser, and for proxies in between.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 #[derive(Deserialize)]
@@ -43,7 +43,7 @@ pub(super) async fn stream_events(
         ));
     };
     let resumed = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
-    // First the ear, then the look: nothing is missed between the two.
+    // Subscribes before it looks, so that no message in between is missed.
     let told = board.told.subscribe();
     let first = match resumed.or(from.since) {
         Some(since) => Some(Arc::clone(&board).run_call(move |app| catch_up(app, since)).await?),
@@ -63,7 +63,7 @@ fn catch_up(app: &crate::app::App, since: i64) -> crate::error::Result<Told> {
     }
 }
 
-/// Passes on what the watcher tells until the browser is gone.
+/// Passes the messages of the watcher on until the browser is gone.
 async fn pass_on(
     mut told: broadcast::Receiver<Told>,
     sender: mpsc::Sender<Bytes>,
@@ -81,7 +81,7 @@ async fn pass_on(
             _ = keep_alive.tick() => Bytes::from_static(b"event: alive\ndata: {}\n\n"),
             told = told.recv() => match told {
                 Ok(told) => format_message(&told),
-                // The browser is too slow: what it missed is not kept for it.
+                // The browser is too slow, and missed messages are not kept.
                 Err(RecvError::Lagged(_)) => format_message(&watch::reset()),
                 Err(RecvError::Closed) => return,
             },

@@ -1,4 +1,4 @@
-//! The transcript of a run, in pages: the end first, then what is added, and what was before.
+//! The transcript of a run, in pages: the end first, then new lines, and earlier pages on demand.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -20,9 +20,9 @@ use crate::output::sanitize;
 
 /// The bytes of a page.
 const PAGE: u64 = 128 << 10;
-/// A longer line is told of, and not shown.
+/// A longer line is mentioned, but not shown.
 const LINE: u64 = 4 << 20;
-/// The characters that are shown of a text.
+/// The most characters that are shown of a text.
 const TEXT: usize = 20_000;
 
 #[derive(Debug, Deserialize)]
@@ -50,11 +50,11 @@ struct Entry {
     at: u64,
     kind: &'static str,
     text: String,
-    /// Of a call of a tool: the tool.
+    /// The tool, for a call of one.
     tool: Option<String>,
     /// Joins a call with its result.
     call: Option<String>,
-    /// A subagent's.
+    /// The entry is a subagent's.
     is_nested: bool,
 }
 
@@ -117,7 +117,7 @@ fn read_lines(path: &FilePath, place: &Place, is_over: bool) -> io::Result<(u64,
         match bytes.iter().rposition(|byte| *byte == b'\n') {
             Some(last) => bytes.truncate(last + 1),
             None => {
-                // One line is longer than the page.
+                // A single line is longer than the page.
                 let had = bytes.len() as u64;
                 let more = file.by_ref().take(PAGE).read_to_end(&mut bytes)? as u64;
                 if more == 0 || had > LINE {

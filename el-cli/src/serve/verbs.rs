@@ -32,9 +32,9 @@ pub(super) struct Change {
     until: Option<String>,
     /// Remarks on lines of the diff.
     notes: Option<Vec<Note>>,
-    /// Of a cancelled run: the atom is open again.
+    /// For a cancel: the atom is open again.
     requeue: Option<bool>,
-    /// Of a landing: what the agent left uncommitted is committed first.
+    /// For a landing: first commit the files that the agent left uncommitted.
     commit: Option<bool>,
 }
 

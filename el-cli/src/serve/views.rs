@@ -17,7 +17,7 @@ use super::watch::ROWS;
 use crate::commands::{status, why};
 use crate::looked::last_look;
 
-/// The rows of atoms that are sent at a time.
+/// The most rows of atoms that are sent at a time.
 const ATOMS: i64 = 20_000;
 
 /// The board of the project.
@@ -41,8 +41,8 @@ pub(super) struct Atoms {
 pub(super) async fn list_atoms(State(board): State<Arc<Board>>) -> Result<Data<Atoms>, Failure> {
     let read = |app: &crate::app::App| {
         let store = app.open_for_reading()?;
-        // The event is read first: a later change is told by the stream, perhaps for the second
-        // time, and never not at all.
+        // The event is read first. The stream then tells of each later change, some perhaps twice,
+        // but misses none.
         let seq = ops::board_changes(&store, 0)?.seq;
         Ok(Atoms { seq, items: ops::board_atoms(&store, ATOMS)? })
     };
@@ -79,7 +79,7 @@ pub(super) struct Attempt {
     agent: String,
     started_at: Timestamp,
     ended_at: Option<Timestamp>,
-    /// Since when it could have begun, as far as the runs tell: the end of the attempt before.
+    /// The earliest time at which it could have begun, by the runs: the end of the attempt before.
     queued_at: Timestamp,
     outcome: Option<Outcome>,
     detail: Option<String>,
@@ -88,7 +88,7 @@ pub(super) struct Attempt {
     cost: Cost,
 }
 
-/// The attempts that are sent.
+/// The most attempts that are sent.
 const RUNS: i64 = 500;
 
 /// The last attempts at any atom, newest first.
@@ -108,7 +108,7 @@ pub(super) async fn list_runs(
             let of_run = || ops::get_atom(&store, &run.atom_id).ok();
             atoms.entry(&run.atom_id).or_insert_with(of_run);
         }
-        // Of an atom that is gone nothing is known.
+        // Nothing is known of an atom that is gone.
         let known = |run: &Run| atoms.get(run.atom_id.as_str()).and_then(Option::as_ref);
         let queued = |run: &Run| {
             let before = ends.get(&(run.atom_id.as_str(), run.attempt - 1)).copied();
@@ -134,7 +134,7 @@ pub(super) async fn list_runs(
     board.run_call(read).await.map(Data)
 }
 
-/// All about an atom.
+/// All data about an atom.
 #[derive(Debug, Serialize)]
 pub(super) struct AtomView {
     #[serde(flatten)]
@@ -143,7 +143,7 @@ pub(super) struct AtomView {
     neighbours: Vec<Neighbour>,
     /// The text of `el why`.
     why: String,
-    /// Where its branch was landed, if that was after the last close.
+    /// The landing of its branch, if that was after the last close.
     landed: Option<Landed>,
 }
 

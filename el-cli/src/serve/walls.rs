@@ -29,7 +29,7 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-/// Refuses what is not the board's own page or a person's call; else goes on.
+/// Refuses every request that is not from the board's own page or a person's call.
 pub(super) async fn guard_request(
     State(board): State<Arc<Board>>,
     request: Request,

@@ -1,5 +1,5 @@
-//! One thread looks for changes of the database, for all browsers. A change is told as what is to
-//! be shown: the board, and the rows of the atoms that changed.
+//! One thread looks for changes of the database, for all browsers. The message of a change holds
+//! the board, and the rows of the atoms that changed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -47,10 +47,10 @@ pub(super) fn start(board: &Arc<Board>) -> Result<()> {
 fn watch(board: &Weak<Board>) {
     let mut watcher = Watcher::default();
     while let Some(board) = board.upgrade() {
-        // Nobody looks: nothing is read.
+        // Nothing is read while no browser looks.
         if board.told.receiver_count() > 0 {
             if let Some(told) = watcher.tell_changes(&board.open_app(), board.in_git.latest()) {
-                // Nobody may be left to hear it.
+                // The last browser may be gone.
                 drop(board.told.send(told));
             }
         } else {
@@ -64,7 +64,7 @@ fn watch(board: &Weak<Board>) {
 #[derive(Debug, Default)]
 struct Watcher {
     open: Option<Watched>,
-    /// The last trouble that was told.
+    /// The trouble that was reported last.
     trouble: Option<String>,
 }
 
@@ -77,10 +77,10 @@ struct Watched {
     version: i64,
     seq: i64,
     told_at: Instant,
-    /// The last board that was told, without its time.
+    /// The last board that was sent, without its time.
     shown: Option<ops::Board>,
     in_git: InGit,
-    /// The last event that the person had seen, as it was told last.
+    /// The last event that the person had seen, as it was sent last.
     look: Option<i64>,
 }
 
@@ -156,7 +156,7 @@ pub(super) fn find_change(store: &Store, since: i64, app: &App) -> Result<Option
     change_since(store, since, status::read_board(app, store, ROWS, last_look(app))?)
 }
 
-/// The board is read first: what changes after it is told once more.
+/// The board is read first, so a change after that is sent once more.
 fn change_since(store: &Store, since: i64, board: ops::Board) -> Result<Option<Change>> {
     let delta = ops::board_changes(store, since)?;
     if delta.reset {

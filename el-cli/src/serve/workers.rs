@@ -1,5 +1,5 @@
-//! Workers, started and stopped from the page: by an `el` of its own, as on the command line. No
-//! request chooses a word of the command.
+//! Starts and stops workers from the page, by an `el` of its own, as on the command line. The words
+//! of the command are fixed, whatever the request says.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;

@@ -19,7 +19,7 @@ use super::caller::{OUTSIDE, VARIABLES};
 use super::wire::{self, Kind, Message};
 use crate::exit::Exit;
 
-/// How long a caller may take to say what it wants.
+/// The time limit for receiving a caller's command.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The session for which this process answers a call.
@@ -37,10 +37,10 @@ pub(crate) struct Session {
     connection: Mutex<UnixStream>,
 }
 
-/// The socket that the identity came by. The supervisor reads a report from it.
+/// The socket of the identity, from which the supervisor reads a report.
 static SUPERVISOR: OnceLock<UnixStream> = OnceLock::new();
 
-/// The connection of this process's only call: also a panic tells the caller how it ended.
+/// The connection of this process's only call. It also tells the caller of a panic.
 static CONNECTION: OnceLock<UnixStream> = OnceLock::new();
 
 /// A call as it was received.
@@ -74,7 +74,7 @@ pub(super) fn take() -> io::Result<Call> {
     let count = parts.next().and_then(|count| count.to_str()?.parse::<usize>().ok()).unwrap_or(0);
     let set: Vec<OsString> = parts.by_ref().take(count).collect();
     let is_check = take_variables(&set);
-    // The folder may be one that only the sandbox has: then nothing is relative to it here.
+    // The folder may exist in the sandbox alone: no path is relative to it here, then.
     let _ = env::set_current_dir(folder);
     let Identity { run, token, database, server, agent } = identity;
     let token = Some(token).filter(|_| !is_check);
@@ -136,7 +136,7 @@ fn belongs_here(_: &UnixStream) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Puts the caller's variables in the place of ours, and returns whether a check calls.
+/// Replaces our variables by the caller's. Returns true if a check calls.
 fn take_variables(set: &[OsString]) -> bool {
     let value_of = |name: &str| {
         set.iter().find_map(|pair| {
@@ -160,18 +160,18 @@ fn take_variables(set: &[OsString]) -> bool {
 }
 
 impl Session {
-    /// Has the caller open a file to be read.
+    /// Asks the caller to open a file to be read.
     pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
         self.ask(Kind::Read, path)?.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// Has the caller make a file that takes the place of `path` once the new file is
+    /// Asks the caller to make a file that takes the place of `path` once the new file is
     /// [kept](Self::keep_new_file).
     pub(crate) fn create(&self, path: &Path) -> io::Result<File> {
         self.ask(Kind::Write, path)?.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// Has the caller put the new file into its place.
+    /// Asks the caller to put the new file into its place.
     pub(crate) fn keep_new_file(&self) -> io::Result<()> {
         self.ask(Kind::Keep, Path::new("")).map(drop)
     }

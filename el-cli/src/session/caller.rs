@@ -91,7 +91,7 @@ fn hand_over(stream: &UnixStream, argv: &[OsString]) -> io::Result<()> {
     wire::send(stream, Kind::Call, &parts, &[stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])
 }
 
-/// Does what the answering process asks for.
+/// Carries out a request of the answering process.
 fn serve(stream: &UnixStream, message: &Message, new_file: &mut Option<NewFile>) -> io::Result<()> {
     let mut paths = message.parts.iter().map(PathBuf::from);
     let path = paths.next().unwrap_or_default();
@@ -147,7 +147,7 @@ fn is_open_to_session(path: &Path, below: &[PathBuf]) -> bool {
     })
 }
 
-/// The path of an open file, whatever links led there.
+/// The real path of an open file, without the links that led there.
 fn real_path(file: &File, path: &Path) -> io::Result<PathBuf> {
     use std::os::fd::AsRawFd as _;
     let link = Path::new("/proc/self/fd").join(file.as_raw_fd().to_string());
@@ -196,7 +196,7 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if !self.is_kept {
-            // It may be gone with its folder.
+            // The draft may be gone with its folder.
             let _ = fs::remove_file(&self.draft);
         }
     }

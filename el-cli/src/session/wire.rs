@@ -15,7 +15,7 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-/// More than the system lets a command line and its environment have, by default.
+/// The longest message: above the system's default limit for a command line and its environment.
 const LENGTH_MAX: usize = 4 << 20;
 /// Most messages are shorter than this: they are read at once.
 const LENGTH_SOON: usize = 8 << 10;
@@ -117,7 +117,7 @@ pub(super) fn receive(from: &UnixStream) -> io::Result<Option<Message>> {
     if length > LENGTH_MAX {
         return Err(rubbish("the message is too long"));
     }
-    // Nobody is believed a length before it has come.
+    // A length is not trusted before that many bytes have come.
     let mut bytes = Vec::with_capacity(length.min(LENGTH_SOON));
     from.take(length as u64).read_to_end(&mut bytes)?;
     if bytes.len() < length {

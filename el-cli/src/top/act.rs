@@ -61,7 +61,7 @@ pub(super) fn action_of(key: char, row: Option<&Row>) -> Option<Result<Action, S
     Some(Ok(of_project))
 }
 
-/// Starts a worker, or whatever else the row says that `s` starts.
+/// Starts a worker, or the action that the row has for `s`.
 fn start(row: Option<&Row>) -> Action {
     let resume = row
         .and_then(|row| row.ways.iter().find(|way| way.key == "s"))

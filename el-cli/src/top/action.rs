@@ -19,7 +19,7 @@ pub(super) enum Ask {
 /// Where a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Beside the board; its last line is told.
+    /// Beside the board, which shows its last line.
     Aside,
     /// On the terminal, which the board lends.
     Terminal,

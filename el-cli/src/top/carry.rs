@@ -12,7 +12,7 @@ use crate::output::sanitize;
 /// The line below which nothing is read, as in git's commit messages.
 const SCISSORS: &str = "# ------------------------ >8 ------------------------";
 
-/// Returns the editor's first text: room for a text, and what it is about.
+/// Returns the editor's first text: room for a text, and the subject.
 pub(super) fn blank_form(about: &str) -> String {
     format!("\n\n{SCISSORS}\n# Write above this line; what is below it is left out.\n# {about}\n")
 }
@@ -22,7 +22,7 @@ pub(super) fn written_part(text: &str) -> &str {
     text.split(SCISSORS).next().unwrap_or_default().trim()
 }
 
-/// Runs the commands of an action beside the board, and tells the end. The draft is the text for
+/// Runs the commands of an action beside the board, and reports the end. The draft is the text for
 /// the first command, and is kept unless all commands succeed.
 pub(super) fn run_aside(
     program: impl Fn() -> Command + Send + 'static,
@@ -89,7 +89,7 @@ fn first_line(said: &str) -> String {
     sanitize::one_line(line).into_owned()
 }
 
-/// Returns if the command succeeded, and what it said.
+/// Returns true if the command succeeded, and its output.
 fn run_quietly(command: &mut Command, text: Option<String>) -> io::Result<(bool, String)> {
     let stdin = if text.is_some() { Stdio::piped() } else { Stdio::null() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -9,10 +9,10 @@ use super::lines::{Keep, Lines, TextRow};
 use super::reading::{Batch, Part, Reading};
 use super::state::Row;
 
-/// Lines that are kept: of a log the last, of everything else the first.
+/// The most lines that are kept: the last of a log, the first of other texts.
 const KEPT: usize = 100_000;
 const KEPT_OF_A_LOG: &str = "5000";
-/// Bytes that are kept.
+/// The most bytes that are kept.
 const BYTES: usize = 8 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl View {
         (View::Graph, "graph", 'g'),
     ];
 
-    /// The commands that tell it.
+    /// The commands whose output is shown.
     fn parts(self, atom: &str) -> Vec<Part> {
         let command =
             |words: &[&str]| Part::Command(words.iter().map(|word| (*word).to_owned()).collect());
@@ -83,13 +83,13 @@ impl Subject {
         Subject { key, view, parts }
     }
 
-    /// The same text, perhaps as it is now.
+    /// Returns true if both show the same text, perhaps at another time.
     fn is_like(&self, other: &Subject) -> bool {
         self.key == other.key && self.view == other.view
     }
 }
 
-/// The text on show, and the processes that tell it.
+/// The shown text, and the processes that write it.
 #[derive(Debug)]
 pub(super) struct Detail {
     pub(super) subject: Option<Subject>,
@@ -194,7 +194,7 @@ impl Detail {
         self.view() == Some(View::Log) && self.scroll.is_none()
     }
 
-    /// The rows of the window, of how many.
+    /// The rows of the window, and the total.
     pub(super) fn place(&self, height: usize) -> (Range<usize>, usize) {
         let all = self.lines.len();
         let last = all.saturating_sub(height);

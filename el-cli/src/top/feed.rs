@@ -54,7 +54,7 @@ fn watch_store(app: &App, messages: &SyncSender<Message>) -> Result<()> {
         let (version, look) = (store.data_version()?, last_look(app));
         let is_due = match seen {
             None => true,
-            // Seen on this board or on another.
+            // The person looked at this board or at another.
             Some(_) if look != told_look => true,
             Some((known, _, _)) if known == version => false,
             Some((_, seq, at)) => {
@@ -102,7 +102,7 @@ pub(super) struct Known {
 
 impl Known {
     pub(super) fn with_board(&mut self, mut board: Box<Board>) -> Board {
-        // It was read before the person marked all as seen; another one is on its way.
+        // This board was read before the person marked all as seen; a newer one follows.
         if board.looked < self.seen && Some(board.seq) <= self.seen {
             board.fresh.clear();
         }
@@ -115,7 +115,7 @@ impl Known {
         self.board()
     }
 
-    /// The same board, of which everything was seen.
+    /// Returns the board with all atoms marked as seen.
     pub(super) fn mark_all_seen(&mut self) -> Option<Board> {
         let bare = self.bare.as_mut()?;
         self.seen = Some(bare.seq);
@@ -124,7 +124,7 @@ impl Known {
         self.board()
     }
 
-    /// The same board at a later time, for the ages in it.
+    /// Returns the board as of a later time, for the ages in it.
     pub(super) fn aged(&self, now: Timestamp) -> Option<Board> {
         let mut board = self.board()?;
         board.now = now;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar as _;
 
-/// Characters of a line that are kept.
+/// The most characters that are kept of a line.
 const LINE: usize = 1_000;
 
 /// A line, or a part of one that was too long for the width.

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Message;
 use crate::output::sanitize;
 
-/// Lines that are sent at once.
+/// The most lines that are sent at once.
 const BATCH: usize = 200;
-/// Bytes of a line that are read; the rest of it is passed over.
+/// The most bytes of a line that are read; the rest is skipped.
 const LINE: usize = 64 << 10;
 
 /// Lines of a reading, by its number.
@@ -66,14 +66,14 @@ impl Reading {
                         Err(error) => send(vec![error.to_string()]),
                     },
                 };
-                // A process that was killed, or has nobody to tell, ends by itself.
+                // A process that was killed, or has no reader any more, ends by itself.
                 let child = lock(&ours).child.take();
                 let _ = child.map(|mut child| child.wait());
                 if !goes_on {
                     return;
                 }
             }
-            // Nothing at all is told as well.
+            // An empty output is reported, too.
             send(Vec::new());
         });
         Reading { running }
@@ -91,7 +91,7 @@ impl Drop for Reading {
     }
 }
 
-/// Starts a command. `None`: nobody wants to know any more.
+/// Starts a command. `None`: the reading was dropped.
 fn begin(
     mut command: Command,
     words: &[String],

@@ -1,4 +1,4 @@
-//! The terminal, taken for the board and given back whatever happens.
+//! The terminal, taken for the board and given back in every case.
 
 use std::io::{self, BufWriter, Stdout};
 use std::sync::Once;
@@ -12,14 +12,14 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
-/// Bytes of a screen that is drawn at once.
+/// The buffer for drawing a screen at once, in bytes.
 const FRAME: usize = 64 << 10;
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
 /// The terminal while the board owns the terminal. A drop gives the terminal back.
 pub(super) struct Screen {
-    /// A screen goes out in one write: nobody sees a half.
+    /// A screen goes out in one write, so no half is ever visible.
     pub(super) terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
 }
 

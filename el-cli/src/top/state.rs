@@ -259,7 +259,7 @@ impl State {
 }
 
 impl State {
-    /// No row moves under the eyes: the detail stays with the atom, in whichever list.
+    /// No row moves under the eyes: the detail stays with the atom, even in another list.
     fn stay_with(&mut self, before: Row) {
         self.held = None;
         let is_same = |row: &Row| match &before.atom {

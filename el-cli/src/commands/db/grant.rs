@@ -1,4 +1,4 @@
-//! Grants a role of the server what it needs.
+//! Grants a role of the server its rights.
 
 use el_core::{Durability, ServerRole};
 use schemars::JsonSchema;

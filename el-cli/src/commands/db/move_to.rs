@@ -56,7 +56,7 @@ pub(in crate::commands) struct Answer {
     report: MoveReport,
 }
 
-/// Where to, as a person names it.
+/// The target of the move, as a person names it.
 enum Target {
     File(PathBuf),
     Server(ServerAddress),
@@ -119,7 +119,7 @@ pub(super) fn as_count(rows: u64) -> usize {
     usize::try_from(rows).unwrap_or(usize::MAX)
 }
 
-/// Where a project's tables are, in words that hold no password.
+/// The place of a project's tables, in words without a password.
 pub(super) fn place_of(project: &Project) -> Result<String> {
     Ok(match project.server_address()? {
         Some(address) => address.without_password(),
@@ -154,7 +154,7 @@ fn read_target(to: &str) -> Result<Target> {
     Ok(Target::File(path))
 }
 
-/// The folder of a tracker is made; another one has to be there.
+/// Makes the folder of a tracker; any other folder must exist already.
 fn prepare_folder(path: &Path) -> Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     if folder.file_name().is_some_and(|name| name == STATE_FOLDER) {
@@ -168,7 +168,7 @@ fn prepare_folder(path: &Path) -> Result<()> {
     Err(CommandError::not_found(message).with_hint("make it, then try again"))
 }
 
-/// Refuses while a worker is there, which would go on claiming.
+/// Refuses while a worker is signed on, since it would go on claiming.
 fn ensure_no_workers(store: &Store) -> Result<()> {
     let there = ops::list_workers(store)?.into_iter().filter(worker::is_there);
     let named: Vec<String> = there

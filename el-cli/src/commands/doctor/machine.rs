@@ -31,7 +31,7 @@ pub(super) use facts::{Fact, print_facts};
 /// The code of a finding that keeps `el work` from running.
 pub(super) const CANNOT_WORK: &str = "machine";
 
-/// Where `el doctor` was called.
+/// The place in which `el doctor` was called.
 pub(super) struct MachineScope {
     settings: Settings,
     /// `None`: in no project.
@@ -83,7 +83,7 @@ pub(super) fn inspect_machine(app: &App, place: &MachineScope) -> (Vec<Finding>,
     });
     let mut findings: Vec<Finding> = untidy.chain(bad).chain(untrusted).collect();
     let mut needs = missing_requirements(app, place);
-    // A value that cannot be used is told already.
+    // An unusable value is reported already.
     needs.retain(|(message, _)| !findings.iter().any(|finding| finding.message == *message));
     findings.extend(needs.into_iter().map(|(message, hint)| Finding {
         code: CANNOT_WORK,
@@ -158,7 +158,7 @@ fn missing_requirements(app: &App, place: &MachineScope) -> Vec<(String, String)
     }
     needs.extend(long_socket(app, &work, &environment));
     let mut asked = BTreeSet::new();
-    // Nobody starts the agent of the default settings where they name others.
+    // The agent of the default settings is never started if the settings name others.
     let is_default = |name: &str| Key::find_key("agent").and_then(|key| key.default) == Some(name);
     let is_used = |name: &String| work.agents.contains(name) || !is_default(name);
     for name in settings.known_agents().into_iter().filter(is_used) {
@@ -170,7 +170,7 @@ fn missing_requirements(app: &App, place: &MachineScope) -> Vec<(String, String)
                     .map(told)
                     .collect()
             }
-            // A value that is wrong as a setting is told above.
+            // A value that is wrong as a setting is reported above.
             (Err(error), _) | (_, Err(error)) => {
                 vec![(error.message().to_owned(), error.hints().join("; "))]
             }
@@ -184,7 +184,7 @@ fn missing_requirements(app: &App, place: &MachineScope) -> Vec<(String, String)
     needs
 }
 
-/// The system does not take the path of a socket that is longer.
+/// The longest path of a socket that the system takes.
 const SOCKET_MAX: usize = 107;
 
 fn long_socket(
@@ -214,7 +214,7 @@ fn of_agent(
 ) -> Vec<ConfigurationError> {
     let mut missing: Vec<_> =
         worker::check_agent(agent, places, environment).err().into_iter().collect();
-    // A client that is not there is told already.
+    // A missing client is reported already.
     if missing.is_empty() && asked.insert(agent.claude_code_path.clone()) {
         missing.extend(client_fault(agent));
     }

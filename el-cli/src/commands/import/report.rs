@@ -9,7 +9,7 @@ use crate::output::{count, sanitize, style};
 /// The maximum number of bad lines that are listed for people; robots get all.
 pub(super) const LISTED: usize = 20;
 
-/// Tells what an import did. `from`: where the records are from.
+/// Reports the effects of an import. `from`: the origin of the records.
 pub(in crate::commands) fn print_imported(
     page: &mut Page,
     done: &Imported,

@@ -54,7 +54,7 @@ impl Feed {
         out
     }
 
-    /// All that is there has been read; more may come.
+    /// Marks the end of the existing file; more may come.
     pub(super) fn caught_up(&mut self) -> Vec<u8> {
         match self.held.take() {
             Some((_, lines)) => lines.into_iter().flatten().collect(),

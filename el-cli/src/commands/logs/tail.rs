@@ -4,7 +4,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use super::feed::{Feed, Show};
 
-/// Bytes that are looked at first; four times as many each time they hold too few lines.
+/// The bytes that are read first; four times as many each time they hold too few lines.
 const FIRST_LOOK: u64 = 256 << 10;
 
 /// Moves to the place from which `show` makes at least `lines` lines, or to the beginning.
@@ -20,7 +20,7 @@ pub(super) fn seek_to_last(
         file.seek(SeekFrom::Start(begin))?;
         let mut bytes = Vec::new();
         file.by_ref().take(look).read_to_end(&mut bytes)?;
-        // The first line is only the rest of one.
+        // The first line is incomplete.
         if let Some(cut) = bytes.iter().position(|byte| *byte == b'\n') {
             let shown = Feed::new(show(), None).push(&bytes[cut + 1..]);
             if shown.iter().filter(|byte| **byte == b'\n').count() >= lines {

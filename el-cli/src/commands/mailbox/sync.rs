@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Go on until Ctrl-C
     #[arg(long)]
     watch: bool,
-    /// Let queue.json approve work: anybody who can write that file then decides for you
+    /// Let queue.json approve work: all who can write that file then decide for you
     #[arg(long)]
     approvals: bool,
     #[command(flatten, next_help_heading = "Which ready atoms become assignments")]

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Where a plan stands.
+/// The state of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::commands) enum State {
-    /// All was brought together.
+    /// All results were combined.
     Done,
     /// The results were combined, and some task gave no result.
     Incomplete,

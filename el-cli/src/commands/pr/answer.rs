@@ -50,9 +50,9 @@ pub(in crate::commands) struct Listing {
     pub(super) total: usize,
     pub(super) truncated: bool,
     pub(super) items: Vec<PullRequest>,
-    /// Atoms that are open again for what was asked for in review.
+    /// Atoms that are open again because a review asked for changes.
     reopened: Vec<String>,
-    /// Atoms whose attempts at that are used up.
+    /// Atoms whose attempts at such changes are used up.
     blocked: Vec<String>,
 }
 

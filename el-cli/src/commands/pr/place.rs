@@ -1,4 +1,4 @@
-//! Where branches are pushed, and the repository that receives the work. An unclear place is asked
+//! The remote for pushes, and the repository that receives the work. An unclear place is asked
 //! for once, on a terminal, and kept in the project's configuration.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
@@ -60,7 +60,7 @@ fn choose(app: &App, question: &str, names: &[String]) -> Result<usize> {
     })
 }
 
-/// Keeps an answer, so that it is asked for once.
+/// Stores an answer, so that the question comes once.
 fn keep(app: &App, key: &str, value: &str) -> Result<()> {
     let path = app.project()?.config_path();
     let trust = Trust::for_project(&path);

@@ -15,9 +15,9 @@ use crate::output::{runs, sanitize, style, tasks, time};
 
 /// Between two looks for changes; a look costs microseconds.
 const LOOK: Duration = Duration::from_millis(100);
-/// The line on the terminal is written anew so often, and the workers are looked at.
+/// The interval at which the line on the terminal is renewed and the workers are looked at.
 const SECOND: Duration = Duration::from_secs(1);
-/// How long a server that does not answer is waited for.
+/// The longest wait for a server that does not answer.
 const SERVER_PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 pub(super) fn run(
@@ -50,7 +50,7 @@ fn wait_for_task(
     let mut looked: Option<Instant> = None;
     let mut away: Option<Instant> = None;
     loop {
-        // Where this fails, the next question makes the connection anew, or fails.
+        // If this fails, the next question makes a new connection, or fails.
         let now = store.data_version().ok();
         let is_due = looked.is_none_or(|at| at.elapsed() >= SECOND);
         if version != now || is_due {

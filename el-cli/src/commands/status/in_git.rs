@@ -27,7 +27,7 @@ impl InGit {
         Ok(InGit::ask_about(app, store, &board))
     }
 
-    /// Of a board that was read already.
+    /// Asks git about a board that was read already.
     pub(super) fn ask_about(app: &App, store: &Store, board: &Board) -> InGit {
         InGit {
             branches: find_branches(app, store).unwrap_or_default(),

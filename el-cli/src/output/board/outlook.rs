@@ -1,4 +1,4 @@
-//! How long a person may go, in a line.
+//! The forecast in a line: how long a person may leave the project alone.
 
 use el_core::count_noun;
 use el_core::model::Timestamp;

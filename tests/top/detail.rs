@@ -187,7 +187,7 @@ fn the_graph_tells_what_an_atom_waits_for_and_what_waits_for_it() {
     let text = screen.wait_for(&format!("{third} Water"));
     let place = |part: &str| text.rfind(part).unwrap_or_else(|| panic!("{part}:\n{text}"));
     assert!(place("It waits for:") < place(&format!("{first} Dig")), "{text}");
-    assert!(place(&format!("{first} Dig")) < place("What waits for it:"), "{text}");
+    assert!(place(&format!("{first} Dig")) < place("Atoms that wait for it:"), "{text}");
     screen.press("q");
     screen.press("q");
     screen.wait_for("[exit 0]");

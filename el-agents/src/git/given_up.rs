@@ -62,7 +62,7 @@ fn commit_all(
     if head == tip && tree == own.ask(&["rev-parse", &format!("{tip}^{{tree}}")])? {
         return Ok(tip.to_owned());
     }
-    let message = format!("What {atom} left when it was given up");
+    let message = format!("The work of {atom} when it was given up");
     let mut words = vec!["commit-tree", &tree, "-m", &message, "-p", &head];
     if !repository.contains(&head, tip)? {
         words.extend(["-p", tip]);

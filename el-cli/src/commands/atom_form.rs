@@ -124,7 +124,7 @@ impl Form {
         format!(
             "title: {}\ntype: {}\npriority: {}\nlabels: {}\nassignee: {}\nparent: {}\n\
              {}\n{}\n{}\n{}\n{}\n\
-             What stands below this line is not read. Nothing changes if the text is saved as it \
+             Text below this line is not read. Nothing changes if the text is saved as it \
              was,\nor emptied.\n{help}\n",
             fields.title,
             fields.issue_type,

@@ -46,7 +46,7 @@ struct Topic {
 const TOPICS: [Topic; 8] = [
     Topic {
         name: "statuses",
-        about: "What each status means, to people and to workers",
+        about: "The meaning of each status, to people and to workers",
         text: include_str!("help/statuses.txt"),
     },
     Topic {
@@ -56,7 +56,7 @@ const TOPICS: [Topic; 8] = [
     },
     Topic {
         name: "bonds",
-        about: "What waits for what, and the other edges",
+        about: "The bonds by which atoms wait, and the other bonds",
         text: include_str!("help/bonds.txt"),
     },
     Topic {
@@ -66,7 +66,7 @@ const TOPICS: [Topic; 8] = [
     },
     Topic {
         name: "exit-codes",
-        about: "What the number says that el ends with",
+        about: "The meaning of each exit code",
         text: include_str!("help/exit-codes.txt"),
     },
     Topic {

@@ -27,8 +27,8 @@ Examples:
   el list --status open,blocked --label parser
   el list --type bug --priority high --sort updated
   el list --text 'time zone' --created-after 7d
-  el list --waiting          What cannot begin yet, and what it waits for
-  el list --tree             What contains what
+  el list --waiting          Atoms that cannot begin yet, with the causes
+  el list --tree             Children below their parents
   el list --all --limit 20 --robot
 
 Conditions of different flags must all hold; of several values of one flag, one. Labels must all

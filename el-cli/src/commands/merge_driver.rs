@@ -20,7 +20,7 @@ use crate::output::{sanitize, style};
 Examples:
   el merge-driver --install issues.jsonl      Have git merge this file with el from now on
   el merge-driver --print issues.jsonl        Show what that would change
-  el merge-driver %O %A %B %P                 What git calls
+  el merge-driver %O %A %B %P                 Git's call
 
 Two people who changed different fields of one atom have no conflict. What both changed, and
 what one changed and the other removed, is written twice between git's marks, and the exit code

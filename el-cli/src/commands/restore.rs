@@ -19,7 +19,7 @@ use crate::output::{sanitize, style, time};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  el restore --dry-run       What the newest backup would change
+  el restore --dry-run       The changes that the newest backup would bring
   el restore                 Bring the newest one back
   el restore 3               The third of el backup list
   el restore \"2 hours ago\"   The last one from before then; a date and 2026-12-01T09:30 do too
@@ -175,7 +175,7 @@ fn print_answer(page: &mut Page, answer: &Answer, now: Timestamp) {
         ));
     }
     if let Some(replaced) = &answer.replaced {
-        page.push_line(format!("  What was there is kept: {}", sanitize::path_line(replaced)));
+        page.push_line(format!("  The old tracker is kept: {}", sanitize::path_line(replaced)));
     }
     if !answer.ended_runs.is_empty() {
         let runs = answer.ended_runs.join(", ");

@@ -18,10 +18,10 @@ mod show;
     args_conflicts_with_subcommands = true,
     after_help = "\
 Examples:
-  el tasks                     What runs, what waits in which order, what has ended
+  el tasks                     Running, waiting (in order) and ended tasks
   el tasks --status running,queued
   el tasks show q5e6           Everything about one, with its last lines of output
-  el tasks cancel q5e6         Whether it waits or runs
+  el tasks cancel q5e6         A waiting or a running task
 
 A task that was called off is held; el retry puts it back."
 )]

@@ -224,7 +224,7 @@ fn print_claims(page: &mut Page, asked: &Asked) {
     if asked.files.is_empty() {
         return;
     }
-    page.push_line("What Claude Code finds here, and would obey:");
+    page.push_line("Files here that Claude Code would obey:");
     for row in &asked.files {
         let (style, change) = match row.change {
             Change::Same => (style::PLAIN, ""),

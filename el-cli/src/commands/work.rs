@@ -49,7 +49,7 @@ Examples:
   el work --drain --concurrency 3  Until nothing is ready
   el work --type bug --label api --timeout 30m
   el work --concurrency 3 --isolate worktree
-  el work --dry-run                What would be claimed, and how the agent would be called
+  el work --dry-run                Show the claims and the agent's calls; start none
   el work --agent gendry,ada       For several agents; each does one thing at a time
   el work q5e6 r7k2                Just these atoms
   el work --name forge             Under a name, by which el workers lists it

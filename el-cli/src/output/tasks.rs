@@ -140,7 +140,7 @@ pub(crate) fn print_task(page: &mut Page, task: &Task, position: Option<usize>, 
         .filter(|check| !matches!(check.status, VerifyStatus::Passed | VerifyStatus::Pending));
     let texts = [
         ("Result", task.result_summary.as_deref()),
-        ("What the check said", failed.and_then(|check| check.output.as_deref())),
+        ("The check's output", failed.and_then(|check| check.output.as_deref())),
         ("Errors", task.error_lines.as_deref()),
         ("Last lines", task.output.as_deref()),
         ("Prompt", Some(task.task_prompt.as_str())),

@@ -50,7 +50,7 @@ impl View {
                 heading("It waits for:"),
                 command(&["dep", "tree", atom, "--up"]),
                 heading(""),
-                heading("What waits for it:"),
+                heading("Atoms that wait for it:"),
                 command(&["dep", "tree", atom]),
             ],
         }

@@ -29,7 +29,7 @@ Examples:
   el db move --to postgres://ann@db.example.org/shop
   el db move --to postgres://db/team?options=-csearch_path%3Dshop
   EL_DATABASE_URL=postgres://db/shop el db move --to .eluent/el.db        And back
-  el db move --to URL --dry-run      What it would do, or why not
+  el db move --to URL --dry-run      Say what it would do, or why not
 
 All tables are copied as they are at one moment, and compared. The old side is then closed: it
 still shows what it held, and every change there says where the tracker is. A call that is ended

@@ -16,8 +16,8 @@ use crate::output::{atoms, style};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  el dep tree q5e6                   What hangs on q5e6
-  el dep tree q5e6 --up              What q5e6 waits for and is part of
+  el dep tree q5e6                   Atoms that wait for q5e6
+  el dep tree q5e6 --up              Atoms that q5e6 waits for or is part of
   el dep tree q5e6 --blocking-only
   el dep tree q5e6 --format mermaid  For Markdown; dot is for Graphviz
 

@@ -107,7 +107,7 @@ pub(super) fn task_result(call: &Call, mut given: Arguments) -> Result<String> {
             "Detail",
             task.detail.as_deref().filter(|detail| task.result_summary.as_deref() != Some(detail)),
         ),
-        ("What the check said", said),
+        ("The check's output", said),
         ("Errors", task.error_lines.as_deref()),
         ("Last output", task.output.as_deref()),
     ] {

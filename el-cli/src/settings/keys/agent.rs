@@ -317,7 +317,7 @@ pub(super) static KEYS: &[Key] = &[
         Some("on"),
         Scope::Agent,
         Class::Trusted,
-        "Whether programs in the sandbox reach the network; Claude Code does not work without",
+        "The network of programs in the sandbox; Claude Code does not work without a network",
     ),
     key(
         "sandbox_write",

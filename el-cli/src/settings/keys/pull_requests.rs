@@ -26,7 +26,7 @@ pub(super) static KEYS: &[Key] = &[
         None,
         Scope::Project,
         Class::Trusted,
-        "What the remote's host runs, which is asked by gh or by glab; unset: its name tells, or \
+        "The forge of the remote's host, which gh or glab asks; unset: the host's name decides, or \
          that glab is signed in to it",
     ),
     key(
@@ -51,8 +51,8 @@ pub(super) static KEYS: &[Key] = &[
         Some("wait"),
         Scope::Project,
         Class::Trusted,
-        "What builds on open work waits for the merge, or has the branch of the one open pull \
-         request below as its base",
+        "A pull request that builds on open work waits for the merge, or has the branch of the \
+         open one below as its base",
     ),
     key(
         "pr_watch",
@@ -86,8 +86,8 @@ pub(super) static KEYS: &[Key] = &[
         Some("open"),
         Scope::Project,
         Class::Trusted,
-        "What frees the dependants of a closed atom with a branch: its close, whatever is open, or \
-         the merge of the branch",
+        "The event that frees the dependants of a closed atom with a branch: its close, or the \
+         merge of the branch",
     ),
     key(
         "pr_feedback",
@@ -95,8 +95,8 @@ pub(super) static KEYS: &[Key] = &[
         Some("off"),
         Scope::Project,
         Class::Trusted,
-        "What `el pr watch` hands to the next attempt: failed required checks, reviews that \
-         request changes and open threads, or both",
+        "The feedback that `el pr watch` hands to the next attempt: failed required checks, \
+         reviews that request changes and open threads, or both",
     ),
     key(
         "pr_attempts",
@@ -112,8 +112,8 @@ pub(super) static KEYS: &[Key] = &[
         Some("OWNER, MEMBER, COLLABORATOR, MAINTAINER, DEVELOPER"),
         Scope::Project,
         Class::Trusted,
-        "Whose words reach an agent, by their part in the repository, in the words of GitHub and \
-         of GitLab; nobody else's do",
+        "The people whose remarks reach an agent, by their role in the repository, in the words of \
+         GitHub and of GitLab",
     ),
     key(
         "pr_cost",

@@ -39,7 +39,7 @@ pub(super) fn answer_form(phase: Phase) -> String {
       {
         \"id\": \"task_001\",
         \"title\": \"A short title\",
-        \"description\": \"What it is to accomplish, for someone who has read nothing else\",
+        \"description\": \"The goal of the task, for someone who has read nothing else\",
         \"scope\": [\"path/to/file\"],
         \"priority\": <1 to 10>,
         \"dependencies\": [],

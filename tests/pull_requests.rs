@@ -87,7 +87,7 @@ impl Shop {
         all
     }
 
-    /// What `el` knows of the one pull request.
+    /// Returns the record of the one pull request that `el` knows.
     #[track_caller]
     fn record(&self) -> Value {
         let list = self.env.robot(&["pr", "list"]);

@@ -4,9 +4,11 @@
 //! section is ever replaced. Words of agents are made harmless, and what looks like a key stops the
 //! whole.
 
+mod closing;
 mod harmless;
 mod keys;
 
+pub use closing::find_closing;
 pub use harmless::{make_harmless, make_title_harmless};
 pub use keys::describe_key;
 

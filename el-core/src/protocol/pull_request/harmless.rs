@@ -3,16 +3,27 @@
 /// Comes between two characters that a forge would read together. It has no width.
 const BREAK: char = '\u{200b}';
 
-/// The part before the number in the address of an issue, a request or a discussion.
-const REFERENCES: [&str; 5] =
-    ["/issues", "/pull", "/merge_requests", "/discussions", "/work_items"];
+/// The part before the number in the address of something that can be referred to.
+const PLACES: [&str; 9] = [
+    "/issues",
+    "/work_items",
+    "/incident",
+    "/epics",
+    "/pull",
+    "/merge_requests",
+    "/discussions",
+    "/milestones",
+    "/snippets",
+];
+/// Names of standards, which look like the key of a tracker: `UTF-8`.
+const STANDARDS: [&str; 5] = ["UTF", "SHA", "ISO", "RFC", "AES"];
 
 /// Returns a line in which nobody is named, no issue is closed or linked, and no HTML and no image
-/// is shown.
+/// is shown, by GitHub and GitLab.
 ///
 /// No reference of an issue remains, so that no closing word in any form or language closes one.
-/// Entities are written out, since a forge looks for names and references in what the Markdown
-/// became.
+/// Entities and escapes are written out, since a forge looks for names and references in what the
+/// Markdown became.
 #[must_use]
 pub fn make_harmless(line: &str) -> String {
     rewrite(line, true)
@@ -26,55 +37,78 @@ pub fn make_title_harmless(line: &str) -> String {
 
 fn rewrite(line: &str, is_markup: bool) -> String {
     let mut out = String::with_capacity(line.len());
-    let characters: Vec<char> = line.chars().collect();
-    for (at, &character) in characters.iter().enumerate() {
-        let next = characters.get(at + 1).copied().unwrap_or(' ');
+    let mut characters = line.chars().peekable();
+    while let Some(character) = characters.next() {
+        let next = characters.peek().copied().unwrap_or(' ');
         match character {
             '<' if is_markup => out.push_str("&lt;"),
             '&' if is_markup && (next == '#' || next.is_ascii_alphabetic()) => {
                 out.push_str("&amp;");
             }
             '!' if is_markup && next == '[' => out.push_str("!\\"),
-            // References of GitLab, and its commands: `/merge` at the begin of a line.
-            '!' | '&' if next.is_ascii_digit() => {
+            _ => {
                 out.push(character);
-                out.push(BREAK);
-            }
-            '/' if is_markup && at == 0 && next.is_ascii_alphabetic() => {
-                out.push(character);
-                out.push(BREAK);
-            }
-            '@' | '#' => {
-                out.push(character);
-                if next.is_alphanumeric() {
+                let is_command = is_markup && out == "/" && next.is_ascii_alphabetic();
+                let is_escape = is_markup && character == '\\' && next.is_ascii_punctuation();
+                if is_command || is_escape || is_read_together(&out, next) {
                     out.push(BREAK);
                 }
             }
-            // `GH-12`, and an address that ends with /issues/12.
-            '-' if next.is_ascii_digit() && ends_with(&out, &["gh"]) => {
-                out.push(character);
-                out.push(BREAK);
-            }
-            '/' if next.is_ascii_digit() && ends_with(&out, &REFERENCES) => {
-                out.push(character);
-                out.push(BREAK);
-            }
-            _ => out.push(character),
         }
     }
     out
 }
 
-fn ends_with(text: &str, endings: &[&str]) -> bool {
-    let tail: String = text.chars().rev().take(20).collect::<Vec<_>>().into_iter().rev().collect();
-    let tail = tail.to_ascii_lowercase();
-    endings.iter().any(|ending| tail.ends_with(ending))
+/// Returns true if a forge would read the end of a text together with what follows.
+fn is_read_together(text: &str, next: char) -> bool {
+    let Some(last) = text.chars().next_back() else { return false };
+    let before = || {
+        let word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+        &word[..word.len() - last.len_utf8()]
+    };
+    let is_name = next.is_alphanumeric() || next == '_' || next == '"';
+    match last {
+        '@' => !next.is_whitespace(),
+        '#' => next.is_alphanumeric(),
+        // A merge request, an epic, a snippet.
+        '!' | '&' | '$' => next.is_ascii_digit(),
+        // A milestone, a label; `%20` in an address is neither.
+        '%' | '~' => is_name && !before().contains("://"),
+        // `PROJ-12`, `GH-12`.
+        '-' => next.is_ascii_digit() && ends_with_key(before()),
+        '/' if next.is_ascii_digit() => {
+            let before = before().to_ascii_lowercase();
+            before.contains("://") || PLACES.iter().any(|place| before.ends_with(place))
+        }
+        // `[issue:12]`, `*iteration:12`.
+        ':' => is_name && ends_with_kind(before()),
+        _ => false,
+    }
+}
+
+/// Returns true if a text ends with the name of a kind of things, as `[issue` is.
+fn ends_with_kind(text: &str) -> bool {
+    let kind = text.rsplit_once(['[', '*']).map(|(_, kind)| kind);
+    kind.is_some_and(|kind| kind.chars().all(|c| c == '_' || c.is_ascii_lowercase()))
+}
+
+/// Returns true if a text ends with the key that a tracker has before the number of an issue.
+pub(super) fn ends_with_key(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let key = text.rsplit(|c: char| !is_part(c)).next().unwrap_or_default();
+    let is_capital = |c: char| !c.is_ascii_lowercase();
+    let is_key = key.len() > 1
+        && key.starts_with(|c: char| c.is_ascii_uppercase())
+        && key.chars().all(is_capital)
+        && !STANDARDS.contains(&key);
+    is_key || ["GH", "GL"].iter().any(|forge| key.eq_ignore_ascii_case(forge))
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::closing::find_closing;
     use super::*;
 
     #[test]
@@ -91,7 +125,16 @@ mod tests {
             ("/merge now", "/\u{200b}merge now"),
             ("see !12 and &3", "see !\u{200b}12 and &\u{200b}3"),
             ("closes h/o/r/-/work_items/5", "closes h/o/r/-/work_items/\u{200b}5"),
-            ("a & b, x-1, v/2", "a & b, x-1, v/2"),
+            ("Closes PROJ-12", "Closes PROJ-\u{200b}12"),
+            ("Implements GL-4", "Implements GL-\u{200b}4"),
+            ("closes [issue:1]", "closes [issue:\u{200b}1]"),
+            ("[work_item:acme/shop/7]", "[work_item:\u{200b}acme/shop/7]"),
+            ("%1 ~bug ~\"a b\" $1", "%\u{200b}1 ~\u{200b}bug ~\u{200b}\"a b\" $\u{200b}1"),
+            ("*iteration:3, *not this", "*iteration:\u{200b}3, *not this"),
+            ("fixes GH\\-4", "fixes GH\\\u{200b}-4"),
+            ("a @_ann", "a @\u{200b}_ann"),
+            ("a & b, x-1, v/2, ~/x, UTF-8", "a & b, x-1, v/2, ~/x, UTF-8"),
+            ("at http://h/a%20b/~ann: 100%", "at http://h/a%20b/~ann: 100%"),
         ] {
             assert_eq!(make_harmless(said), shown);
         }
@@ -99,19 +142,40 @@ mod tests {
         assert_eq!(make_title_harmless(title), "Return Vec<u8> & @\u{200b}ann, fixes #\u{200b}1");
     }
 
+    /// As a forge's Markdown shows it: escapes and entities are what they stand for.
+    fn rendered(text: &str) -> String {
+        let mut out = String::new();
+        let mut characters = text.chars().peekable();
+        while let Some(character) = characters.next() {
+            let is_escaped = characters.peek().is_some_and(char::is_ascii_punctuation);
+            if character != '\\' || !is_escaped {
+                out.push(character);
+            }
+        }
+        [("&#35;", "#"), ("&#64;", "@"), ("&lt;", "<"), ("&amp;", "&")]
+            .iter()
+            .fold(out, |text, (entity, character)| text.replace(entity, character))
+    }
+
     proptest! {
         #[test]
         fn no_name_no_reference_and_no_tag_remains(
-            line in "([@#<&! -/]|GH-|/issues/|closes |[a-z0-9;\\[\\]()]){0,40}"
+            line in "([@#<&!%~$ -/\\\\_\"]|GH-|GL-|PROJ-|/issues/|/work_items/|https://h/o/r|\
+                     [Cc]los(e|es|ed|ing):? |[Ff]ix(es|ed|ing)? |[Rr]esolv(e|es|ed|ing) |\
+                     [Ii]mplement(s|ed|ing)? issue |\\[issue:|\\[work_item:|acme/shop|&#35;|&#64;|\
+                     [a-z0-9A-Z;\\[\\]()]){0,40}"
         ) {
             let shown = make_harmless(&line);
-            let all: Vec<char> = shown.chars().collect();
-            for pair in all.windows(2) {
-                prop_assert!(!(pair[0] == '@' && pair[1].is_alphanumeric()), "{}", shown);
-                prop_assert!(!(pair[0] == '#' && pair[1].is_ascii_digit()), "{}", shown);
-                prop_assert!(!(pair[0] == '!' && pair[1] == '['), "{}", shown);
+            for text in [&shown, &rendered(&shown), &make_title_harmless(&line)] {
+                prop_assert_eq!(find_closing(text), None, "{}", text);
+                let all: Vec<char> = text.chars().collect();
+                for pair in all.windows(2) {
+                    let [first, then] = pair else { continue };
+                    prop_assert!(*first != '@' || then.is_whitespace() || *then == BREAK);
+                    prop_assert!(!("#!&$".contains(*first) && then.is_ascii_digit()), "{}", text);
+                }
             }
-            prop_assert!(!shown.contains('<'));
+            prop_assert!(!shown.contains('<') && !shown.contains("!["));
         }
     }
 }

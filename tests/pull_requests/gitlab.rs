@@ -46,3 +46,23 @@ fn no_text_is_an_argument_of_glab() {
         assert!(said.contains("--method POST") && !said.contains("secret"), "{said}");
     }
 }
+
+#[test]
+fn a_title_that_begins_with_draft_opens_ready_if_that_is_wanted() {
+    for client in forge_clients().into_iter().filter(|client| client.is_gitlab) {
+        let shop = Shop::open(&client);
+        let titles = ["Draft: Bake", "[draft] Bake", "(DRAFT)Bake", "draft: [Draft] Draft:Bake"];
+        for (at, title) in titles.into_iter().enumerate() {
+            let id = shop.finished(&format!("{at}.txt"), "one");
+            shop.env.el(&["update", &id, "--title", title]).ok();
+            shop.env.el(&["pr", &id, "--ready"]).ok();
+            let pull = shop.pulls()[at].clone();
+            assert_eq!((&pull["title"], &pull["isDraft"]), (&json!("Bake"), &json!(false)));
+            for (flag, is_draft) in [("--draft", true), ("--ready", false)] {
+                shop.env.el(&["pr", &id, flag]).ok();
+                let pull = shop.pulls()[at].clone();
+                assert_eq!((&pull["title"], &pull["isDraft"]), (&json!("Bake"), &json!(is_draft)));
+            }
+        }
+    }
+}

@@ -73,11 +73,16 @@ fn methods_of(project: &Value) -> Vec<MergeMethod> {
     }
 }
 
-/// The title without the words that make it a draft.
+/// The title without the words that make it a draft, each of them as often as it is there.
 fn without_draft(title: &str) -> &str {
-    let lower = title.to_ascii_lowercase();
-    let mark = ["draft:", "[draft]", "(draft)"].into_iter().find(|mark| lower.starts_with(mark));
-    mark.map_or(title, |mark| title[mark.len()..].trim_start())
+    let mut plain = title.trim_start();
+    while let Some(mark) = ["draft:", "[draft]", "(draft)"]
+        .into_iter()
+        .find(|mark| plain.get(..mark.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(mark)))
+    {
+        plain = plain[mark.len()..].trim_start();
+    }
+    plain
 }
 
 impl Forge for GitlabCli {
@@ -153,10 +158,11 @@ impl Forge for GitlabCli {
         repo: &RepoName,
         new: &NewRequest<'_>,
     ) -> Result<(u64, String), ForgeError> {
-        let title = match new.is_draft {
-            true => format!("Draft: {}", new.title),
-            false => new.title.to_owned(),
+        let plain = match without_draft(new.title) {
+            "" => new.head_ref,
+            plain => plain,
         };
+        let title = if new.is_draft { format!("Draft: {plain}") } else { plain.to_owned() };
         let mut values = json!({
             "source_branch": new.head_ref, "target_branch": new.base_ref, "title": title,
             "description": new.body,
@@ -305,7 +311,11 @@ mod tests {
             ("Draft: Bake", "Bake"),
             ("draft:Bake", "Bake"),
             ("[Draft] Bake", "Bake"),
+            ("(dRAFT)Bake", "Bake"),
+            (" Draft: [DRAFT](draft) draft:Bake", "Bake"),
+            ("DRAFT:", ""),
             ("Drafty", "Drafty"),
+            ("Bake a draft:", "Bake a draft:"),
             ("Ünder Draft: x", "Ünder Draft: x"),
         ] {
             assert_eq!(without_draft(title), plain);

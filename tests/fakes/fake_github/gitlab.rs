@@ -88,7 +88,9 @@ fn in_project(
 
 /// The title without the word that makes it a draft.
 fn title_of(title: &str) -> (bool, &str) {
-    title.strip_prefix("Draft: ").map_or((false, title), |title| (true, title))
+    let lower = title.to_ascii_lowercase();
+    let mark = ["draft:", "[draft]", "(draft)"].into_iter().find(|mark| lower.starts_with(mark));
+    mark.map_or((false, title), |mark| (true, title[mark.len()..].trim_start()))
 }
 
 fn create(state: &mut State, from: &str, body: &Map<String, Value>) -> Told {

@@ -122,6 +122,48 @@ fn a_merged_branch_is_deleted_there_unless_something_builds_on_it() {
 }
 
 #[test]
+fn a_draft_hides_no_trouble() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        shop.env.configure("pr_feedback = \"reviews\"\npr_attempts = 1\n");
+        let id = shop.finished("a.txt", "one");
+        shop.env.el(&["pr", &id]).ok();
+        let detail = || shop.watch()["items"][0]["detail"].as_str().unwrap().to_owned();
+        assert_eq!(detail(), "draft");
+        shop.set(json!({ "required_checks": ["test"] }));
+        shop.check("test", "FAILURE");
+        assert_eq!(detail(), "draft_failing");
+        let main = shop.env.project("a.txt");
+        std::fs::write(&main, "theirs\n").unwrap();
+        shop.env.git(&["add", "a.txt"]);
+        shop.env.git(&["commit", "--quiet", "-m", "theirs"]);
+        shop.env.git(&["push", "--quiet", "origin", "main"]);
+        assert_eq!(detail(), "draft_conflict");
+        shop.request_changes("OWNER", "Say two.", json!({}));
+        assert_eq!(detail(), "draft_changes_requested");
+        // All that tell of it say both, and its review reaches the agent.
+        assert_eq!(shop.env.status(&id), "open");
+        for arguments in [&["pr", "list"][..], &["why", &id], &["show", &id], &["list", "--all"]] {
+            let said = shop.env.el(arguments).ok().stdout;
+            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(said.contains("open: draft, changes requested"), "{arguments:?}: {said}");
+        }
+        let needs = shop.env.robot(&["status"])["needs"]["items"].to_string();
+        assert!(needs.contains("is asked for changes"), "{needs}");
+        // It is still known for a draft.
+        shop.env.git(&["-C", tree(&shop, &id).as_str(), "merge", "-q", "-X", "ours", "main"]);
+        shop.env.el(&["close", &id]).ok();
+        shop.env.el(&["pr", &id, "--ready"]).ok();
+        assert_eq!(detail(), "changes_requested");
+        assert_eq!(shop.pulls()[0]["isDraft"], false);
+    }
+}
+
+fn tree(shop: &Shop, id: &str) -> String {
+    shop.env.project(format!(".eluent/worktrees/{id}")).display().to_string()
+}
+
+#[test]
 fn a_check_that_fails_on_the_base_too_blames_nobody() {
     for client in forge_clients() {
         let shop = Shop::open(&client);

@@ -94,24 +94,23 @@ fn as_seen(facts: &RequestFacts) -> SeenPullRequest<'_> {
     }
 }
 
-/// Names in a word what an open pull request waits for.
+/// Names in a word what an open pull request waits for. A draft hides no trouble.
 fn waits_for(facts: &RequestFacts) -> &'static str {
-    if facts.is_draft {
-        "draft"
-    } else if facts.review == Review::ChangesRequested {
-        "changes_requested"
+    let (open, draft) = if facts.review == Review::ChangesRequested {
+        ("changes_requested", "draft_changes_requested")
     } else if facts.conflict == Conflict::Yes {
-        "conflict"
+        ("conflict", "draft_conflict")
     } else if facts.is_behind {
         // The required checks have passed, and begin anew once the base is taken in.
-        "behind"
+        ("behind", "draft_behind")
     } else if facts.checks == Checks::Failed {
-        "failing"
+        ("failing", "draft_failing")
     } else if facts.still_waits() {
-        "waiting"
+        ("waiting", "draft")
     } else {
-        "ready"
-    }
+        ("ready", "draft")
+    };
+    if facts.is_draft { draft } else { open }
 }
 
 /// Deletes the branch of a merged pull request at the remote, if el made the branch, it still is at

@@ -137,7 +137,7 @@ pub(super) fn step_over(
             }
         }
         let last = ops::pull_requests_of(store, &item.atom_id)?.pop();
-        let is_behind = last.is_some_and(|one| one.detail.as_deref() == Some("behind"));
+        let is_behind = last.is_some_and(|one| one.waits_for() == Some("behind"));
         if below.is_empty() && !is_behind {
             continue;
         }

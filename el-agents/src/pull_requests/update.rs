@@ -27,8 +27,7 @@ pub(super) fn update(
     if new.is_some() || base.is_some() {
         forge.edit_request(repo, number, base, new.as_deref())?;
     }
-    let is_draft = record.detail.as_deref() == Some("draft");
-    let turns = run.options.changes_draft && is_draft != run.options.is_draft;
+    let turns = run.options.changes_draft && record.is_draft() != run.options.is_draft;
     if turns {
         forge.set_draft(repo, number, run.options.is_draft)?;
     }

@@ -18,7 +18,8 @@ pub(crate) fn state_style(state: PullRequestState) -> anstyle::Style {
 
 /// The state in words.
 pub(crate) fn state_words(one: &PullRequest) -> String {
-    let detail = one.detail.as_deref().unwrap_or_default().replace('_', " ");
+    let detail = one.detail.as_deref().unwrap_or_default();
+    let detail = detail.replacen("draft_", "draft, ", 1).replace('_', " ");
     match one.state {
         PullRequestState::Pushing => "its push was begun".to_owned(),
         PullRequestState::Opening => "is being opened".to_owned(),

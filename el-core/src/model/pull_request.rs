@@ -53,8 +53,9 @@ pub struct PullRequest {
     pub number: Option<u64>,
     pub url: Option<String>,
     pub state: PullRequestState,
-    /// Of an open one: `draft`, `waiting`, `failing`, `changes_requested`, `conflict`, `behind` or
-    /// `ready`; else why it ended.
+    /// Of an open one: `waiting`, `failing`, `changes_requested`, `conflict`, `behind` or `ready`;
+    /// of a draft `draft`, or its trouble: `draft_failing`, `draft_changes_requested`,
+    /// `draft_conflict` or `draft_behind`. Else why it ended.
     pub detail: Option<String>,
     pub merge_commit: Option<String>,
     /// The head that was merged.
@@ -100,6 +101,18 @@ impl PullRequest {
             failures: 0,
             owns_branch: false,
         }
+    }
+
+    /// Returns true if it is open as a draft, as far as the forge has said.
+    pub fn is_draft(&self) -> bool {
+        let is_open = self.state == PullRequestState::Open;
+        is_open && self.detail.as_deref().is_some_and(|detail| detail.starts_with("draft"))
+    }
+
+    /// The word for the thing that an open one waits for, draft or not.
+    pub fn waits_for(&self) -> Option<&str> {
+        let detail = self.detail.as_deref().filter(|_| self.state == PullRequestState::Open)?;
+        Some(detail.strip_prefix("draft_").unwrap_or(detail))
     }
 
     /// Returns true if a branch with this tip lands by the pull request, or has landed by it.

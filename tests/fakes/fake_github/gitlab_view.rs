@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use crate::git;
 use crate::gitlab::people;
 use crate::state::{Repository, State, list, text};
-use crate::view::{checks, conclusion, connection, decision, is_required, merge_state};
+use crate::view::{
+    checks, conclusion, connection, decision, has_conflict, is_required, merge_state,
+};
 
 type Pull = Map<String, Value>;
 
@@ -193,7 +195,7 @@ pub(crate) fn request(of: &Repository, number: u64, is_whole: bool) -> Value {
         "source_branch": pull["headRefName"], "target_branch": pull["baseRefName"],
         "source_project_id": id_of(&source), "target_project_id": id_of(&of.full_name()),
         "sha": pull["headRefOid"], "web_url": format!("{}/-/merge_requests/{number}", of.url()),
-        "detailed_merge_status": status, "has_conflicts": status == "conflict",
+        "detailed_merge_status": status, "has_conflicts": has_conflict(of, pull),
         "merge_when_pipeline_succeeds": pull["autoMergeRequest"].is_object(),
         "merge_commit_sha": pull["mergeCommit"].as_str().filter(|_| !is_squash && !is_moved),
         "squash_commit_sha": pull.get("squashCommit").filter(|_| is_merged),

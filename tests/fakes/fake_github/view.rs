@@ -185,6 +185,12 @@ pub(crate) fn decision(of: &Repository, pull: &Map<String, Value>) -> Value {
     }
 }
 
+/// A draft may have one, too.
+pub(crate) fn has_conflict(of: &Repository, pull: &Map<String, Value>) -> bool {
+    let (base, head) = (text(pull, "baseRefName"), text(pull, "headRefOid"));
+    pull["state"] == "OPEN" && git::merged_tree(&of.folder, base, head).is_none()
+}
+
 /// Whether a pull request can be merged, in GitHub's words.
 pub(crate) fn merge_state(of: &Repository, pull: &Map<String, Value>) -> &'static str {
     let (base, head) = (text(pull, "baseRefName"), text(pull, "headRefOid"));
@@ -201,7 +207,7 @@ pub(crate) fn merge_state(of: &Repository, pull: &Map<String, Value>) -> &'stati
         "UNKNOWN"
     } else if pull["isDraft"] == true {
         "DRAFT"
-    } else if git::merged_tree(&of.folder, base, head).is_none() {
+    } else if has_conflict(of, pull) {
         "DIRTY"
     } else if is_held {
         "BLOCKED"
@@ -279,7 +285,9 @@ pub(crate) fn pull(of: &Repository, number: u64) -> Value {
         },
         "isCrossRepository": head_owner != of.owner, "maintainerCanModify": true,
         "mergeable": match status {
-            "DIRTY" => "CONFLICTING", "UNKNOWN" => "UNKNOWN", _ => "MERGEABLE",
+            "UNKNOWN" => "UNKNOWN",
+            _ if has_conflict(of, stored) => "CONFLICTING",
+            _ => "MERGEABLE",
         },
         "mergeStateStatus": status, "reviewDecision": decision(of, stored),
     });

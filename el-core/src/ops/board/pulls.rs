@@ -69,7 +69,7 @@ pub(super) fn add_pulls(
 fn trouble_of(one: &PullRequest, now: Timestamp) -> Option<(&'static str, Option<String>)> {
     let id = &one.atom_id;
     let own = |verb: &str| Some(format!("el pr {verb}{id}"));
-    Some(match (one.state, one.detail.as_deref()) {
+    Some(match (one.state, one.waits_for()) {
         (PullRequestState::Pushing | PullRequestState::Opening, _)
             if now.since(one.created_at) >= PUSH =>
         {

@@ -47,8 +47,75 @@ fn bad_surroundings_are_told_in_a_sentence_and_nothing_is_pushed() {
         shop.env.git(&["remote", "remove", "fork"]);
         shop.env.git(&["remote", "set-url", "origin", &shop.github.url("acme/gone")]);
         is_refused(&shop, &["pr", &id], &format!("{host}/acme/gone is not there"));
+        let folder = shop.env.path("shop.git").display().to_string();
+        for (url, why) in [
+            (folder.as_str(), "the address of the remote origin is a folder, or names no OWNER"),
+            ("https://ann:secret@git.acme.org/shop", "git remote set-url origin https://HOST/"),
+        ] {
+            shop.env.git(&["remote", "set-url", "origin", url]);
+            is_refused(&shop, &["pr", &id], why);
+            shop.env.configure("pr_remote = \"origin\"\n");
+            is_refused(&shop, &["pr", &id], why);
+            shop.env.configure("pr_remote = \"other\"\n");
+            is_refused(&shop, &["pr", &id], "there is no such remote");
+            shop.env.configure("");
+        }
         shop.env.git(&["remote", "remove", "origin"]);
-        is_refused(&shop, &["pr", &id], "no remote on a forge");
+        is_refused(&shop, &["pr", &id], "this repository has no remote\n");
+    }
+}
+
+#[test]
+fn a_program_that_cannot_read_its_configuration_is_told_with_the_cause() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let id = shop.opened("a.txt");
+        let name = client.name();
+        let folder = shop.env.path(format!("home/{name}"));
+        let file = folder.join("config.yml");
+        std::fs::create_dir_all(&folder).unwrap();
+        let good = std::fs::read_to_string(&file).unwrap_or_default();
+        let mut broken = vec![("a: [\n", 0o600, "yaml")];
+        if client.is_gitlab {
+            broken.push((good.as_str(), 0o644, "glab requires 600"));
+        }
+        for (text, mode, why) in broken {
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            let all: [&[&str]; 4] = [
+                &["pr", "watch", "--once"],
+                &["pr", "merge", &id],
+                &["pr", "adopt", &id, "1"],
+                &["pr", &id],
+            ];
+            for arguments in all {
+                let ran = shop.env.el(arguments).fails_with(6);
+                let words = format!("{name} cannot read its configuration: ");
+                assert!(ran.stderr.contains(&words) && ran.stderr.contains(why), "{ran:#?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_any_configuration_of_glab_nobody_is_signed_in() {
+    for client in forge_clients().into_iter().filter(|client| client.is_gitlab) {
+        let shop = Shop::open(&client);
+        let id = shop.opened("a.txt");
+        std::fs::remove_dir_all(shop.env.path("home/glab")).unwrap();
+        let all: [&[&str]; 4] = [
+            &["pr", "watch", "--once"],
+            &["pr", "merge", &id],
+            &["pr", "adopt", &id, "1"],
+            &["pr", &id],
+        ];
+        for arguments in all {
+            let ran = shop.env.el(arguments).fails_with(6);
+            let words = "glab auth login --hostname gitlab.localhost";
+            assert!(ran.stderr.contains(words), "{ran:#?}");
+        }
     }
 }
 

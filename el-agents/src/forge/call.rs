@@ -9,6 +9,8 @@ use crate::git::run_bounded;
 
 /// Creating and merging may wait for the forge's own work.
 const LIMIT: Duration = Duration::from_secs(120);
+/// So a program begins to say why it cannot read its own configuration.
+const UNREADABLE: &str = "failed to read configuration:";
 /// Bytes of an answer.
 const ANSWER_MAX: usize = 64 << 20;
 
@@ -65,9 +67,16 @@ pub(super) fn run_program(call: &Call<'_>) -> Result<Said, ForgeError> {
     if ran.is_cut {
         return Err(answer("it is longer than can be kept".to_owned()));
     }
+    let stderr = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
+    // Both programs say so, whatever they were asked.
+    let unreadable = stderr.split_once(UNREADABLE).filter(|_| !ran.status.success());
+    if let Some((_, why)) = unreadable {
+        let lines: Vec<&str> = why.lines().map(str::trim).collect();
+        return Err(ForgeError::Configuration { program, said: lines.join(" ").trim().to_owned() });
+    }
     Ok(Said {
         stdout: String::from_utf8_lossy(&ran.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&ran.stderr).trim().to_owned(),
+        stderr,
         code: ran.status.code(),
     })
 }

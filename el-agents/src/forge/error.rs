@@ -21,6 +21,8 @@ pub enum ForgeError {
     Missing { program: &'static ForgeProgram },
     #[error("this is {} {version}, and pull requests need {needed} or later", program.name)]
     TooOld { program: &'static ForgeProgram, version: String, needed: &'static str },
+    #[error("{} cannot read its configuration: {said}", program.name)]
+    Configuration { program: &'static ForgeProgram, said: String },
     #[error("nobody is signed in to {host}")]
     NotSignedIn { program: &'static ForgeProgram, host: String },
     #[error("{host} takes no more calls for now")]
@@ -50,6 +52,9 @@ impl ForgeError {
             }
             ForgeError::TooOld { program, .. } | ForgeError::Answer { program, .. } => {
                 format!("install a newer one ({})", program.page)
+            }
+            ForgeError::Configuration { program, .. } => {
+                format!("mend that file, or move it away, then {} auth login", program.name)
             }
             ForgeError::NotSignedIn { program, host } => {
                 format!("{} auth login --hostname {host}", program.name)

@@ -95,7 +95,7 @@ impl Forge for GitlabCli {
     }
 
     fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError> {
-        let said = self.get(repo, "")?;
+        let said = self.ensure_signed_in(repo, self.get(repo, ""))?;
         // Whoever is not signed in sees public projects, too.
         let Some(rights) = said["permissions"].as_object() else {
             return Err(ForgeError::NotSignedIn { program: &GLAB, host: repo.host.clone() });
@@ -210,7 +210,8 @@ impl Forge for GitlabCli {
     ) -> Result<Vec<Option<RequestFacts>>, ForgeError> {
         let mut found = Vec::new();
         for numbers in numbers.chunks(PAGE) {
-            let listed = self.get(repo, &look::list_path(numbers))?;
+            let listed = self.get(repo, &look::list_path(numbers));
+            let listed = self.ensure_signed_in(repo, listed)?;
             let open = look::open_numbers(&listed);
             let more = match open.is_empty() {
                 true => Value::Null,

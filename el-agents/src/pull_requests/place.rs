@@ -50,12 +50,10 @@ pub fn find_place(
     forges: &Forges,
     wanted: &WantedPlace,
 ) -> Result<PullPlace, PullError> {
-    let remotes: Vec<(Remote, RepoName)> = repository
-        .remotes()?
-        .into_iter()
-        .filter_map(|remote| RepoName::of_remote(&remote.url).map(|name| (remote, name)))
-        .collect();
-    let (remote, pushed_to) = choose_remote(&remotes, wanted.remote.as_deref())?;
+    let all = repository.remotes()?;
+    let named = |remote: &Remote| Some((remote.clone(), RepoName::of_remote(&remote.url)?));
+    let remotes: Vec<(Remote, RepoName)> = all.iter().filter_map(named).collect();
+    let (remote, pushed_to) = choose_remote(&all, &remotes, wanted.remote.as_deref())?;
     let asked = match &wanted.repo {
         Some(text) => RepoName::parse(text, &pushed_to.host).ok_or_else(|| {
             PullError::place(
@@ -106,29 +104,46 @@ pub fn find_place(
     })
 }
 
+/// `all`: also those whose address is not of a forge.
 fn choose_remote<'a>(
+    all: &[Remote],
     remotes: &'a [(Remote, RepoName)],
     wanted: Option<&str>,
 ) -> Result<&'a (Remote, RepoName), PullError> {
     if let Some(wanted) = wanted {
         let found = remotes.iter().find(|(remote, _)| remote.name == wanted);
-        return found.ok_or_else(|| {
-            PullError::place(
-                format!("pr_remote is '{wanted}', which is no remote on a forge"),
+        return found.ok_or_else(|| match all.iter().any(|remote| remote.name == wanted) {
+            true => no_forge(wanted),
+            false => PullError::place(
+                format!("pr_remote is '{wanted}', and there is no such remote"),
                 "git remote -v lists the remotes",
-            )
+            ),
         });
     }
     match remotes {
-        [] => Err(PullError::place(
-            "this repository has no remote on a forge",
-            "git remote add origin https://github.com/OWNER/NAME",
-        )),
+        [] => Err(match all {
+            [] => PullError::place(
+                "this repository has no remote",
+                "git remote add origin https://HOST/OWNER/NAME",
+            ),
+            [one, ..] => no_forge(&one.name),
+        }),
         [one] => Ok(one),
         many => Err(PullError::Remotes {
             remotes: many.iter().map(|(one, to)| (one.name.clone(), to.to_string())).collect(),
         }),
     }
+}
+
+/// The address itself may have a password.
+fn no_forge(remote: &str) -> PullError {
+    PullError::place(
+        format!("the address of the remote {remote} is a folder, or names no OWNER/NAME"),
+        format!(
+            "git remote set-url {remote} https://HOST/OWNER/NAME, or git remote add another and el \
+             config set pr_remote to its name"
+        ),
+    )
 }
 
 #[cfg(test)]
@@ -147,19 +162,17 @@ mod tests {
     #[test]
     fn one_remote_is_taken_and_two_are_asked_about() {
         let one = remotes(&[("up", "git@github.com:acme/shop")]);
-        assert_eq!(choose_remote(&one, None).unwrap().0.name, "up");
+        assert_eq!(choose_remote(&[], &one, None).unwrap().0.name, "up");
         let two = remotes(&[
             ("origin", "git@github.com:ada/shop"),
             ("upstream", "https://github.com/acme/shop"),
         ]);
-        let said = choose_remote(&two, None).unwrap_err().to_string();
+        let said = choose_remote(&[], &two, None).unwrap_err().to_string();
         assert_eq!(
             said,
             "this repository has 2 remotes: origin (github.com/ada/shop), upstream \
              (github.com/acme/shop)"
         );
-        assert_eq!(choose_remote(&two, Some("origin")).unwrap().1.owner, "ada");
-        assert!(choose_remote(&two, Some("gone")).is_err());
-        assert!(choose_remote(&[], None).is_err());
+        assert_eq!(choose_remote(&[], &two, Some("origin")).unwrap().1.owner, "ada");
     }
 }

@@ -109,6 +109,7 @@ impl From<ForgeError> for CommandError {
         let (exit, code) = match &error {
             ForgeError::Missing { .. }
             | ForgeError::TooOld { .. }
+            | ForgeError::Configuration { .. }
             | ForgeError::NotSignedIn { .. }
             | ForgeError::NoRepository { .. }
             | ForgeError::NoRights { .. }

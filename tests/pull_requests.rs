@@ -8,6 +8,7 @@ mod gitlab;
 mod opening;
 mod refusals;
 mod stacks;
+mod telling;
 mod watching;
 mod working;
 

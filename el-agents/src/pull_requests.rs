@@ -7,8 +7,10 @@
 //! The target branch is never pushed, and nothing is forced over another person's commit.
 
 mod adopt;
+mod commits;
 mod error;
 mod feedback;
+mod foresee;
 mod item;
 mod look;
 mod merge;
@@ -24,7 +26,7 @@ mod watch;
 pub use self::adopt::adopt;
 pub use self::error::PullError;
 pub use self::feedback::{FeedbackRules, gather_feedback};
-pub use self::item::{PullItem, PullOutcome};
+pub use self::item::{PullItem, PullOutcome, PullPlan};
 pub use self::look::look_at;
 pub use self::merge::{MergeEnd, MergeOptions, merge_one};
 pub use self::open::open_all;

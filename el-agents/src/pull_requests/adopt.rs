@@ -5,7 +5,7 @@ use el_core::ops::{self, NewPullRequest};
 use el_core::{Ctx, Store};
 
 use super::{PullError, PullPlace, PullRun, look_at};
-use crate::forge::{Forges, RequestState};
+use crate::forge::{Forges, FoundRequest, RequestState};
 use crate::git::Repository;
 
 /// A pull request of the branch.
@@ -18,43 +18,65 @@ pub(super) enum Own {
     None,
 }
 
+/// A pull request of a branch, as the forge has it.
+#[derive(Debug)]
+pub(super) enum Search {
+    Own(FoundRequest),
+    Foreign(u64),
+    None,
+}
+
 /// Looks for the pull request of a record that has no number yet. One whose head is another commit
 /// is not ours: an older branch may have had the same name.
+pub(super) fn search(
+    run: &PullRun<'_>,
+    records: &[PullRequest],
+    record: &PullRequest,
+) -> Result<Search, PullError> {
+    let is_known = |number: u64| records.iter().any(|one| one.number == Some(number));
+    let is_ours = |head: &str| {
+        let pushed = |one: &PullRequest| {
+            [&one.pushed, &one.pushing].into_iter().flatten().any(|commit| commit == head)
+        };
+        let own = records.iter().filter(|one| one.seq == record.seq);
+        own.chain([record]).any(pushed)
+    };
+    let mut foreign = Search::None;
+    for one in run.forge().find_requests(&run.place.repo, &record.head_ref)? {
+        if !one.head_owner.eq_ignore_ascii_case(&record.head_owner) || is_known(one.number) {
+            continue;
+        }
+        if is_ours(&one.head) {
+            return Ok(Search::Own(one));
+        }
+        if one.state == RequestState::Open {
+            foreign = Search::Foreign(one.number);
+        }
+    }
+    Ok(foreign)
+}
+
+/// The same, and records one that is ours.
 pub(super) fn find_own(
     run: &PullRun<'_>,
     store: &mut Store,
     record: &PullRequest,
 ) -> Result<Own, PullError> {
     let records = ops::pull_requests_of(store, &record.atom_id)?;
-    let is_known = |number: u64| records.iter().any(|one| one.number == Some(number));
-    let is_ours = |head: &str| {
-        let pushed = |one: &PullRequest| {
-            [&one.pushed, &one.pushing].into_iter().flatten().any(|commit| commit == head)
-        };
-        records.iter().filter(|one| one.seq == record.seq).any(pushed)
+    let one = match search(run, &records, record)? {
+        Search::Own(one) => one,
+        Search::Foreign(number) => return Ok(Own::Foreign(number)),
+        Search::None => return Ok(Own::None),
     };
-    let found = run.forge().find_requests(&run.place.repo, &record.head_ref)?;
-    let mut foreign = None;
-    for one in found {
-        if !one.head_owner.eq_ignore_ascii_case(&record.head_owner) || is_known(one.number) {
-            continue;
-        }
-        if is_ours(&one.head) {
-            let ctx = run.land.ctx();
-            let key = (record.atom_id.as_str(), record.seq);
-            let record = ops::pull_request_opened(store, &ctx, key, one.number, &one.url)?;
-            if one.state == RequestState::Open {
-                return Ok(Own::Found(Box::new(record)));
-            }
-            // It was merged or closed before its number was recorded.
-            let mut seen = look_at(store, &ctx, run.repository, run.forges, &[record])?;
-            return Ok(seen.pop().map_or(Own::None, |one| Own::Found(Box::new(one))));
-        }
-        if one.state == RequestState::Open {
-            foreign = Some(one.number);
-        }
+    let ctx = run.land.ctx();
+    let key = (record.atom_id.as_str(), record.seq);
+    let record = ops::pull_request_opened(store, &ctx, key, one.number, &one.url)?;
+    if one.state == RequestState::Open {
+        return Ok(Own::Found(Box::new(record)));
     }
-    Ok(foreign.map_or(Own::None, Own::Foreign))
+    // It was merged or closed before its number was recorded.
+    let mut seen = look_at(store, &ctx, run.repository, run.forges, &[record])?;
+    Ok(seen.pop().map_or(Own::None, |one| Own::Found(Box::new(one))))
 }
 
 /// Takes a pull request of the atom's branch for the atom's own, at a person's word.

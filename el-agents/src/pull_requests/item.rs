@@ -8,8 +8,10 @@ use crate::land::{LandItem, LandOutcome};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PullOutcome {
-    /// To be tried.
+    /// To be tried; with `--dry-run`: it would be opened.
     ToOpen,
+    /// With `--dry-run`: it would be updated.
+    ToUpdate,
     Opened,
     /// A pull request of the branch was there, and is recorded now.
     Adopted,
@@ -44,8 +46,12 @@ pub enum PullOutcome {
 impl PullOutcome {
     /// The pull request was wanted, and is not as it should be.
     pub fn is_failure(self) -> bool {
-        use PullOutcome::{Adopted, Already, Nothing, Opened, ToOpen, Unchanged, Updated, Waits};
-        !matches!(self, ToOpen | Opened | Adopted | Updated | Unchanged | Already | Nothing | Waits)
+        use PullOutcome::{Adopted, Already, Nothing, Opened, ToOpen, ToUpdate, Unchanged};
+        use PullOutcome::{Updated, Waits};
+        !matches!(
+            self,
+            ToOpen | ToUpdate | Opened | Adopted | Updated | Unchanged | Already | Nothing | Waits
+        )
     }
 
     fn of_landing(outcome: LandOutcome) -> PullOutcome {
@@ -68,6 +74,21 @@ impl PullOutcome {
     }
 }
 
+/// The steps that would be taken for a branch.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PullPlan {
+    /// The commit that would be pushed; `null`: the remote has it.
+    pub push: Option<String>,
+    /// The branch that would receive the work; `null`: it stays as it is.
+    pub base: Option<String>,
+    /// Of a new one.
+    pub title: Option<String>,
+    /// A draft, or ready for review; `null`: it stays as it is.
+    pub draft: Option<bool>,
+    /// The whole body; `null`: it stays as it is.
+    pub body: Option<String>,
+}
+
 /// An atom's branch with its pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PullItem {
@@ -82,8 +103,13 @@ pub struct PullItem {
     pub files: Vec<String>,
     /// The atom that was filed to resolve a conflict.
     pub conflict_atom: Option<String>,
+    /// The closing words in messages of new commits, such as `Fixes #12 (1a2b3c4d5e)`: the forge
+    /// closes those issues once the commits reach the default branch.
+    pub closes: Vec<String>,
     /// `null`: none is known.
     pub pull_request: Option<PullRequest>,
+    /// Only with `--dry-run`.
+    pub plan: Option<PullPlan>,
     /// The atom whose open pull request is the base.
     #[serde(skip)]
     pub(super) below: Option<String>,
@@ -101,7 +127,9 @@ impl PullItem {
             detail: item.detail,
             files: item.files,
             conflict_atom: item.conflict_atom,
+            closes: Vec::new(),
             pull_request: None,
+            plan: None,
             below: None,
         };
         if is_taken_back {
@@ -112,6 +140,22 @@ impl PullItem {
             );
         }
         made
+    }
+
+    /// The one below that is to be its base is not open.
+    pub(super) fn wait_for_base(&mut self) {
+        let below = self.below.as_deref().unwrap_or_default();
+        let why = format!("it builds on {below}, which has no open pull request");
+        self.hold(PullOutcome::Waits, why);
+    }
+
+    /// Somebody has one open for its branch.
+    pub(super) fn hold_foreign(&mut self, number: u64) {
+        let (branch, id) = (self.branch.as_deref().unwrap_or_default(), &self.atom_id);
+        let why = format!(
+            "#{number} is open for {branch}, with another head; el pr adopt {id} {number} takes it"
+        );
+        self.hold(PullOutcome::Held, why);
     }
 
     pub(super) fn hold(&mut self, outcome: PullOutcome, why: impl Into<String>) {

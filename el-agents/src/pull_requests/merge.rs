@@ -117,7 +117,9 @@ fn obstacle(
         return Some(format!("its branch has other commits here; el pr {id} pushes them"));
     }
     if facts.open_threads > 0 {
-        return Some(format!("{} threads of its review are open", facts.open_threads));
+        let count = facts.open_threads;
+        let are = if count == 1 { "thread of its review is" } else { "threads of its review are" };
+        return Some(format!("{count} {are} open"));
     }
     if facts.review == Review::ChangesRequested {
         return Some("its review requests changes".to_owned());

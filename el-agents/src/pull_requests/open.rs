@@ -6,6 +6,8 @@ use el_core::Store;
 use el_core::model::{PullRequest, PullRequestState};
 use el_core::ops;
 
+use super::commits::read_messages;
+use super::foresee::foresee;
 use super::item::{PullItem, PullOutcome};
 use super::push::{Pushed, push};
 use super::run::PullRun;
@@ -46,7 +48,10 @@ pub fn open_all(
             .filter(|one| one.state.is_live() || item.outcome == PullOutcome::Already);
         if item.outcome == PullOutcome::ToOpen {
             match compose(store, run.texts, run.place, &item.atom_id)? {
-                Ok(found) => texts.push(Some(found)),
+                Ok(found) => {
+                    read_messages(run, store, item, &found.closes)?;
+                    texts.push(Some(found).filter(|_| item.outcome == PullOutcome::ToOpen));
+                }
                 Err(key) => {
                     item.hold(PullOutcome::HasKey, key.to_string());
                     texts.push(None);
@@ -57,6 +62,7 @@ pub fn open_all(
         }
     }
     if run.options.dry_run {
+        foresee(run, store, &mut items, &texts)?;
         return Ok(items);
     }
     let template = template(run.repository.git(), run.forge(), run.base_commit)?;
@@ -175,8 +181,7 @@ impl Opener<'_> {
             Some(below) => match stack_base(self.run, store, below)? {
                 Some(base) => base,
                 None => {
-                    let why = format!("it builds on {below}, which has no open pull request");
-                    item.hold(PullOutcome::Waits, why);
+                    item.wait_for_base();
                     return Ok(());
                 }
             },
@@ -202,14 +207,7 @@ impl Opener<'_> {
                     return Ok(());
                 }
                 adopt::Own::Foreign(number) => {
-                    item.hold(
-                        PullOutcome::Held,
-                        format!(
-                            "#{number} is open for {branch}, with another head; el pr adopt {} \
-                             {number} takes it",
-                            item.atom_id
-                        ),
-                    );
+                    item.hold_foreign(number);
                     return Ok(());
                 }
             }

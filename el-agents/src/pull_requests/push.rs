@@ -16,6 +16,69 @@ pub(super) enum Pushed {
     Held(String),
 }
 
+/// A branch at the remote beside the one here.
+#[derive(Debug)]
+pub(super) struct RemoteBranch {
+    /// The commit that the remote has.
+    there: Option<String>,
+    /// The commit that it is to have: what somebody pushed on top is taken in.
+    pub(super) tip: String,
+}
+
+impl RemoteBranch {
+    /// The remote does not have the commit.
+    pub(super) fn is_new(&self) -> bool {
+        self.there.as_ref() != Some(&self.tip)
+    }
+}
+
+/// Looks at the remote's branch. The inner error says why nothing can be pushed over it.
+pub(super) fn compare_remote(
+    run: &PullRun<'_>,
+    records: &[PullRequest],
+    branch: &str,
+    tip: &str,
+) -> Result<Result<RemoteBranch, String>, PullError> {
+    let PullRun { repository, place, .. } = run;
+    let found = |there: Option<String>, tip: &str| Ok(Ok(RemoteBranch { there, tip: tip.into() }));
+    let known = |commit: &str| {
+        let of = |one: &PullRequest| {
+            [&one.pushed, &one.pushing, &one.merged_head]
+                .into_iter()
+                .any(|has| has.as_deref() == Some(commit))
+        };
+        records.iter().any(of)
+    };
+    let live = records.last().filter(|record| record.state.is_live());
+    let Some(there) = repository.remote_tip(&place.remote, branch)? else {
+        return match live.is_some_and(|record| record.number.is_some()) {
+            true => Ok(Err(format!(
+                "{branch} was deleted at {}; el pr watch --once says what became of it",
+                place.remote
+            ))),
+            false => found(None, tip),
+        };
+    };
+    if there == tip {
+        return found(Some(there), tip);
+    }
+    repository.fetch_commit(&place.remote, &format!("refs/heads/{branch}"))?;
+    if repository.contains(&there, tip)? {
+        return found(Some(there.clone()), &there);
+    }
+    if repository.contains(tip, &there)? {
+        return found(Some(there), tip);
+    }
+    let whose = match known(&there) {
+        true => "its branch was rewritten here",
+        false => "somebody else has pushed there",
+    };
+    Ok(Err(format!(
+        "{whose}: {} has {there}, which {branch} does not have; merge it in its worktree",
+        place.remote
+    )))
+}
+
 /// Pushes an atom's branch. The commit is recorded first: after a crash, a later call knows the
 /// commit that the remote has for its own. `base`: the branch that is to receive the work.
 pub(super) fn push(
@@ -27,46 +90,18 @@ pub(super) fn push(
 ) -> Result<Pushed, PullError> {
     let PullRun { repository, place, .. } = run;
     let records = ops::pull_requests_of(store, atom_id)?;
-    let there = repository.remote_tip(&place.remote, branch)?;
-    let mut tip = tip.to_owned();
-    let known = |commit: &str| {
-        let of = |one: &PullRequest| {
-            [&one.pushed, &one.pushing, &one.merged_head]
-                .into_iter()
-                .any(|has| has.as_deref() == Some(commit))
-        };
-        records.iter().any(of)
+    let remote = match compare_remote(run, &records, branch, tip)? {
+        Ok(remote) => remote,
+        Err(why) => return Ok(Pushed::Held(why)),
     };
-    let live = records.last().filter(|record| record.state.is_live());
-    match &there {
-        None if live.is_some_and(|record| record.number.is_some()) => {
-            return Ok(Pushed::Held(format!(
-                "{branch} was deleted at {}; el pr watch --once says what became of it",
-                place.remote
-            )));
-        }
-        None => {}
-        Some(there) if *there == tip => {}
-        Some(there) => {
-            repository.fetch_commit(&place.remote, &format!("refs/heads/{branch}"))?;
-            if repository.contains(there, &tip)? {
-                // Somebody has pushed on top of it.
-                repository.move_branch_up(branch, &tip, there)?;
-                tip.clone_from(there);
-            } else if !repository.contains(&tip, there)? {
-                let whose = if known(there) {
-                    "its branch was rewritten here"
-                } else {
-                    "somebody else has pushed there"
-                };
-                return Ok(Pushed::Held(format!(
-                    "{whose}: {} has {there}, which {branch} does not have; merge it in its \
-                     worktree",
-                    place.remote
-                )));
-            }
-        }
+    let is_new = remote.is_new();
+    let RemoteBranch { there, tip: wanted } = remote;
+    if wanted != tip {
+        // Somebody has pushed on top of it.
+        repository.move_branch_up(branch, tip, &wanted)?;
     }
+    let tip = wanted;
+    let live = records.last().filter(|record| record.state.is_live());
     let new = NewPullRequest {
         forge: place.forge,
         repo: &place.repo.to_string(),
@@ -76,7 +111,6 @@ pub(super) fn push(
         tip: &tip,
         owns_branch: there.is_none() && run.options.deletes_branch,
     };
-    let is_new = there.as_ref() != Some(&tip);
     let mut record = match live.filter(|live| !is_new && live.pushed.as_ref() == Some(&tip)) {
         Some(live) => live.clone(),
         None => ops::begin_push(store, &run.land.ctx(), atom_id, &new)?,

@@ -30,6 +30,8 @@ pub(super) struct Texts {
     pub(super) title: String,
     /// With its marks.
     pub(super) section: String,
+    /// The issues that it closes.
+    pub(super) closes: Vec<u64>,
 }
 
 /// Composes the texts of an atom's pull request. The inner error names a field with a key.
@@ -82,6 +84,7 @@ pub(super) fn compose(
         Ok(Texts {
             title: compose_title(&told, &private)?,
             section: compose_section(&told, &private)?,
+            closes: closes.clone(),
         })
     };
     Ok(texts())

@@ -19,8 +19,9 @@ use crate::output::{sanitize, style, time};
 pub(in crate::commands) struct Opening<'a> {
     /// HOST/OWNER/NAME of the repository that receives the work.
     repo: String,
-    /// The remote that branches are pushed to.
+    /// The remote that branches are pushed to, and HOST/OWNER/NAME of the repository behind it.
     remote: &'a str,
+    head_repo: String,
     base: &'a str,
     dry_run: bool,
     count: usize,
@@ -34,6 +35,7 @@ impl<'a> Opening<'a> {
         Opening {
             repo: place.repo.to_string(),
             remote: &place.remote,
+            head_repo: place.head.to_string(),
             base: &place.base,
             dry_run,
             count: items.len(),
@@ -126,27 +128,63 @@ pub(super) fn report_opening(app: &App, data: &Opening<'_>) -> Result<Exit> {
 fn print_opening(page: &mut Page, data: &Opening<'_>) {
     if data.dry_run && !page.is_quiet() {
         page.push_line(format!(
-            "Branches would be pushed to {}, for pull requests into {} of {}",
-            data.remote, data.base, data.repo
+            "Branches would be pushed to {} ({}), for pull requests into {} of {}",
+            data.remote, data.head_repo, data.base, data.repo
         ));
     }
     let lines = data.items.iter().map(|item| BranchLines {
         atom_id: &item.atom_id,
         is_failure: item.outcome.is_failure(),
-        outcome: outcome_words(item, data.base),
-        facts: item.pull_request.iter().filter_map(|one| one.url.clone()).collect(),
+        outcome: outcome_words(item, data),
+        facts: facts_of(item, data),
         detail: item.detail.as_deref(),
         conflict_atom: item.conflict_atom.as_deref(),
     });
     print_branches(page, "nothing to open", lines);
 }
 
-fn outcome_words(item: &PullItem, base: &str) -> String {
+/// The lines below the outcome: the address, and what would be done.
+fn facts_of(item: &PullItem, data: &Opening<'_>) -> Vec<String> {
+    let mut facts: Vec<String> =
+        item.pull_request.iter().filter_map(|one| one.url.clone()).collect();
+    facts.extend(item.closes.iter().map(|closing| {
+        format!("a commit's message closes an issue once it is on {}: {closing}", data.base)
+    }));
+    let Some(plan) = &item.plan else { return facts };
+    let branch = item.branch.as_deref().unwrap_or_default();
+    facts.push(match &plan.push {
+        Some(commit) => format!("push: {branch} at {commit} to {}", data.remote),
+        None => format!("push: nothing, {} has {branch} as it is", data.remote),
+    });
+    facts.extend(plan.base.iter().map(|base| format!("into: {base} of {}", data.repo)));
+    facts.extend(plan.title.iter().map(|title| format!("title: {title}")));
+    facts.extend(
+        plan.draft.map(|is_draft| {
+            format!("as: {}", if is_draft { "a draft" } else { "ready for review" })
+        }),
+    );
+    if let Some(body) = &plan.body {
+        facts.push("body:".to_owned());
+        facts.extend(body.trim_end().lines().map(|line| format!("  {line}")));
+    }
+    facts
+}
+
+fn outcome_words(item: &PullItem, data: &Opening<'_>) -> String {
+    let base = data.base;
+    if data.dry_run {
+        match item.outcome {
+            PullOutcome::HasKey => return "would not be pushed".to_owned(),
+            PullOutcome::Held => return "would be left as it is".to_owned(),
+            PullOutcome::Astray => return "would be left out".to_owned(),
+            _ => {}
+        }
+    }
     let number = item.pull_request.as_ref().and_then(|one| one.number);
     let number = number.map(|number| format!("#{number}")).unwrap_or_default();
     match item.outcome {
-        PullOutcome::ToOpen if number.is_empty() => "would be opened".to_owned(),
-        PullOutcome::ToOpen => format!("{number} would be updated"),
+        PullOutcome::ToOpen => "would be opened".to_owned(),
+        PullOutcome::ToUpdate => format!("{number} would be updated"),
         PullOutcome::Opened => format!("{number} is open now"),
         PullOutcome::Adopted => format!("{number} was there already"),
         PullOutcome::Updated => format!("{number} is up to date now"),

@@ -105,3 +105,35 @@ fn with_the_watch_turned_off_nobody_is_asked() {
         assert_eq!(shop.github.calls().len(), before);
     }
 }
+
+#[test]
+fn an_agents_session_sends_nothing_anywhere() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let env = &shop.env;
+        let (open, other) = (shop.opened("a.txt"), shop.finished("b.txt", "one"));
+        let id = env.script_atom(&["touch begun", "wait-file go", "close done"]);
+        let worker = env.start_work(&["--once"]);
+        env.wait_for_file("begun");
+        let run = env.last_run(&id);
+        let before = shop.github.writes();
+        let all: [&[&str]; 8] = [
+            &["pr", &other],
+            &["pr", "--all", "--dry-run"],
+            &["pr", "watch", "--once"],
+            &["pr", "merge", &open],
+            &["pr", "merge", &open, "--when-ready"],
+            &["pr", "adopt", &other, "1"],
+            &["land", "--pr"],
+            &["sync", "github", "--push", &open, "--yes"],
+        ];
+        for arguments in all {
+            env.run(&mut env.el_as_run(&run, arguments)).fails_with(8);
+        }
+        assert_eq!(shop.github.writes(), before);
+        assert_eq!(shop.branch_there(&format!("el/{other}")), "");
+        env.run(&mut env.el_as_run(&run, &["pr", "list"])).ok();
+        std::fs::write(env.project("go"), "").unwrap();
+        worker.wait(SOON).ok();
+    }
+}

@@ -182,6 +182,19 @@ fn text_of(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
+/// Forges write it in small or in capital letters.
+fn state_of(word: &Value) -> RequestState {
+    let is_word = |name| word.as_str().is_some_and(|word| word.eq_ignore_ascii_case(name));
+    if is_word("merged") {
+        RequestState::Merged
+    } else if is_word("closed") {
+        RequestState::Closed
+    } else {
+        // At GitLab it is `locked` while it is being merged.
+        RequestState::Open
+    }
+}
+
 fn time_of(value: &Value) -> Option<Timestamp> {
     Timestamp::parse(value.as_str()?).ok()
 }

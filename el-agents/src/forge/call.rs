@@ -1,14 +1,27 @@
 //! A call of the user's own program: without a terminal, in bounded time.
 
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
+
+use serde_json::Value;
 
 use super::{ForgeError, ForgeProgram};
 use crate::git::run_bounded;
 
 /// Creating and merging may wait for the forge's own work.
 const LIMIT: Duration = Duration::from_secs(120);
+/// The words of a program that reached nobody.
+const UNREACHED: [&str; 9] = [
+    "error connecting to",
+    "dial tcp",
+    "no such host",
+    "connection refused",
+    "connection reset",
+    "timeout",
+    "eof",
+    "http 5",
+    "tls",
+];
 /// So a program begins to say why it cannot read its own configuration.
 const UNREADABLE: &str = "failed to read configuration:";
 /// Bytes of an answer.
@@ -18,7 +31,6 @@ const ANSWER_MAX: usize = 64 << 20;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call<'a> {
     pub(super) program: &'static ForgeProgram,
-    pub(super) path: &'a Path,
     /// For errors.
     pub(super) host: &'a str,
     pub(super) words: &'a [&'a str],
@@ -41,7 +53,7 @@ pub(super) struct Said {
 /// If it cannot be run, or takes too long.
 pub(super) fn run_program(call: &Call<'_>) -> Result<Said, ForgeError> {
     let program = call.program;
-    let mut command = Command::new(call.path);
+    let mut command = Command::new(program.name);
     // No answer depends on the repository of a folder.
     command.args(call.words).current_dir("/").env("NO_COLOR", "1").env("LC_ALL", "C");
     for (name, value) in program.variables {
@@ -81,12 +93,35 @@ pub(super) fn run_program(call: &Call<'_>) -> Result<Said, ForgeError> {
     })
 }
 
+/// Reads an answer in JSON.
+///
+/// # Errors
+/// [`ForgeError::Answer`].
+pub(super) fn parse(program: &'static ForgeProgram, said: &str) -> Result<Value, ForgeError> {
+    serde_json::from_str(said)
+        .map_err(|error| ForgeError::Answer { program, said: error.to_string() })
+}
+
+/// The kind of a failure that only the program's words tell: nobody was reached, or it was refused.
+pub(super) fn sort_words(host: &str, stderr: &str) -> ForgeError {
+    let is_said = |line: &&str| !line.is_empty() && !line.starts_with("DEPRECATION WARNING");
+    let lines: Vec<&str> = stderr.lines().map(str::trim).filter(is_said).take(4).collect();
+    let (host, lower) = (host.to_owned(), stderr.to_ascii_lowercase());
+    match lines.first() {
+        Some(first) if UNREACHED.iter().any(|words| lower.contains(words)) => {
+            ForgeError::Network { host, said: (*first).to_owned() }
+        }
+        Some(_) => ForgeError::Refused { repo: host, said: lines.join("; ") },
+        None => ForgeError::Refused { repo: host, said: "no word why".to_owned() },
+    }
+}
+
 /// Checks that the program is there and new enough. `needed`: the first version that is.
 ///
 /// # Errors
 /// [`ForgeError::Missing`] or [`ForgeError::TooOld`].
-pub(super) fn check_version(program: &'static ForgeProgram, path: &Path) -> Result<(), ForgeError> {
-    let said = run_program(&Call { program, path, host: "", words: &["--version"], input: None })?;
+pub(super) fn check_version(program: &'static ForgeProgram) -> Result<(), ForgeError> {
+    let said = run_program(&Call { program, host: "", words: &["--version"], input: None })?;
     let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
     let version = said.stdout.split_whitespace().find(is_number).unwrap_or_default();
     let parts = |text: &str| -> Vec<u32> {
@@ -104,13 +139,17 @@ pub(super) fn check_version(program: &'static ForgeProgram, path: &Path) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forge::GithubCli;
 
     #[test]
     fn a_program_that_is_missing_is_named() {
-        let program = GithubCli::PROGRAM;
-        let path = Path::new("/nowhere/gh");
-        let found = check_version(program, path);
-        assert!(matches!(found, Err(ForgeError::Missing { program: found }) if found == program));
+        const GONE: ForgeProgram = ForgeProgram {
+            name: "/nowhere/gh",
+            page: "",
+            needed: "1.0",
+            variables: &[],
+            unset: &[],
+        };
+        let found = check_version(&GONE);
+        assert!(matches!(found, Err(ForgeError::Missing { program }) if *program == GONE));
     }
 }

@@ -5,17 +5,15 @@ mod issues;
 mod look;
 mod remarks;
 
-use std::path::PathBuf;
-
 use el_core::model::Timestamp;
 use serde_json::{Value, json};
 
-use self::call::{GhCall, run};
+use self::call::run;
 pub use self::issues::{FoundIssues, IssueChange, IssueFilter};
-use super::call::check_version;
+use super::call::{Call, check_version, parse};
 use super::{
     Forge, ForgeError, ForgeProgram, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
-    RepositoryFacts, RequestFacts, RequestState, text_of,
+    RepositoryFacts, RequestFacts, state_of, text_of,
 };
 
 const GH: ForgeProgram = ForgeProgram {
@@ -32,33 +30,22 @@ const GH: ForgeProgram = ForgeProgram {
 };
 
 /// The user's `gh`.
-#[derive(Debug, Clone)]
-pub struct GithubCli {
-    program: PathBuf,
-}
-
-impl Default for GithubCli {
-    fn default() -> GithubCli {
-        GithubCli { program: PathBuf::from("gh") }
-    }
-}
+#[derive(Debug, Clone, Default)]
+pub struct GithubCli;
 
 impl GithubCli {
-    #[cfg(test)]
-    pub(super) const PROGRAM: &'static ForgeProgram = &GH;
-
     fn ask(
         &self,
         repo: &RepoName,
         words: &[&str],
         input: Option<&str>,
     ) -> Result<String, ForgeError> {
-        let call = GhCall { program: &self.program, host: &repo.host, words, input };
+        let call = Call { program: &GH, host: &repo.host, words, input };
         run(&call).map_err(|error| error.in_repository(repo))
     }
 
     fn ask_json(&self, repo: &RepoName, words: &[&str]) -> Result<Value, ForgeError> {
-        parse(&self.ask(repo, words, None)?)
+        parse(&GH, &self.ask(repo, words, None)?)
     }
 
     /// Calls GraphQL. Part of the answer may be there although part of the question failed.
@@ -76,21 +63,15 @@ impl GithubCli {
         let input = json!({ "query": query, "variables": variables });
         let words = ["api", "graphql", "--hostname", &repo.host, "--input", "-"];
         let input = input.to_string();
-        let call =
-            GhCall { program: &self.program, host: &repo.host, words: &words, input: Some(&input) };
+        let call = Call { program: &GH, host: &repo.host, words: &words, input: Some(&input) };
         match call::run_whole(&call)? {
-            (said, None) => parse(&said),
-            (said, Some(error)) => match parse(&said) {
+            (said, None) => parse(&GH, &said),
+            (said, Some(error)) => match parse(&GH, &said) {
                 Ok(answer) if answer["data"]["repository"].is_object() => Ok(answer),
                 _ => Err(error.in_repository(repo)),
             },
         }
     }
-}
-
-fn parse(said: &str) -> Result<Value, ForgeError> {
-    serde_json::from_str(said)
-        .map_err(|error| ForgeError::Answer { program: &GH, said: error.to_string() })
 }
 
 /// The query for pull requests by number, an alias each. `fields`: what is asked of one of them.
@@ -112,21 +93,13 @@ fn pulls_of<'a>(answer: &'a Value, numbers: &'a [u64]) -> impl Iterator<Item = (
     numbers.iter().map(move |number| (*number, &all[format!("p{number}")]))
 }
 
-fn state_of(word: &Value) -> RequestState {
-    match word.as_str() {
-        Some("MERGED") => RequestState::Merged,
-        Some("CLOSED") => RequestState::Closed,
-        _ => RequestState::Open,
-    }
-}
-
 impl Forge for GithubCli {
     fn name(&self) -> &'static str {
         "github"
     }
 
     fn ensure_ready(&self) -> Result<(), ForgeError> {
-        check_version(&GH, &self.program)
+        check_version(&GH)
     }
 
     fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError> {
@@ -350,8 +323,8 @@ impl Forge for GithubCli {
 
     fn limit_end(&self, host: &str) -> Option<Timestamp> {
         let words = ["api", "rate_limit", "--hostname", host];
-        let call = GhCall { program: &self.program, host, words: &words, input: None };
-        let said = parse(&run(&call).ok()?).ok()?;
+        let call = Call { program: &GH, host, words: &words, input: None };
+        let said = parse(&GH, &run(&call).ok()?).ok()?;
         let limit = &said["resources"]["graphql"];
         let reset = limit["reset"].as_i64().filter(|_| limit["remaining"] == 0)?;
         Some(Timestamp::from_micros(reset.saturating_mul(1_000_000)))

@@ -7,17 +7,16 @@ mod look;
 mod remarks;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use el_core::model::Timestamp;
 use serde_json::{Map, Value, json};
 
-use self::ask::{PAGE, parse};
+use self::ask::PAGE;
 use self::call::escape;
-use super::call::check_version;
+use super::call::{check_version, parse};
 use super::{
     Forge, ForgeError, ForgeProgram, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
-    RepositoryFacts, RequestFacts, RequestState, text_of,
+    RepositoryFacts, RequestFacts, state_of, text_of,
 };
 
 const GLAB: ForgeProgram = ForgeProgram {
@@ -38,25 +37,8 @@ const GLAB: ForgeProgram = ForgeProgram {
 const DEVELOPER: u64 = 30;
 
 /// The user's `glab`.
-#[derive(Debug, Clone)]
-pub struct GitlabCli {
-    program: PathBuf,
-}
-
-impl Default for GitlabCli {
-    fn default() -> GitlabCli {
-        GitlabCli { program: PathBuf::from("glab") }
-    }
-}
-
-fn state_of(word: &Value) -> RequestState {
-    match word.as_str() {
-        Some("merged") => RequestState::Merged,
-        Some("closed") => RequestState::Closed,
-        // It is `locked` while it is being merged.
-        _ => RequestState::Open,
-    }
-}
+#[derive(Debug, Clone, Default)]
+pub struct GitlabCli;
 
 /// The ways to merge, as the project sets them: whether commits are squashed, and how what is left
 /// comes to the branch.
@@ -91,7 +73,7 @@ impl Forge for GitlabCli {
     }
 
     fn ensure_ready(&self) -> Result<(), ForgeError> {
-        check_version(&GLAB, &self.program)
+        check_version(&GLAB)
     }
 
     fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError> {
@@ -171,7 +153,8 @@ impl Forge for GitlabCli {
             values["target_project_id"] = self.get(repo, "")?["id"].take();
         }
         // A fork makes it, for the repository that receives the work.
-        let said = parse(&self.call(new.head, "POST", "/merge_requests", Some(&values))?.body)?;
+        let said =
+            parse(&GLAB, &self.call(new.head, "POST", "/merge_requests", Some(&values))?.body)?;
         match said["iid"].as_u64() {
             Some(number) => Ok((number, text_of(&said["web_url"]))),
             None => Err(ForgeError::Answer { program: &GLAB, said: said.to_string() }),

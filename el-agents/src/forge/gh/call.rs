@@ -1,26 +1,13 @@
 //! A call of `gh`, with its failures sorted.
 
-use std::path::Path;
-
 use super::{ForgeError, GH};
-use crate::forge::call::{Call, run_program};
-
-/// A call.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct GhCall<'a> {
-    pub(super) program: &'a Path,
-    /// For errors.
-    pub(super) host: &'a str,
-    pub(super) words: &'a [&'a str],
-    /// Standard input.
-    pub(super) input: Option<&'a str>,
-}
+use crate::forge::call::{Call, run_program, sort_words};
 
 /// Returns the output of a call.
 ///
 /// # Errors
 /// If gh fails.
-pub(super) fn run(call: &GhCall<'_>) -> Result<String, ForgeError> {
+pub(super) fn run(call: &Call<'_>) -> Result<String, ForgeError> {
     match run_whole(call)? {
         (said, None) => Ok(said),
         (_, Some(error)) => Err(error),
@@ -31,11 +18,10 @@ pub(super) fn run(call: &GhCall<'_>) -> Result<String, ForgeError> {
 ///
 /// # Errors
 /// If gh cannot be run, or takes too long.
-pub(super) fn run_whole(call: &GhCall<'_>) -> Result<(String, Option<ForgeError>), ForgeError> {
-    let GhCall { program: path, host, words, input } = *call;
-    let said = run_program(&Call { program: &GH, path, host, words, input })?;
+pub(super) fn run_whole(call: &Call<'_>) -> Result<(String, Option<ForgeError>), ForgeError> {
+    let said = run_program(call)?;
     let failed = said.code != Some(0);
-    let error = failed.then(|| sort_failure(host, &said.stderr, said.code));
+    let error = failed.then(|| sort_failure(call.host, &said.stderr, said.code));
     Ok((said.stdout, error))
 }
 
@@ -62,27 +48,7 @@ fn sort_failure(host: &str, said: &str, code: Option<i32>) -> ForgeError {
     if has(&["resource not accessible", "must have", "permission", "http 403"]) {
         return ForgeError::NoRights { repo: host, said: line() };
     }
-    if has(&[
-        "error connecting to",
-        "dial tcp",
-        "no such host",
-        "connection refused",
-        "connection reset",
-        "timeout",
-        "eof",
-        "http 5",
-        "tls",
-    ]) {
-        return ForgeError::Network { host, said: line() };
-    }
-    ForgeError::Refused {
-        repo: host,
-        said: if said.is_empty() {
-            "no word why".to_owned()
-        } else {
-            said.lines().take(4).collect::<Vec<_>>().join("; ")
-        },
-    }
+    sort_words(&host, said)
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::{Checks, Conflict, RequestFacts, Review, text_of};
-use super::{pulls_of, pulls_query, state_of};
+use super::super::{Checks, Conflict, RequestFacts, Review, state_of, text_of};
+use super::{pulls_of, pulls_query};
 
 const FRAGMENT: &str = "fragment F on PullRequest { number url state isDraft headRefOid \
     baseRefName mergeable mergeStateStatus reviewDecision isInMergeQueue isMergeQueueEnabled \

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::call::{Answer, GlabCall, escape, run};
+use super::call::{Answer, answer_to, escape};
 use super::{GLAB, GitlabCli};
-use crate::forge::call::{Call, run_program};
+use crate::forge::call::{Call, parse, run_program};
 use crate::forge::{ForgeError, RepoName, text_of};
 
 /// A page of a list, and the pages of one that are read at most.
@@ -24,7 +24,7 @@ impl GitlabCli {
     /// What glab says of itself and a host.
     fn status(&self, host: &str) -> Result<String, ForgeError> {
         let words = ["auth", "status", "--hostname", host];
-        let call = Call { program: &GLAB, path: &self.program, host, words: &words, input: None };
+        let call = Call { program: &GLAB, host, words: &words, input: None };
         run_program(&call).map(|said| said.stderr)
     }
 
@@ -65,18 +65,12 @@ impl GitlabCli {
         body: Option<&Value>,
     ) -> Result<Answer, ForgeError> {
         let input = body.map(Value::to_string);
-        let call = GlabCall {
-            program: &self.program,
-            host: &repo.host,
-            method,
-            path,
-            input: input.as_deref(),
-        };
-        run(&call).map_err(|error| error.in_repository(repo))
+        answer_to(&repo.host, method, path, input.as_deref())
+            .map_err(|error| error.in_repository(repo))
     }
 
     pub(super) fn get(&self, repo: &RepoName, path: &str) -> Result<Value, ForgeError> {
-        parse(&self.call(repo, "GET", path, None)?.body)
+        parse(&GLAB, &self.call(repo, "GET", path, None)?.body)
     }
 
     /// All pages of a list. `path`: with a query.
@@ -86,7 +80,7 @@ impl GitlabCli {
         for _ in 0..PAGES_MOST {
             let path = format!("{path}&per_page={PAGE}&page={page}");
             let answer = self.call(repo, "GET", &path, None)?;
-            match parse(&answer.body)? {
+            match parse(&GLAB, &answer.body)? {
                 Value::Array(items) => found.extend(items),
                 other => {
                     let said = format!("no list: {other}");
@@ -108,7 +102,7 @@ impl GitlabCli {
         variables: &Value,
     ) -> Result<Value, ForgeError> {
         let body = json!({ "query": query, "variables": variables });
-        let said = parse(&self.call_any(repo, "POST", "graphql", Some(&body))?.body)?;
+        let said = parse(&GLAB, &self.call_any(repo, "POST", "graphql", Some(&body))?.body)?;
         match said["errors"][0]["message"].as_str() {
             Some(message) if !said["data"]["project"].is_object() => {
                 let (repo, said) = (repo.to_string(), message.to_owned());
@@ -134,7 +128,7 @@ impl GitlabCli {
 
     /// The level of the signed-in user, who is a member by an invitation of a group.
     pub(super) fn own_level(&self, repo: &RepoName) -> Result<u64, ForgeError> {
-        let me = parse(&self.call_any(repo, "GET", "user", None)?.body)?;
+        let me = parse(&GLAB, &self.call_any(repo, "GET", "user", None)?.body)?;
         match self.get(repo, &format!("/members/all/{}", me["id"])) {
             Ok(member) => Ok(member["access_level"].as_u64().unwrap_or(0)),
             Err(ForgeError::NoRepository { .. }) => Ok(0),
@@ -145,14 +139,9 @@ impl GitlabCli {
     /// The owner of a fork; empty: it is not shown.
     pub(super) fn owner_of(&self, repo: &RepoName, id: u64) -> Result<String, ForgeError> {
         match self.call_any(repo, "GET", &format!("projects/{id}"), None) {
-            Ok(answer) => Ok(text_of(&parse(&answer.body)?["namespace"]["full_path"])),
+            Ok(answer) => Ok(text_of(&parse(&GLAB, &answer.body)?["namespace"]["full_path"])),
             Err(ForgeError::NoRepository { .. } | ForgeError::NoRights { .. }) => Ok(String::new()),
             Err(error) => Err(error),
         }
     }
-}
-
-pub(super) fn parse(said: &str) -> Result<Value, ForgeError> {
-    serde_json::from_str(said)
-        .map_err(|error| ForgeError::Answer { program: &GLAB, said: error.to_string() })
 }

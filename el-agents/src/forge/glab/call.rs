@@ -1,23 +1,10 @@
 //! A call of `glab api`, with its failures sorted by the code of the answer. `glab` itself loses
 //! the code and the words of many, so it is asked for the head of the answer, too.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use super::{ForgeError, GLAB};
-use crate::forge::call::{Call, Said, run_program};
-
-/// A call.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct GlabCall<'a> {
-    pub(super) program: &'a Path,
-    pub(super) host: &'a str,
-    pub(super) method: &'a str,
-    pub(super) path: &'a str,
-    /// JSON.
-    pub(super) input: Option<&'a str>,
-}
+use crate::forge::call::{Call, run_program, sort_words};
 
 /// An answer of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,21 +30,25 @@ impl Answer {
     }
 }
 
-/// Returns the answer to a call.
+/// Returns the answer to a call. `input`: JSON.
 ///
 /// # Errors
 /// If glab fails, or the server refuses.
-pub(super) fn run(call: &GlabCall<'_>) -> Result<Answer, ForgeError> {
-    let GlabCall { program: path, host, method, path: endpoint, input } = *call;
-    let mut words = vec!["api", endpoint, "--include", "--hostname", host, "--method", method];
+pub(super) fn answer_to(
+    host: &str,
+    method: &str,
+    path: &str,
+    input: Option<&str>,
+) -> Result<Answer, ForgeError> {
+    let mut words = vec!["api", path, "--include", "--hostname", host, "--method", method];
     if input.is_some() {
         words.extend(["--input", "-", "--header", "Content-Type: application/json"]);
     }
-    let said = run_program(&Call { program: &GLAB, path, host, words: &words, input })?;
+    let said = run_program(&Call { program: &GLAB, host, words: &words, input })?;
     match Answer::parse(&said.stdout) {
         Some(answer) if answer.code < 400 => Ok(answer),
         Some(answer) => Err(sort_answer(host, &answer)),
-        None => Err(sort_failure(host, &said)),
+        None => Err(sort_failure(host, &said.stderr)),
     }
 }
 
@@ -96,33 +87,12 @@ fn words_of(answer: &Answer) -> String {
 }
 
 /// The kind of a failure without an answer: glab's own words count.
-fn sort_failure(host: &str, said: &Said) -> ForgeError {
-    let lines = said
-        .stderr
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with("DEPRECATION WARNING"));
-    let line = lines.into_iter().next().unwrap_or("no word why").to_owned();
-    let lower = line.to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let host = host.to_owned();
+fn sort_failure(host: &str, stderr: &str) -> ForgeError {
     // Such as a token that cannot be renewed.
-    if has(&["glab auth login", "oauth2:", "invalid_grant"]) {
-        return ForgeError::NotSignedIn { program: &GLAB, host };
+    if ["glab auth login", "oauth2:", "invalid_grant"].iter().any(|it| stderr.contains(it)) {
+        return ForgeError::NotSignedIn { program: &GLAB, host: host.to_owned() };
     }
-    if has(&[
-        "error connecting to",
-        "dial tcp",
-        "no such host",
-        "connection refused",
-        "connection reset",
-        "timeout",
-        "eof",
-        "tls",
-    ]) {
-        return ForgeError::Network { host, said: line };
-    }
-    ForgeError::Refused { repo: host, said: line }
+    sort_words(host, stderr)
 }
 
 /// A text as a part of an address.
@@ -173,11 +143,9 @@ mod tests {
 
     #[test]
     fn what_glab_says_without_an_answer_is_sorted_too() {
-        let said =
-            |stderr: &str| Said { stdout: String::new(), stderr: stderr.into(), code: Some(1) };
-        let lost = sort_failure("h", &said("Get \"http://h/api/v4/x\": EOF"));
+        let lost = sort_failure("h", "Get \"http://h/api/v4/x\": EOF");
         assert!(matches!(lost, ForgeError::Network { .. }));
-        let other = sort_failure("h", &said("DEPRECATION WARNING: NO_PROMPT\nerror: no"));
+        let other = sort_failure("h", "DEPRECATION WARNING: NO_PROMPT\nerror: no");
         assert!(matches!(other, ForgeError::Refused { said, .. } if said == "error: no"));
     }
 

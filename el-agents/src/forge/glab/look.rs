@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::state_of;
-use crate::forge::{Checks, Conflict, RequestFacts, RequestState, Review, text_of};
+use crate::forge::{Checks, Conflict, RequestFacts, RequestState, Review, state_of, text_of};
 
 /// What the list does not tell of those that are open.
 pub(super) const QUERY: &str = "query OpenRequests($path: ID!, $numbers: [String!]) { \

@@ -109,7 +109,7 @@ fn parse_time(text: &str) -> std::result::Result<Timestamp, String> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     app.project()?;
     let place = find_place(app, args.repo.as_deref())?;
-    let gh = GithubCli::default();
+    let gh = GithubCli;
     gh.ensure_ready()?;
     if !args.push.is_empty() {
         let how = super::push::How { is_confirmed: args.yes, dry_run: args.dry_run };

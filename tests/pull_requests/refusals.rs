@@ -66,6 +66,26 @@ fn bad_surroundings_are_told_in_a_sentence_and_nothing_is_pushed() {
 }
 
 #[test]
+fn a_host_of_no_known_kind_names_both_programs_and_the_setting() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let id = shop.finished("a.txt", "one");
+        shop.env.git(&["remote", "set-url", "origin", "http://unknown.localhost/acme/shop.git"]);
+        is_refused(&shop, &["pr", &id], "it is not clear which forge unknown.localhost is");
+        is_refused(&shop, &["pr", &id], "pr_forge gitlab, or github");
+        is_refused(&shop, &["pr", &id], "glab, or gh, auth login --hostname unknown.localhost");
+        // Whoever says which one it is hears of that one's program alone.
+        for (forge, name) in [("github", "gh"), ("gitlab", "glab")] {
+            if name == client.name() {
+                shop.env.configure(&format!("pr_forge = \"{forge}\"\n"));
+                let words = format!("{name} auth login --hostname unknown.localhost");
+                is_refused(&shop, &["pr", &id], &words);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_program_that_cannot_read_its_configuration_is_told_with_the_cause() {
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -94,6 +114,15 @@ fn a_program_that_cannot_read_its_configuration_is_told_with_the_cause() {
                 let ran = shop.env.el(arguments).fails_with(6);
                 let words = format!("{name} cannot read its configuration: ");
                 assert!(ran.stderr.contains(&words) && ran.stderr.contains(why), "{ran:#?}");
+            }
+            // It may be what keeps glab from knowing a host.
+            if client.is_gitlab {
+                let url = "http://code.localhost/acme/shop.git";
+                shop.env.git(&["remote", "set-url", "origin", url]);
+                let ran = shop.env.el(&["pr", &id]).fails_with(6);
+                assert!(ran.stderr.contains("glab cannot read its configuration"), "{ran:#?}");
+                let url = shop.github.url("acme/shop");
+                shop.env.git(&["remote", "set-url", "origin", &url]);
             }
         }
     }

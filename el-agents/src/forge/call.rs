@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{ForgeError, ForgeProgram};
+use super::{ForgeError, ForgeProgram, RepoName};
 use crate::git::run_bounded;
 
 /// Creating and merging may wait for the forge's own work.
@@ -93,6 +93,36 @@ pub(super) fn run_program(call: &Call<'_>) -> Result<Said, ForgeError> {
     })
 }
 
+/// Asks a program about itself and a host.
+pub(super) fn auth_status(
+    program: &'static ForgeProgram,
+    host: &str,
+) -> Result<String, ForgeError> {
+    let words = ["auth", "status", "--hostname", host];
+    let said = run_program(&Call { program, host, words: &words, input: None })?;
+    Ok(said.stdout + &said.stderr)
+}
+
+/// Tells a host that is not reached, or does not show a repository, from one to which nobody is
+/// signed in: it is asked as by a stranger, or not as it wants to be asked.
+pub(super) fn ensure_signed_in<T>(
+    program: &'static ForgeProgram,
+    repo: &RepoName,
+    asked: Result<T, ForgeError>,
+) -> Result<T, ForgeError> {
+    use ForgeError::{Answer, Network, NoRepository, Refused};
+    let is_stranger = |said: String| program.signed_out.iter().any(|words| said.contains(words));
+    match asked {
+        Err(Network { .. } | NoRepository { .. } | Answer { .. } | Refused { .. })
+            if program.tokens.iter().all(|name| std::env::var_os(name).is_none())
+                && auth_status(program, &repo.host).is_ok_and(is_stranger) =>
+        {
+            Err(ForgeError::NotSignedIn { program, host: repo.host.clone() })
+        }
+        asked => asked,
+    }
+}
+
 /// Reads an answer in JSON.
 ///
 /// # Errors
@@ -148,6 +178,8 @@ mod tests {
             needed: "1.0",
             variables: &[],
             unset: &[],
+            tokens: &[],
+            signed_out: &[],
         };
         let found = check_version(&GONE);
         assert!(matches!(found, Err(ForgeError::Missing { program }) if *program == GONE));

@@ -2,7 +2,7 @@
 
 use el_core::model::PullRequest;
 
-use super::{Forge, GithubCli, GitlabCli};
+use super::{Forge, ForgeError, GithubCli, GitlabCli, RepoName, RepositoryFacts};
 
 /// A kind of forge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,31 @@ impl Forges {
         match kind {
             ForgeKind::Github => &self.github,
             ForgeKind::Gitlab => &self.gitlab,
+        }
+    }
+
+    /// Asks the forge behind a repository's host about it.
+    ///
+    /// # Errors
+    /// If the forge cannot be asked, does not show the repository, or is not known.
+    pub(crate) fn find(
+        &self,
+        repo: &RepoName,
+    ) -> Result<(&dyn Forge, RepositoryFacts), ForgeError> {
+        let forge = self.of_host(&repo.host);
+        let is_guess = self.wanted.is_none() && kind_of_name(&repo.host).is_none();
+        match forge.ensure_ready().and_then(|()| forge.repository_facts(repo)) {
+            Ok(facts) => Ok((forge, facts)),
+            Err(ForgeError::Missing { .. } | ForgeError::NotSignedIn { .. })
+                if is_guess && forge.name() == self.github.name() =>
+            {
+                // A fault that keeps glab from telling comes first.
+                match self.gitlab.ensure_ready() {
+                    Err(error @ ForgeError::Configuration { .. }) => Err(error),
+                    _ => Err(ForgeError::Unclear { host: repo.host.clone() }),
+                }
+            }
+            Err(error) => Err(error),
         }
     }
 

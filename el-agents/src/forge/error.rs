@@ -12,6 +12,10 @@ pub struct ForgeProgram {
     pub(super) variables: &'static [(&'static str, &'static str)],
     /// The variables that it is not to see.
     pub(super) unset: &'static [&'static str],
+    /// The variables that sign it in to any host.
+    pub(super) tokens: &'static [&'static str],
+    /// The words of its `auth status` about a host to which nobody is signed in.
+    pub(super) signed_out: &'static [&'static str],
 }
 
 /// Why the forge did not do what was asked.
@@ -25,6 +29,9 @@ pub enum ForgeError {
     Configuration { program: &'static ForgeProgram, said: String },
     #[error("nobody is signed in to {host}")]
     NotSignedIn { program: &'static ForgeProgram, host: String },
+    /// Neither program is signed in to a host whose name tells nothing.
+    #[error("it is not clear which forge {host} is, and nobody is signed in to it")]
+    Unclear { host: String },
     #[error("{host} takes no more calls for now")]
     RateLimit { host: String },
     #[error("{host} cannot be reached: {said}")]
@@ -59,6 +66,10 @@ impl ForgeError {
             ForgeError::NotSignedIn { program, host } => {
                 format!("{} auth login --hostname {host}", program.name)
             }
+            ForgeError::Unclear { host } => format!(
+                "el config set pr_forge gitlab, or github, says which; then glab, or gh, auth \
+                 login --hostname {host}"
+            ),
             ForgeError::RateLimit { .. } => "wait, and do it again; nothing was lost".to_owned(),
             ForgeError::Network { .. } => {
                 "try again: el finds what was done already, and does the rest".to_owned()

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use self::call::run;
 pub use self::issues::{FoundIssues, IssueChange, IssueFilter};
-use super::call::{Call, check_version, parse};
+use super::call::{Call, check_version, ensure_signed_in, parse};
 use super::{
     Forge, ForgeError, ForgeProgram, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
     RepositoryFacts, RequestFacts, state_of, text_of,
@@ -27,6 +27,8 @@ const GH: ForgeProgram = ForgeProgram {
         ("GH_SPINNER_DISABLED", "1"),
     ],
     unset: &["GH_FORCE_TTY", "GH_REPO", "GH_DEBUG"],
+    tokens: &["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"],
+    signed_out: &["not logged into any", "not found among authenticated"],
 };
 
 /// The user's `gh`.
@@ -106,7 +108,8 @@ impl Forge for GithubCli {
         let fields = "nameWithOwner,defaultBranchRef,parent,viewerPermission,squashMergeAllowed,\
                       mergeCommitAllowed,rebaseMergeAllowed";
         let name = repo.to_string();
-        let said = self.ask_json(repo, &["repo", "view", &name, "--json", fields])?;
+        let said = self.ask_json(repo, &["repo", "view", &name, "--json", fields]);
+        let said = ensure_signed_in(&GH, repo, said)?;
         let named = |owner: &Value, name: &Value| {
             RepoName::parse(&format!("{}/{}", owner.as_str()?, name.as_str()?), &repo.host)
         };
@@ -237,7 +240,8 @@ impl Forge for GithubCli {
         if numbers.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(look::read_facts(&self.ask_graphql(repo, &look::facts_query(numbers))?, numbers))
+        let said = self.ask_graphql(repo, &look::facts_query(numbers));
+        Ok(look::read_facts(&ensure_signed_in(&GH, repo, said)?, numbers))
     }
 
     fn request_merge(

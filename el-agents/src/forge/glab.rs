@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use self::ask::PAGE;
 use self::call::escape;
-use super::call::{check_version, parse};
+use super::call::{check_version, ensure_signed_in, parse};
 use super::{
     Forge, ForgeError, ForgeProgram, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
     RepositoryFacts, RequestFacts, state_of, text_of,
@@ -31,7 +31,12 @@ const GLAB: ForgeProgram = ForgeProgram {
         ("GLAB_SEND_TELEMETRY", "false"),
     ],
     unset: &["FORCE_HYPERLINKS", "GLAB_DEBUG_HTTP"],
+    tokens: &["GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN", "OAUTH_TOKEN"],
+    signed_out: &[NEVER_SIGNED_IN, "No token provided"],
 };
+
+/// The words of `glab auth status` about a host that it does not know.
+const NEVER_SIGNED_IN: &str = "has not been authenticated";
 
 /// The access level of a developer, who may push.
 const DEVELOPER: u64 = 30;
@@ -77,7 +82,7 @@ impl Forge for GitlabCli {
     }
 
     fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError> {
-        let said = self.ensure_signed_in(repo, self.get(repo, ""))?;
+        let said = ensure_signed_in(&GLAB, repo, self.get(repo, ""))?;
         // Whoever is not signed in sees public projects, too.
         let Some(rights) = said["permissions"].as_object() else {
             return Err(ForgeError::NotSignedIn { program: &GLAB, host: repo.host.clone() });
@@ -194,7 +199,7 @@ impl Forge for GitlabCli {
         let mut found = Vec::new();
         for numbers in numbers.chunks(PAGE) {
             let listed = self.get(repo, &look::list_path(numbers));
-            let listed = self.ensure_signed_in(repo, listed)?;
+            let listed = ensure_signed_in(&GLAB, repo, listed)?;
             let open = look::open_numbers(&listed);
             let more = match open.is_empty() {
                 true => Value::Null,

@@ -63,9 +63,7 @@ pub fn find_place(
         })?,
         None => pushed_to.clone(),
     };
-    let forge = forges.of_host(&asked.host);
-    forge.ensure_ready()?;
-    let facts = forge.repository_facts(&asked)?;
+    let (forge, facts) = forges.find(&asked)?;
     if let Some(parent) = facts.parent.as_ref().filter(|_| wanted.repo.is_none()) {
         let (fork, parent) = (asked.short(), parent.short());
         return Err(PullError::Fork { fork, parent });

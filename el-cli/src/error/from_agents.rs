@@ -110,6 +110,7 @@ impl From<ForgeError> for CommandError {
             ForgeError::Missing { .. }
             | ForgeError::TooOld { .. }
             | ForgeError::Configuration { .. }
+            | ForgeError::Unclear { .. }
             | ForgeError::NotSignedIn { .. }
             | ForgeError::NoRepository { .. }
             | ForgeError::NoRights { .. }

@@ -3,46 +3,19 @@
 use serde_json::{Value, json};
 
 use super::call::{Answer, answer_to, escape};
-use super::{GLAB, GitlabCli};
-use crate::forge::call::{Call, parse, run_program};
+use super::{GLAB, GitlabCli, NEVER_SIGNED_IN};
+use crate::forge::call::{auth_status, parse};
 use crate::forge::{ForgeError, RepoName, text_of};
 
 /// A page of a list, and the pages of one that are read at most.
 pub(super) const PAGE: usize = 100;
 const PAGES_MOST: usize = 20;
-/// The words of `glab auth status` without a sign-in, and the variables that make one.
-const SIGNED_OUT: [&str; 2] = ["has not been authenticated", "No token provided"];
-const TOKENS: [&str; 3] = ["GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN", "OAUTH_TOKEN"];
 
 impl GitlabCli {
     /// Returns true if glab is there and signed in to this host.
     pub(in crate::forge) fn knows(&self, host: &str) -> bool {
         // Without a network it fails, too, but not in these words.
-        self.status(host).is_ok_and(|said| !said.contains("has not been authenticated"))
-    }
-
-    /// What glab says of itself and a host.
-    fn status(&self, host: &str) -> Result<String, ForgeError> {
-        let words = ["auth", "status", "--hostname", host];
-        let call = Call { program: &GLAB, host, words: &words, input: None };
-        run_program(&call).map(|said| said.stderr)
-    }
-
-    /// Nobody may be signed in where a host is not reached, or does not show a project: glab does
-    /// not know how to reach it, and asks as a stranger.
-    pub(super) fn ensure_signed_in<T>(
-        &self,
-        repo: &RepoName,
-        asked: Result<T, ForgeError>,
-    ) -> Result<T, ForgeError> {
-        let is_doubtful =
-            matches!(asked, Err(ForgeError::Network { .. } | ForgeError::NoRepository { .. }));
-        let is_stranger = |said: String| SIGNED_OUT.iter().any(|words| said.contains(words));
-        let has_token = || TOKENS.iter().any(|name| std::env::var_os(name).is_some());
-        if is_doubtful && self.status(&repo.host).is_ok_and(is_stranger) && !has_token() {
-            return Err(ForgeError::NotSignedIn { program: &GLAB, host: repo.host.clone() });
-        }
-        asked
+        auth_status(&GLAB, host).is_ok_and(|said| !said.contains(NEVER_SIGNED_IN))
     }
 
     /// Calls the interface. `path`: below `projects/NAME`.

@@ -1,19 +1,19 @@
 //! A server that is killed or stopped in the middle of everything: what it acknowledged is there,
 //! what it did not is told, and nothing is done by half.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::Path;
 
 use rustix::process::Signal;
 
 use super::server_url;
+use super::storm::Storm;
 use crate::support::{Running, SOON, TestEnv, send, wait_until};
 
 /// A server that no other test uses. It ends with this value.
 pub(super) struct OwnServer {
     url: String,
+    /// By TCP and TLS; empty where that cannot be had.
+    by_tcp: String,
     /// Starts it again.
     start: String,
     holder: u32,
@@ -25,7 +25,8 @@ impl OwnServer {
         server_url()?;
         let told = env.path("server");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/with-postgres");
-        let hold = "printf '%s\\n' \"$EL_TEST_POSTGRES\" \"$EL_TEST_POSTGRES_START\" $$ >\"$0.new\"
+        let hold = "printf '%s\\n' \"$EL_TEST_POSTGRES\" \"$EL_TEST_POSTGRES_START\" $$ \\
+            \"$EL_TEST_POSTGRES_TLS?sslrootcert=$EL_TEST_POSTGRES_CA\" >\"$0.new\"
             mv \"$0.new\" \"$0\"
             exec sleep 600";
         let mut command = env.command(script.to_str().unwrap());
@@ -36,13 +37,23 @@ impl OwnServer {
         let (url, start) = (next(), next());
         env.set("EL_DATABASE_URL", &url);
         let holder = next().parse().unwrap();
-        Some(OwnServer { url, start, holder, running: Some(running) })
+        let by_tcp = next();
+        Some(OwnServer { url, by_tcp, start, holder, running: Some(running) })
+    }
+
+    /// Its address by TCP and TLS.
+    pub(super) fn by_tcp(&self) -> &str {
+        &self.by_tcp
+    }
+
+    /// Its folder, with its socket.
+    pub(super) fn folder(&self) -> &Path {
+        Path::new(self.url.split_once("host=").unwrap().1)
     }
 
     /// The postmaster, and all that it started.
     fn processes(&self) -> Vec<u32> {
-        let folder = PathBuf::from(self.url.split_once("host=").unwrap().1);
-        let text = std::fs::read_to_string(folder.join("data/postmaster.pid")).unwrap();
+        let text = std::fs::read_to_string(self.folder().join("data/postmaster.pid")).unwrap();
         let first: u32 = text.lines().next().unwrap().parse().unwrap();
         let children = format!("/proc/{first}/task/{first}/children");
         let children = std::fs::read_to_string(children).unwrap_or_default();
@@ -73,80 +84,15 @@ fn what_a_killed_server_acknowledged_is_there_and_no_atom_is_claimed_twice() {
     let Some(server) = OwnServer::begin(&mut env) else { return };
     env.el(&["init", "--name", "t"]).ok();
     env.configure("");
-    let (created, claimed) = (Mutex::new(BTreeSet::new()), Mutex::new(Vec::new()));
-    let (is_over, env) = (AtomicBool::new(false), &env);
-    let storm = |writer: usize| {
-        for n in 0.. {
-            if is_over.load(Ordering::Relaxed) {
-                return;
-            }
-            let title = format!("{writer} {n}");
-            let words = ["--robot", "create", &title];
-            let made = env.el(&words);
-            match made.status {
-                0 => {
-                    let id = made.json()["data"]["id"].as_str().unwrap().to_owned();
-                    created.lock().unwrap().insert(id);
-                }
-                6 | 7 => {
-                    let code = made.json()["error"]["code"].as_str().unwrap().to_owned();
-                    let known = ["server_unreachable", "server_timeout", "server_refused", "busy"];
-                    assert!(known.contains(&code.as_str()), "{code}");
-                }
-                other => panic!("exit code {other}: {made:?}"),
-            }
-            let name = format!("person-{writer}");
-            let next = env.el(&["--robot", "--actor", &name, "next", "--claim"]);
-            if next.status == 0 {
-                let claim = next.json()["data"].take();
-                // Nothing may be ready.
-                if !claim.is_null() {
-                    claimed.lock().unwrap().push((claim, name));
-                }
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for writer in 0..4 {
-            scope.spawn(move || storm(writer));
-        }
-        let many = |least: usize| {
-            wait_until("changes", SOON, || (created.lock().unwrap().len() >= least).then_some(()));
-        };
+    let storm = Storm::rage(&env, |storm| {
         for round in 1..=3 {
-            many(round * 10);
+            storm.wait_for(round * 10);
             server.signal(Signal::KILL);
-            server.start_again(env);
+            server.start_again(&env);
         }
-        many(40);
-        is_over.store(true, Ordering::Relaxed);
+        storm.wait_for(40);
     });
-    let listed = env.robot(&["list", "--all", "--limit", "0"]);
-    let there: BTreeSet<String> = listed["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|atom| atom["id"].as_str().unwrap().to_owned())
-        .collect();
-    let created = created.into_inner().unwrap();
-    assert!(created.is_subset(&there), "{:?}", created.difference(&there).collect::<Vec<_>>());
-    let claimed = claimed.into_inner().unwrap();
-    assert!(!claimed.is_empty());
-    let mut claimers = BTreeMap::new();
-    for (claim, name) in &claimed {
-        let id = claim["id"].as_str().or_else(|| claim["atom"]["id"].as_str()).unwrap();
-        let earlier = claimers.insert(id, name);
-        assert_eq!(earlier, None, "{id} was claimed by {name} too");
-    }
-    for atom in listed["items"].as_array().unwrap() {
-        // What an acknowledged claim said is so; nobody gave anything back.
-        if let Some(name) = claimers.get(atom["id"].as_str().unwrap()) {
-            let found = (&atom["status"], &atom["assignee"]);
-            assert_eq!(found, (&"in_progress".into(), &name.as_str().into()), "{atom}");
-        }
-    }
-    let found = env.el(&["doctor"]).stdout;
-    assert!(!found.contains("count of blockers") && !found.contains("search index"), "{found}");
+    storm.assert_kept(&env);
 }
 
 #[test]

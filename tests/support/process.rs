@@ -96,6 +96,12 @@ impl Running {
         read(&self.output[1])
     }
 
+    /// Returns true if it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.ended = self.ended || self.child.try_wait().unwrap().is_some();
+        self.ended
+    }
+
     /// Waits for the end, for at most `timeout`.
     #[track_caller]
     pub(crate) fn wait(mut self, timeout: Duration) -> Ran {

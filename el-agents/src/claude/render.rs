@@ -71,6 +71,7 @@ impl Renderer {
                 self.render_line(YELLOW, "●", &format!("model changed: {from} → {to}"))
             }
             StreamEvent::StopHookFeedback { text } => self.render_line(YELLOW, "↩", text),
+            StreamEvent::Note { text } => self.render_line(YELLOW, "■", text),
             StreamEvent::Interrupted => self.render_line(YELLOW, "■", "interrupted"),
             StreamEvent::TaskStarted { description, .. } => {
                 self.render_line(DIM, "  ⧗", &format!("still running: {description}"))

@@ -39,6 +39,8 @@ pub enum StreamEvent {
     StopHookFeedback { text: String },
     /// The agent was interrupted (SIGINT).
     Interrupted,
+    /// The supervisor says why it ends the agent.
+    Note { text: String },
     /// A tool runs in the background, or for more than a few seconds.
     TaskStarted { id: String, description: String },
     /// Such a tool has ended: `completed`, `failed`, `stopped`, `killed`.
@@ -123,6 +125,9 @@ fn parse_object(value: &Value) -> Vec<StreamEvent> {
         }],
         ("system", "task_updated") => {
             task_ended(value, value.get("patch").and_then(|patch| text_field(patch, "status")))
+        }
+        ("system", "supervisor") => {
+            vec![StreamEvent::Note { text: text_field(value, "text").unwrap_or_default() }]
         }
         ("system", "task_notification") => task_ended(value, text_field(value, "status")),
         ("", _) => vec![StreamEvent::Garbage { text: one_line(&value.to_string(), SHOWN) }],

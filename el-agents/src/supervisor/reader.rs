@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use el_core::model::{Cost, EndKind, ExitRecord, Fault, Progress, Refusal, Timestamp};
 use el_core::protocol::response::Reading;
+use serde_json::json;
 
 use super::answer_listener::AnswerListener;
 use crate::claude::{
@@ -227,6 +228,16 @@ impl Reader {
             EndKind::TimedOut => since.elapsed() >= running / 2,
             _ => false,
         }
+    }
+
+    /// Returns a line of the transcript, in the form of the agent's output, that the supervisor
+    /// says. The agent may have been ended within a line.
+    pub(crate) fn own_line(&self, text: &str) -> Vec<u8> {
+        let line = match self.is_stream {
+            true => json!({"type": "system", "subtype": "supervisor", "text": text}).to_string(),
+            false => format!("el: {text}"),
+        };
+        format!("\n{line}\n").into_bytes()
     }
 
     /// Returns the progress for the store.

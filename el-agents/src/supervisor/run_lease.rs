@@ -120,6 +120,19 @@ impl RunLease {
         clock::time_with_suspend().saturating_sub(self.extended_at)
     }
 
+    /// Why an agent whose lease cannot be kept is ended.
+    pub(crate) fn why_lost(&self) -> String {
+        match self.watch {
+            RunSignal::Over => "somebody else has ended this run; its agent is ended".to_owned(),
+            _ => format!(
+                "the tracker was not reached for {} s; the agent is ended before its lease of {} s \
+                 is over, since others may then take its work",
+                self.lease_age().as_secs(),
+                self.lease.as_secs(),
+            ),
+        }
+    }
+
     /// Reads the signal after a change of the store, and sends a heartbeat when due. Cheap enough
     /// for ten calls a second. If the store fails, returns the last signal; if the failure lasts,
     /// the age of the lease decides.

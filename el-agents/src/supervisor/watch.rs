@@ -205,6 +205,11 @@ impl Watcher {
                 () = tokio::time::sleep_until(self.look_at.into()) => {
                     let order = self.look_once(&agent);
                     if let (Some(EndNow { kind, grace }), None) = (order, &ending) {
+                        if kind == EndKind::LeaseLost {
+                            let why = self.lease.why_lost();
+                            self.pane.show(&format!("! {why}"));
+                            self.transcript.write(&self.reader.own_line(&why));
+                        }
                         let now = self.start_ending(&agent, kind, grace, Duration::ZERO);
                         ending = Some((kind, now));
                     }

@@ -166,7 +166,7 @@ fn to_entry(at: u64, event: StreamEvent) -> Option<Entry> {
         StreamEvent::ApiError { text, .. } => Some(Entry::new(at, "error", &text)),
         StreamEvent::RateLimit(limit) if limit.is_reached() => note("the usage limit is reached"),
         StreamEvent::ModelFallback { from, to } => note(&format!("model changed: {from} → {to}")),
-        StreamEvent::StopHookFeedback { text } => note(&text),
+        StreamEvent::StopHookFeedback { text } | StreamEvent::Note { text } => note(&text),
         StreamEvent::Interrupted => note("interrupted"),
         StreamEvent::TaskStarted { description, .. } => note(&format!("goes on: {description}")),
         StreamEvent::TaskEnded { status, .. } => note(&format!("background task {status}")),

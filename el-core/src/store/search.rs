@@ -163,6 +163,8 @@ const MANY: usize = 1_000;
 /// large pieces. A text of a new atom must not change meanwhile.
 pub(crate) fn in_bulk<T>(tx: &Tx<'_>, count: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
     if !tx.is_sqlite() {
+        // A large file is thought about between two statements.
+        tx.allow_pauses().doing("begin an import")?;
         return work();
     }
     let doing = "prepare the search index";

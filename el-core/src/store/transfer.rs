@@ -171,6 +171,7 @@ impl Store {
         there.prepare_bulk()?;
 
         let from = self.database.begin_write().doing(MOVING)?;
+        from.allow_pauses().doing(MOVING)?;
         if let Some(closed) = closed::read(&from)? {
             drop(from);
             drop(there);

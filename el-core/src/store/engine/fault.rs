@@ -44,6 +44,7 @@ pub(super) fn server_fault(step: &'static str, error: &postgres::Error) -> Error
             ServerFault::NotMigrated
         }
         Some("28" | "3D") => ServerFault::Refused,
+        _ if is_of(&[&SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT]) => ServerFault::Unreachable,
         Some("08" | "57") => ServerFault::Unreachable,
         _ => ServerFault::Failed,
     };

@@ -21,6 +21,10 @@ use super::{Error, Params, Result};
 /// How long a transaction waits for a lock, and a statement for its end.
 const LIMITS: &str = "SET LOCAL lock_timeout = '30s'; SET LOCAL statement_timeout = '35s'";
 
+/// How long the client may say nothing while it holds the project's lock. Without a limit, a client
+/// that is cut off in the middle of a change would hold up all others, for hours at worst.
+const SILENCE: &str = "SET LOCAL idle_in_transaction_session_timeout = '5s'";
+
 /// The lock that makes one writer at a time of all that may write a project, as SQLite has it: no
 /// two `dep add` make a circle, no `dep add` passes a `close`, no claim passes an epic's budget.
 /// It is held to the end of the transaction.
@@ -72,7 +76,8 @@ impl Server {
 
     /// Begins a transaction that writes, once no other writes in the project.
     pub(crate) fn begin_write(&self) -> Result<Transaction<'_>> {
-        self.begin("BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE", PROJECT_LOCK)
+        let lock = format!("{SILENCE}; {PROJECT_LOCK}");
+        self.begin("BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE", &lock)
     }
 
     /// Begins a transaction that writes what no other transaction depends on.

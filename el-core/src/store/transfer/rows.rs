@@ -68,8 +68,19 @@ pub(super) fn remove_all(tx: &Tx<'_>) -> Result<()> {
     tx.execute_batch(&format!("{all} {meta}")).doing("empty the tables")
 }
 
+impl Tx<'_> {
+    /// Lets minutes pass between two statements, while another store or a file is read.
+    pub(crate) fn allow_pauses(&self) -> engine::Result<()> {
+        match self.is_sqlite() {
+            true => Ok(()),
+            false => self.execute_batch("SET LOCAL idle_in_transaction_session_timeout = '5min'"),
+        }
+    }
+}
+
 /// Copies every row, and compares the digests.
 pub(super) fn copy(from: &Tx<'_>, into: &Tx<'_>, step: &mut Step<'_>) -> Result<Vec<TableCopy>> {
+    into.allow_pauses().doing(WRITING)?;
     let counts = count_rows(from)?;
     let (mut done, all) = (0, counts.iter().sum());
     let mut tables: Vec<(&str, u64)> = TABLES.into_iter().zip(counts).collect();

@@ -6,8 +6,9 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::thread;
 
+use super::crashing::OwnServer;
 use super::{on_server, with_tracker};
-use crate::support::TestEnv;
+use crate::support::{SOON, TestEnv, wait_until};
 
 /// The address by TCP of the same schema, and the file of the authority.
 fn by_tcp(url: &str) -> Option<(String, String)> {
@@ -49,6 +50,28 @@ fn a_certificate_is_always_looked_at_and_has_to_name_the_host() {
     ] {
         assert_eq!(code(&mut env, &wrong, 6), "server_insecure", "{wrong}");
     }
+}
+
+#[test]
+fn a_certificate_whose_time_is_over_is_refused() {
+    let mut env = TestEnv::new();
+    let Some(server) = OwnServer::begin(&mut env) else { return };
+    env.el(&["init", "--name", "t"]).ok();
+    if std::env::var_os("EL_TEST_POSTGRES_TLS").is_none() {
+        return;
+    }
+    let url = server.by_tcp().to_owned();
+    env.set("EL_DATABASE_URL", &url);
+    assert_eq!(env.robot(&["list"])["count"], 0);
+    let sign = "cd $0 && openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -days 0 \
+        -CAcreateserial -extfile server.ext -out server.crt";
+    env.run(env.command("sh").args(["-c", sign]).arg(server.folder())).ok();
+    let at = format!("postgres://el@/postgres?host={}", server.folder().display());
+    env.run(env.command("psql").args(["-qAt", "-c", "SELECT pg_reload_conf()", &at])).ok();
+    wait_until("a certificate that has run out", SOON, || {
+        (env.el(&["list"]).status != 0).then_some(())
+    });
+    assert_eq!(code(&mut env, &url, 6), "server_insecure");
 }
 
 #[test]

@@ -34,6 +34,8 @@ pub(super) struct State<'a> {
     pub(super) agents: Vec<(String, Option<String>)>,
     pub(super) listener: &'a mut dyn Listener,
     pub(super) id: String,
+    /// As this worker signed on.
+    signed_on: Worker,
     /// The host's name, in a project that several machines share.
     pub(super) host: Option<String>,
     pub(super) phase: Phase,
@@ -106,7 +108,7 @@ impl<'a> State<'a> {
         )?;
         listener.report(&Report::Started {
             worker: id.clone(),
-            agent: worker.agent,
+            agent: worker.agent.clone(),
             agents: agents.clone(),
             concurrency: options.concurrency,
             tmux_socket: launchers
@@ -123,6 +125,7 @@ impl<'a> State<'a> {
             listener,
             id,
             host: worker.process.host().map(str::to_owned),
+            signed_on: worker,
             phase: Phase::Working,
             began: Instant::now(),
             beat_at: Instant::now(),
@@ -161,7 +164,7 @@ impl<'a> State<'a> {
         self.end_rest();
         let now = self.now();
         if self.beat_at.elapsed() > BEAT {
-            ops::worker_beat(&mut self.store, &self.id, now, machine::load_milli())?;
+            ops::worker_beat(&mut self.store, &self.signed_on, now, machine::load_milli())?;
             self.beat_at = Instant::now();
             // The write-ahead log is emptied in idle moments, so that no writer has to empty it.
             let _ = self.store.checkpoint();
@@ -289,7 +292,14 @@ impl<'a> State<'a> {
         ended.sort();
         for id in ended {
             let told = self.tracked.remove(&id).and_then(|mine| mine.launch_failure);
-            let run = ops::get_run(&self.store, &id)?;
+            let run = match ops::get_run(&self.store, &id) {
+                // A standby that took the server's place never had it.
+                Err(error) if error.code() == "not_found" => {
+                    self.warn(format!("{error}; the tracker has lost it"));
+                    continue;
+                }
+                found => found?,
+            };
             let Some(outcome) = run.outcome else { continue };
             let launched = self.count_launch_failure(&run, told);
             let atom = ops::get_atom(&self.store, &run.atom_id).ok();

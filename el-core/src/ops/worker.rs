@@ -78,18 +78,24 @@ pub fn worker_join(store: &mut Store, worker: &Worker) -> Result<()> {
     store.write(|tx| store::worker::insert(tx, worker))
 }
 
-/// Records a worker's heartbeat, and the load of its machine.
+/// Records a worker's heartbeat, and the load of its machine. Signs the worker on again, if it was
+/// silent for so long that it counted as gone, or a standby that took the server's place lacks it.
 ///
 /// # Errors
 ///
 /// If the database cannot be written.
 pub fn worker_beat(
     store: &mut Store,
-    id: &str,
+    worker: &Worker,
     now: Timestamp,
     load_milli: Option<i64>,
 ) -> Result<()> {
-    store.write(|tx| store::worker::heartbeat(tx, id, now, load_milli))
+    store.write(|tx| match store::worker::heartbeat(tx, &worker.id, now, load_milli)? {
+        true => Ok(()),
+        false => {
+            store::worker::insert(tx, &Worker { heartbeat_at: now, load_milli, ..worker.clone() })
+        }
+    })
 }
 
 /// Records the heartbeat of a waiting worker, and returns the news for the worker. One statement

@@ -28,18 +28,18 @@ pub(crate) fn insert(tx: &Tx<'_>, worker: &Worker) -> Result<()> {
     Ok(())
 }
 
+/// Returns false if the worker is not signed on.
 pub(crate) fn heartbeat(
     tx: &Tx<'_>,
     id: &str,
     now: Timestamp,
     load_milli: Option<i64>,
-) -> Result<()> {
-    tx.execute(
+) -> Result<bool> {
+    let changed = tx.execute(
         "UPDATE workers SET heartbeat_at = ?2, load_milli = ?3 WHERE id = ?1",
         params![id, now.as_micros(), load_milli],
-    )
-    .doing("keep a worker alive")?;
-    Ok(())
+    );
+    Ok(changed.doing("keep a worker alive")? > 0)
 }
 
 /// The news for a waiting worker.

@@ -106,6 +106,20 @@ fn a_worker_of_several_agents_takes_the_best_atom_of_those_that_are_free() {
 }
 
 #[test]
+fn a_worker_that_counted_as_gone_signs_on_again() {
+    let mut p = Project::new();
+    let it = worker("w1", &["gendry"], Takes::All);
+    ops::worker_join(&mut p.store, &it).unwrap();
+    ops::worker_leave(&mut p.store, "w1").unwrap();
+    for load in [Some(500), None] {
+        ops::worker_beat(&mut p.store, &it, p.now, load).unwrap();
+        let all = ops::list_workers(&p.store).unwrap();
+        let found: Vec<_> = all.iter().map(|w| (&*w.id, w.heartbeat_at, w.load_milli)).collect();
+        assert_eq!(found, [("w1", p.now, load)]);
+    }
+}
+
+#[test]
 fn a_task_says_its_place_and_what_it_waits_for() {
     let mut p = Project::new();
     ops::worker_join(&mut p.store, &worker("w1", &["gendry"], Takes::All)).unwrap();

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use el_core::model::{EventKind, Timestamp};
-use el_core::ops::{self, AtomFilter, Sort};
+use el_core::model::{EventKind, Progress, Stamp, Timestamp};
+use el_core::ops::{self, AtomFilter, Beat, RunSignal, Sort};
 use proptest::prelude::*;
 
 use crate::support::{Project, person};
@@ -83,12 +83,24 @@ fn a_clock_that_is_off_by_an_hour_moves_no_lease() {
         let request = crate::support::request();
         let lease = request.lease;
         let claimed = ops::claim_run(&mut p.store, &person(wrong), &request).unwrap();
-        let id = claimed.expect("one is ready").run.id;
+        let run = claimed.expect("one is ready").run;
         // Another machine, whose clock is right.
         let other = p.place().open();
-        let live = ops::live_runs(&other).unwrap();
-        let run = live.iter().find(|run| run.id == id).unwrap();
-        let left = run.lease_until.since(other.lease_time(right));
-        assert!(left <= lease && left + Duration::from_secs(60) > lease, "{left:?} of {lease:?}");
+        let assert_right = |moment: &str| {
+            let live = ops::live_runs(&other).unwrap();
+            let run = live.iter().find(|live| live.id == run.id).unwrap();
+            let left = run.lease_until.since(other.lease_time(right));
+            let is_right = left <= lease && left + Duration::from_secs(60) > lease;
+            assert!(is_right, "{moment}: {left:?} of {lease:?}");
+        };
+        assert_right("the claim");
+        let (stamp, progress) =
+            (Stamp { pid: 7, start: 1, boot: "far|b".into() }, Progress::default());
+        ops::register_supervisor(&mut p.store, &run.id, &run.token, &stamp, wrong, lease).unwrap();
+        assert_right("the supervisor");
+        let (run_id, token, active_at) = (&*run.id, &*run.token, Some(wrong));
+        let beat = Beat { run_id, token, now: wrong, lease, active_at, progress: &progress };
+        assert_eq!(ops::extend_lease(&mut p.store, &beat).unwrap(), RunSignal::Work);
+        assert_right("a heartbeat");
     }
 }

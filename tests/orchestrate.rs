@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::support::{Running, SOON, TestEnv, wait_until};
 
 /// A task of a plan: its name, its dependencies, and its agent's steps.
-pub(crate) struct Task<'a>(&'a str, &'a [&'a str], Vec<String>);
+pub(crate) struct Task<'a>(pub(crate) &'a str, pub(crate) &'a [&'a str], pub(crate) Vec<String>);
 
 /// A task whose agent just closes.
 pub(crate) fn plain<'a>(name: &'a str, waits_for: &'a [&'a str]) -> Task<'a> {
@@ -36,7 +36,7 @@ impl TestEnv {
     }
 
     /// Writes the scripts of all questions.
-    fn scripts(&mut self, tasks: &[Task<'_>]) {
+    pub(crate) fn scripts(&mut self, tasks: &[Task<'_>]) {
         let folder = self.path("tmp/answers");
         std::fs::create_dir_all(&folder).unwrap();
         self.set("FAKE_AGENT_ANSWERS", folder.to_str().unwrap());

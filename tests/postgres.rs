@@ -16,6 +16,7 @@ mod migrating;
 mod moving;
 mod network;
 mod partitions;
+mod plan;
 mod pooler;
 mod refusals;
 mod restarts;

@@ -5,7 +5,7 @@ mod delegation;
 mod endings;
 mod failures;
 mod mcp;
-mod orchestrate;
+pub(crate) mod orchestrate;
 mod plugin;
 mod review;
 mod sandbox;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::TestEnv;
 
 /// A model's text with a block.
-fn block(phase: &str, data: &Value) -> String {
+pub(crate) fn block(phase: &str, data: &Value) -> String {
     delimited(&format!("{:#}", json!({"phase": phase, "data": data})))
 }
 
@@ -21,7 +21,7 @@ fn delimited(text: &str) -> String {
 }
 
 /// An entry of a list of tasks.
-fn task(id: &str, waits_for: &[&str]) -> Value {
+pub(crate) fn task(id: &str, waits_for: &[&str]) -> Value {
     json!({"id": id, "title": format!("Chapter {id}"),
         "description": format!("Write chapter {id}"), "dependencies": waits_for})
 }
@@ -42,7 +42,7 @@ fn completion(id: &str) -> String {
 }
 
 /// The answers for the agent of a question.
-fn question(name: &str, steps: &Value) -> Value {
+pub(crate) fn question(name: &str, steps: &Value) -> Value {
     let says = match name {
         "analysis" => "find out what the work below takes",
         "task_list" => "Cut the work below into tasks",
@@ -52,7 +52,7 @@ fn question(name: &str, steps: &Value) -> Value {
     json!({"match": says, "steps": steps})
 }
 
-fn analysis(splits: usize) -> Value {
+pub(crate) fn analysis(splits: usize) -> Value {
     question(
         "analysis",
         &json!([{"text": block("analysis", &json!({"summary": "Chapters",
@@ -60,8 +60,19 @@ fn analysis(splits: usize) -> Value {
     )
 }
 
-fn task_list(tasks: &[Value]) -> Value {
+pub(crate) fn task_list(tasks: &[Value]) -> Value {
     question("task_list", &json!([{"text": block("task_list", &json!({"tasks": tasks}))}]))
+}
+
+/// The conversation about a task: a file written by the client's own tool, a commit, the close, and
+/// a report.
+pub(crate) fn worker(id: &str, write: Value) -> Value {
+    json!({"match": format!("the task `{id}`"), "steps": [
+        write,
+        {"bash": format!("git add {id}.txt && git commit -q -m 'Write {id}'")},
+        {"bash": format!("el close ${{ID}} --reason '{id}.txt is written'")},
+        {"text": completion(id)},
+    ]})
 }
 
 /// Returns the only plan, as in `el orchestrate show`.

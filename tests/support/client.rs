@@ -23,7 +23,8 @@ pub(crate) struct RealClaude {
     /// Ends by itself when its stdin, held here, is closed.
     server: Child,
     log: PathBuf,
-    _turn: MutexGuard<'static, ()>,
+    /// `None`: another of the test has it.
+    _turn: Option<MutexGuard<'static, ()>>,
 }
 
 impl RealClaude {
@@ -33,23 +34,30 @@ impl RealClaude {
     /// After `Some`, every command of `env` reaches the API.
     #[track_caller]
     pub(crate) fn start(env: &mut TestEnv, scenario: &Value) -> Option<Self> {
-        let Some(client) = client() else {
-            assert!(
-                std::env::var_os("EL_REQUIRE_CLAUDE").is_none_or(|v| v != "1"),
-                "the Claude Code client is missing; run scripts/get-claude"
-            );
-            // Written past the capture of the test runner: a test that did not run must be seen.
-            let _ = writeln!(
-                std::io::stderr(),
-                "SKIPPED, no Claude Code client: run scripts/get-claude"
-            );
-            return None;
-        };
-        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let (client, turn) = client_in_turn()?;
+        Some(Self::start_in(isolation(), env, scenario, &client, Some(turn)))
+    }
+
+    /// The same on machines that are in networks of their own already, each with its API.
+    #[track_caller]
+    pub(crate) fn start_where_they_are(machines: [(&mut TestEnv, &Value); 2]) -> Option<[Self; 2]> {
+        let (client, turn) = client_in_turn()?;
+        let mut turn = Some(turn);
+        Some(machines.map(|(env, scenario)| {
+            Self::start_in(&NO_ISOLATION, env, scenario, &client, turn.take())
+        }))
+    }
+
+    fn start_in(
+        isolation: &Isolation,
+        env: &mut TestEnv,
+        scenario: &Value,
+        client: &Path,
+        turn: Option<MutexGuard<'static, ()>>,
+    ) -> Self {
         let file = env.path("scenario.json");
         fs::write(&file, scenario.to_string()).unwrap();
         let (log, ready) = (env.path("requests.jsonl"), env.path("ready"));
-        let isolation = isolation();
         let mut words = isolation.unshare.iter().copied().chain([env!("CARGO_BIN_EXE_fake-api")]);
         let server = env
             .command(words.next().unwrap())
@@ -88,7 +96,7 @@ impl RealClaude {
         ] {
             env.set(name, value);
         }
-        Some(started)
+        started
     }
 
     /// Returns the message requests so far, from the API's log.
@@ -107,6 +115,22 @@ impl Drop for RealClaude {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
+}
+
+/// The client, and the turn to use it; `None` without a client.
+#[track_caller]
+fn client_in_turn() -> Option<(PathBuf, MutexGuard<'static, ()>)> {
+    let Some(client) = client() else {
+        assert!(
+            std::env::var_os("EL_REQUIRE_CLAUDE").is_none_or(|v| v != "1"),
+            "the Claude Code client is missing; run scripts/get-claude"
+        );
+        // Written past the capture of the test runner: a test that did not run must be seen.
+        let _ =
+            writeln!(std::io::stderr(), "SKIPPED, no Claude Code client: run scripts/get-claude");
+        return None;
+    };
+    Some((client, TURN.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// `$EL_TEST_CLAUDE` (the binary, or its folder), else the client installed by
@@ -139,8 +163,10 @@ static WAYS: [Isolation; 3] = [
         unshare: &["unshare", "-r", "-n"],
         enter: &["nsenter", "-t", "PID", "-U", "-n", "--preserve-credentials"],
     },
-    Isolation { unshare: &[], enter: &[] },
+    NO_ISOLATION,
 ];
+
+const NO_ISOLATION: Isolation = Isolation { unshare: &[], enter: &[] };
 
 /// The best isolation that this machine allows, probed once.
 fn isolation() -> &'static Isolation {

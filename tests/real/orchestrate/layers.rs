@@ -2,22 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{analysis, block, completion, each, plan, progress, question, task, task_list};
+use super::{analysis, block, each, plan, progress, question, task, task_list, worker};
 use crate::real::{assert_run, project};
 use crate::support::{SOON, TestEnv, wait_until};
 
 const FIRST: [&str; 3] = ["green", "black", "herbs"];
-
-/// The conversation about a task: a file written by the client's own tool, a commit, the close, and
-/// a report.
-fn worker(id: &str, write: Value) -> Value {
-    json!({"match": format!("the task `{id}`"), "steps": [
-        write,
-        {"bash": format!("git add {id}.txt && git commit -q -m 'Write {id}'")},
-        {"bash": format!("el close ${{ID}} --reason '{id}.txt is written'")},
-        {"text": completion(id)},
-    ]})
-}
 
 /// The order in which atoms were begun (`true`) and closed: a task waits for the status of another,
 /// not for its agent's last words.

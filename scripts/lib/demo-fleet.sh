@@ -23,12 +23,15 @@ as_whom() {
   if [ "$(id -u)" = 0 ]; then say --net; else say --map-root-user; fi
 }
 
-# Waits until a command succeeds; for a minute and a half at most.
+# Waits until a command succeeds; after a minute and a half, tells what the machines said, and ends.
 wait_for() {
   tries=0
   until "$@" >/dev/null 2>&1; do
     tries=$((tries + 1))
-    [ "$tries" -lt 900 ] || die "waited in vain: $*"
+    [ "$tries" -lt 900 ] || {
+      cat "$scratch"/*.log >&2 || :
+      die "waited in vain: $*"
+    }
     sleep 0.1
   done
 }
@@ -84,7 +87,7 @@ start_machines() {
     echo $$ >"$0.pid"
     echo "$EL_TEST_POSTGRES_TLS?sslrootcert=$EL_TEST_POSTGRES_CA" >"$0.new"
     mv "$0.new" "$0"
-    exec sleep 86400' "$scratch/server"
+    exec sleep 86400' "$scratch/server" 2>"$scratch/server.log"
   server=$!
   git init -q --bare "$scratch/git/tea.git"
   start_on db git daemon --reuseaddr --listen=192.0.2.1 --base-path="$scratch/git" \

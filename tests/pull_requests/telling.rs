@@ -172,10 +172,30 @@ fn closing_words_in_messages_are_told_once_with_their_commit() {
         assert_eq!(closes.len(), 2, "{told}");
         assert_eq!(closes[0], format!("Closes PROJ-7 ({commit})"));
         let opened = shop.env.el(&["pr", &id]).ok().stdout;
-        let words = "a commit's message closes an issue once it is on main: Fixes #12 (";
-        assert!(opened.contains(words), "{opened}");
+        let words = "messages of its commits close issues once they are merged: Closes PROJ-7 (";
+        assert!(opened.contains(words) && opened.contains("Fixes #12 ("), "{opened}");
         let again = shop.env.robot(&["pr", &id])["items"][0].take();
         assert_eq!((&again["fate"], &again["closes"]), (&json!("unchanged"), &json!([])));
+    }
+}
+
+#[test]
+fn the_answer_to_a_review_that_is_held_back_or_closes_an_issue_is_told() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        shop.env.configure("pr_feedback = \"reviews\"\n");
+        let id = shop.opened("a.txt");
+        shop.request_changes("MEMBER", "Say two.", json!({}));
+        assert_eq!(shop.watch()["reopened"], json!([id]));
+        shop.commit(&id, "b.txt", "Resolves GH-9");
+        shop.env.el(&["close", &id]).ok();
+        let told = shop.env.el(&["pr", "watch", "--once"]).ok().stderr;
+        assert!(told.contains("close issues once they are merged: Resolves GH-9 ("), "{told}");
+        shop.commit(&id, "c.txt", &format!("Use ghp_{}", "a1".repeat(18)));
+        let told = shop.env.el(&["pr", "watch", "--once"]).ok().stderr;
+        let words = format!("the answer of {id} to its review: the message of its commit");
+        assert!(told.contains(&words), "{told}");
+        assert_ne!(shop.record()["pushed"], json!(shop.tip(&id)));
     }
 }
 

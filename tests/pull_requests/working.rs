@@ -16,7 +16,7 @@ fn a_review_is_answered_and_the_answer_is_pushed_by_itself() {
         env.configure("pr_feedback = \"reviews\"\nisolate = \"worktree\"\n");
         let steps = [
             "sh [ -e a.txt ] && echo two > a.txt || echo one > a.txt; git add a.txt && git commit \
-             -q -m \"Write\"",
+             -q -m \"Fixes #77\"",
             "close done",
         ];
         let id = env.script_atom(&steps);
@@ -28,6 +28,8 @@ fn a_review_is_answered_and_the_answer_is_pushed_by_itself() {
         assert_eq!(worker.wait_for("asked_for")["atom"], id);
         let answered = worker.wait_for("answered");
         assert_eq!((&answered["atom"], &answered["fate"]), (&json!(id), &json!("updated")));
+        let told = answered["detail"].as_str().unwrap();
+        assert!(told.contains("close issues once they are merged: Fixes #77 ("), "{told}");
         let pushed = env.git(&["ls-remote", "origin", &format!("refs/heads/el/{id}")]);
         assert!(pushed.starts_with(&shop.tip(&id)), "{pushed}");
         assert_eq!(env.git(&["show", &format!("el/{id}:a.txt")]), "two");

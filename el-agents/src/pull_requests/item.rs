@@ -158,6 +158,14 @@ impl PullItem {
         self.hold(PullOutcome::Held, why);
     }
 
+    /// Says which issues the messages of its new commits close.
+    pub fn closing_note(&self) -> Option<String> {
+        let closes = self.closes.join(", ");
+        let note =
+            || format!("messages of its commits close issues once they are merged: {closes}");
+        (!closes.is_empty()).then(note)
+    }
+
     pub(super) fn hold(&mut self, outcome: PullOutcome, why: impl Into<String>) {
         self.outcome = outcome;
         self.detail = Some(why.into());

@@ -50,8 +50,9 @@ impl State<'_> {
             self.listener.report(&Report::AskedFor { atom, is_blocked });
         }
         for item in found.updated {
-            let (atom, fate) = (item.atom_id, item.outcome);
-            self.listener.report(&Report::Answered { atom, fate, detail: item.detail });
+            let note = item.closing_note();
+            let (atom, fate, detail) = (item.atom_id, item.outcome, item.detail.or(note));
+            self.listener.report(&Report::Answered { atom, fate, detail });
         }
     }
 }

@@ -147,9 +147,7 @@ fn print_opening(page: &mut Page, data: &Opening<'_>) {
 fn facts_of(item: &PullItem, data: &Opening<'_>) -> Vec<String> {
     let mut facts: Vec<String> =
         item.pull_request.iter().filter_map(|one| one.url.clone()).collect();
-    facts.extend(item.closes.iter().map(|closing| {
-        format!("a commit's message closes an issue once it is on {}: {closing}", data.base)
-    }));
+    facts.extend(item.closing_note());
     let Some(plan) = &item.plan else { return facts };
     let branch = item.branch.as_deref().unwrap_or_default();
     facts.push(match &plan.push {

@@ -1,4 +1,4 @@
-use el_agents::pull_requests::BETWEEN_LOOKS;
+use el_agents::pull_requests::{BETWEEN_LOOKS, PullItem};
 use el_core::model::PullRequest;
 use el_core::ops::Given;
 
@@ -36,6 +36,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut told = None;
     loop {
         let found = watch.look(&mut app.open_for_writing()?, args.once)?;
+        found.updated.iter().for_each(|item| warn_of_answer(app, item));
         if args.once {
             print_listing(app, found.seen, found.given)?;
             return Ok(Exit::Done);
@@ -44,11 +45,6 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let shown = if is_first { found.seen } else { found.changed };
         if !shown.is_empty() || !found.given.is_empty() {
             print_listing(app, shown, found.given)?;
-        }
-        for item in found.updated.iter().filter(|item| item.outcome.is_failure()) {
-            let why = item.detail.as_deref().unwrap_or("it cannot be pushed");
-            let id = &item.atom_id;
-            app.printer.warn(&format!("the answer of {id} to its review: {why}; el pr {id}"));
         }
         if is_over {
             return Ok(Exit::Done);
@@ -60,6 +56,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         is_first = false;
         std::thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
+/// Tells what is wrong with the answer of an agent to a review.
+fn warn_of_answer(app: &App, item: &PullItem) {
+    let id = &item.atom_id;
+    if item.outcome.is_failure() {
+        let why = item.detail.as_deref().unwrap_or("it cannot be pushed");
+        app.printer.warn(&format!("the answer of {id} to its review: {why}; el pr {id}"));
+    } else if let Some(note) = item.closing_note() {
+        app.printer.warn(&format!("the answer of {id} to its review: {note}"));
     }
 }
 

@@ -19,6 +19,7 @@ mod night;
 mod output;
 mod owners;
 mod people;
+mod placement;
 mod policy;
 mod processes;
 mod resources;

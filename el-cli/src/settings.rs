@@ -25,6 +25,7 @@ mod file;
 mod inert;
 pub(crate) mod keys;
 mod orchestrate;
+mod placement;
 mod pull_requests;
 #[cfg(test)]
 mod reference;
@@ -39,6 +40,7 @@ pub(crate) use file::Problem;
 use file::{ConfigFile, Entry};
 pub(crate) use inert::read_settings_to_trust;
 use keys::{Key, Kind};
+pub(crate) use placement::Place;
 use value::Value;
 
 /// Where a value came from.

@@ -47,6 +47,33 @@ fn workers_are_listed_on_every_machine_with_where_they_are() {
 }
 
 #[test]
+fn work_goes_to_the_machine_that_offers_what_it_needs() {
+    let Some((near, far)) = two_machines() else { return };
+    let script = TestEnv::script(&["close done"]);
+    let here = near.start_work(&[]);
+    here.wait_for("started");
+    let atom = near.create("Train it", &["--needs", "gpu", "-d", &script]);
+    here.wait_for("beyond_offers");
+    let plain = near.script_atom(&["close done"]);
+    near.wait_for_end(&plain, 1);
+    assert_eq!(near.outcomes(&atom), [""; 0]);
+    let why = far.el(&["why", &atom]).ok().stdout;
+    assert!(why.contains("No worker that is there offers gpu: el work --offers gpu"), "{why}");
+    let there = far.start_work(&["--offers", "gpu,macos"]);
+    let run = near.wait_for_end(&atom, 1);
+    let boot = run["supervisor"]["boot"].as_str().unwrap();
+    assert!(boot.starts_with(&format!("{ELSEWHERE}|")), "{run}");
+    // A worker at rest is told of what needs nothing more.
+    let atom = near.create("Train it", &["--needs", "tpu", "-d", &script]);
+    near.el(&["update", &atom, "--clear-needs"]).ok();
+    assert_eq!(near.wait_for_end(&atom, 1)["outcome"], "closed");
+    near.el(&["work", "--stop"]).ok();
+    for worker in [here, there] {
+        worker.wait(SOON).ok();
+    }
+}
+
+#[test]
 fn a_host_is_stopped_from_another_and_its_work_goes_on_there() {
     let Some((near, far)) = two_machines() else { return };
     let there = far.start_work(&["--name", "forge"]);

@@ -9,11 +9,13 @@ use crate::support::SOON;
 
 /// Makes of the tables those of version 4.
 const OLDER: &str = "DROP TABLE run_files;
-    ALTER TABLE workers DROP COLUMN name, DROP COLUMN load_milli;
+    ALTER TABLE workers DROP COLUMN name, DROP COLUMN load_milli, DROP COLUMN offers;
+    DROP FUNCTION runs_needs() CASCADE;
     DROP FUNCTION channel_of(TEXT), tell_if_ready(TEXT), tell_dependants(TEXT), is_told(),
       tell_work();
     DROP FUNCTION tell(), atoms_ready(), bonds_ready(), atoms_over(), runs_over(),
       merges_over(), atoms_taken() CASCADE;
+    ALTER TABLE atoms DROP COLUMN needs;
     UPDATE meta SET value = '4' WHERE key = 'schema_version'";
 
 /// Runs SQL as the owner of the tables.

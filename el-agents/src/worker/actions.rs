@@ -102,7 +102,7 @@ impl State<'_> {
                 timeout: agent.verify_timeout,
             }),
             review: agent.review,
-            filter: self.options.filter.clone(),
+            filter: self.options.claim_filter(),
             caps: Caps {
                 run: agent.budget_per_run.and_then(usd_to_micros),
                 epic: self.options.resources.budget_per_epic.and_then(usd_to_micros),

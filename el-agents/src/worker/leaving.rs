@@ -73,7 +73,7 @@ impl State<'_> {
             &mut self.store,
             &self.id,
             &agents,
-            &self.options.filter,
+            &self.options.claim_filter(),
             clock::now(),
         )?)
     }

@@ -67,6 +67,8 @@ pub struct WorkOptions {
     pub durability: Durability,
     /// Selects atoms, in addition to each agent's own rule (unassigned, or assigned to the agent).
     pub filter: AtomFilter,
+    /// What this worker offers. It takes no atom that needs more.
+    pub offers: Vec<String>,
     /// The maximum number of sessions at a time, over all agents.
     pub concurrency: usize,
     /// The number of claims after which claiming stops.
@@ -108,6 +110,11 @@ pub struct Served {
 }
 
 impl WorkOptions {
+    /// Selects what the worker may claim.
+    pub fn claim_filter(&self) -> AtomFilter {
+        AtomFilter { offers: Some(self.offers.clone()), ..self.filter.clone() }
+    }
+
     /// Returns the atoms that such a worker reliably takes.
     fn takes(&self) -> Takes {
         let assigned = |name: &str| AtomFilter {

@@ -51,6 +51,8 @@ pub enum Report {
     Resumed {},
     /// Ready work is not started, because the machine is busy.
     HeldBack { reason: String },
+    /// Ready atoms need more than this worker offers, and nothing else is ready.
+    BeyondOffers { atoms: usize, needs: Vec<String> },
     /// Starts are no longer held back.
     Released {},
     /// A plan that is driven on has come to another step.
@@ -84,6 +86,9 @@ pub struct Summary {
     pub seconds: u64,
     /// The number of runs that go on without this worker.
     pub left_running: usize,
+    /// Ready atoms that needed more than the worker offers, when it last looked.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub beyond_offers: usize,
     /// The cause of an early end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<StoppedBy>,
@@ -96,6 +101,10 @@ pub struct Summary {
     /// How the last run of each atom ended.
     #[serde(skip)]
     pub atoms: BTreeMap<String, Outcome>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// The cause that ended a worker.

@@ -48,6 +48,8 @@ pub(super) struct State<'a> {
     pub(super) launch_failures: usize,
     /// The pauses that were reported last, one entry for each agent.
     pub(super) told_pauses: Vec<Option<Pause>>,
+    /// What atoms needed beyond the offers, when that was told last.
+    pub(super) told_beyond: Vec<String>,
     pub(super) warned_of_folder: bool,
     pub(super) starts: Starts,
     pub(super) accounts: Vec<Account>,
@@ -90,6 +92,7 @@ impl<'a> State<'a> {
             agent: agents.first().cloned().unwrap_or_default(),
             agents: agents.clone(),
             takes: options.takes(),
+            offers: options.offers.clone(),
             concurrency: i64::try_from(options.concurrency).unwrap_or(i64::MAX),
             started_at: now,
             heartbeat_at: now,
@@ -134,6 +137,7 @@ impl<'a> State<'a> {
             summary: Summary::default(),
             launch_failures: 0,
             told_pauses: Vec::new(),
+            told_beyond: Vec::new(),
             warned_of_folder: false,
             starts: Starts::default(),
             accounts,
@@ -201,6 +205,7 @@ impl<'a> State<'a> {
             view = self.read_view(self.now())?;
         }
         self.show_live(&view)?;
+        self.report_beyond(&view);
         let leaves = self.may_leave(&view)?;
         if !leaves {
             self.rest_if_idle(&view);
@@ -215,7 +220,7 @@ impl<'a> State<'a> {
 
     pub(super) fn read_view(&self, now: Timestamp) -> Result<WorkerView, Error> {
         let me = (self.id.as_str(), self.host.as_deref());
-        ops::worker_view(&self.store, me, &self.agents, &self.options.filter, now)
+        ops::worker_view(&self.store, me, &self.agents, &self.options.claim_filter(), now)
     }
 
     fn plan_actions(&self, view: &WorkerView, now: Timestamp) -> Vec<Action> {
@@ -326,6 +331,17 @@ impl<'a> State<'a> {
             launched?;
         }
         Ok(())
+    }
+
+    /// Tells once of ready atoms that need more than this worker offers.
+    fn report_beyond(&mut self, view: &WorkerView) {
+        let beyond = &view.beyond;
+        self.summary.beyond_offers = beyond.atoms;
+        if beyond.atoms > 0 && self.told_beyond != beyond.needs {
+            self.told_beyond.clone_from(&beyond.needs);
+            let (atoms, needs) = (beyond.atoms, beyond.needs.clone());
+            self.listener.report(&Report::BeyondOffers { atoms, needs });
+        }
     }
 
     fn show_live(&mut self, view: &WorkerView) -> Result<(), WorkError> {

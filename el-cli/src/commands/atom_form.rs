@@ -12,6 +12,7 @@ pub(super) struct Fields {
     pub(super) issue_type: String,
     pub(super) priority: String,
     pub(super) labels: Vec<String>,
+    pub(super) needs: Vec<String>,
     pub(super) assignee: String,
     pub(super) parent: String,
     pub(super) description: String,
@@ -26,6 +27,7 @@ impl Fields {
             issue_type: atom.issue_type.to_string(),
             priority: atom.priority.as_word().to_owned(),
             labels: atom.labels.clone(),
+            needs: atom.needs.clone(),
             assignee: text(&atom.assignee),
             parent: text(&atom.parent_id),
             description: atom.description.clone(),
@@ -51,6 +53,7 @@ impl Fields {
             ("type", self.issue_type == other.issue_type),
             ("priority", self.priority == other.priority),
             ("labels", self.labels == other.labels),
+            ("needs", self.needs == other.needs),
             ("assignee", self.assignee == other.assignee),
             ("parent", self.parent == other.parent),
             ("description", self.description == other.description),
@@ -83,6 +86,7 @@ impl Fields {
                 "title" => patch.title = Some(self.title.clone()),
                 "type" => patch.issue_type = Some(self.issue_type()?),
                 "priority" => patch.priority = Some(self.priority()?),
+                "needs" => patch.needs = Some(self.needs.clone()),
                 "assignee" => patch.assignee = Some(optional(&self.assignee)),
                 "parent" => patch.parent = Some(optional(&self.parent)),
                 "description" => patch.description = Some(self.description.clone()),
@@ -122,7 +126,7 @@ impl Form {
 
     pub(super) fn write(&self, fields: &Fields, help: &str) -> String {
         format!(
-            "title: {}\ntype: {}\npriority: {}\nlabels: {}\nassignee: {}\nparent: {}\n\
+            "title: {}\ntype: {}\npriority: {}\nlabels: {}\nneeds: {}\nassignee: {}\nparent: {}\n\
              {}\n{}\n{}\n{}\n{}\n\
              Text below this line is not read. Nothing changes if the text is saved as it \
              was,\nor emptied.\n{help}\n",
@@ -130,6 +134,7 @@ impl Form {
             fields.issue_type,
             fields.priority,
             fields.labels.join(", "),
+            fields.needs.join(", "),
             fields.assignee,
             fields.parent,
             self.description,
@@ -185,7 +190,7 @@ impl Form {
 
 impl Fields {
     fn set(&mut self, line: &str) -> Result<(), String> {
-        let known = "title, type, priority, labels, assignee and parent";
+        let known = "title, type, priority, labels, needs, assignee and parent";
         let (name, value) = line
             .split_once(':')
             .ok_or_else(|| format!("'{line}' is no field; there are {known}"))?;
@@ -196,16 +201,20 @@ impl Fields {
             "priority" => self.priority = value,
             "assignee" => self.assignee = value,
             "parent" => self.parent = value,
-            "labels" => {
-                let labels = value.split(',').map(str::trim).filter(|label| !label.is_empty());
-                self.labels = labels.map(str::to_owned).collect();
-                self.labels.sort();
-                self.labels.dedup();
-            }
+            "labels" => self.labels = label_list(&value),
+            "needs" => self.needs = label_list(&value),
             other => return Err(format!("there is no field '{other}'; there are {known}")),
         }
         Ok(())
     }
+}
+
+fn label_list(text: &str) -> Vec<String> {
+    let labels = text.split(',').map(str::trim).filter(|label| !label.is_empty());
+    let mut labels: Vec<String> = labels.map(str::to_owned).collect();
+    labels.sort();
+    labels.dedup();
+    labels
 }
 
 #[cfg(test)]
@@ -218,6 +227,7 @@ mod tests {
             issue_type: "bug".to_owned(),
             priority: "high".to_owned(),
             labels: vec!["a".to_owned(), "b".to_owned()],
+            needs: vec!["gpu".to_owned()],
             description: "# Offsets\n\n---- description\n---- >8 ----\nend".to_owned(),
             ..Fields::default()
         }

@@ -27,6 +27,7 @@ Examples:
   el create -t \"Write the docs\" -d - --blocked-by q5e6 < notes.md
   el create \"Split the module\" --parent x2 -l refactoring
   el create \"Prove it\" --model opus --effort max --base release-2
+  el create \"Train it\" --needs gpu   Only for a worker of el work --offers gpu
   el create --edit                   Write it in your editor
   el create --file plan.md
   jq -c '.[]' plan.json | el create --file -
@@ -69,6 +70,9 @@ pub(crate) struct Args {
     /// A label; may be given several times or as a list with commas
     #[arg(short, long, value_delimiter = ',', value_name = "LABEL")]
     label: Vec<String>,
+    /// What its worker must offer (el work --offers); several times, or a list with commas
+    #[arg(long, value_delimiter = ',', value_name = "LABEL")]
+    needs: Vec<String>,
     /// The atom that contains the new atom
     #[arg(long, value_name = "ATOM", add = complete::complete_atoms())]
     parent: Option<String>,
@@ -186,6 +190,7 @@ fn atom_defaults(args: &Args, app: &App) -> Result<NewAtom> {
         issue_type: args.issue_type,
         priority: args.priority,
         labels: args.label.clone(),
+        needs: args.needs.clone(),
         assignee: args.assignee.clone(),
         parent: args.parent.clone(),
         blocked_by: args.blocked_by.clone(),

@@ -1,4 +1,5 @@
 use clap::builder::NonEmptyStringValueParser;
+use el_agents::worker;
 use el_core::Store;
 use el_core::model::{Atom, IssueType, Priority, Status, Timestamp};
 use el_core::ops::{self, AssigneeFilter, AtomFilter};
@@ -188,7 +189,8 @@ fn look(args: &Args, app: &App) -> Result<Exit> {
     }
     let found = match args.waiting {
         true => {
-            let found = ops::waiting(&store, &filter, sort, window.limit(), window.offset(), now)?;
+            let (limit, offset) = (window.limit(), window.offset());
+            let found = ops::waiting(&store, &filter, sort, limit, offset, now, &worker::is_there)?;
             found.map(|held| Row { atom: held.atom, holds: Some(held.holds) })
         }
         false => {
@@ -235,7 +237,7 @@ fn waits(store: &Store, rows: &[Row], now: Timestamp) -> Result<Vec<String>> {
         Some(all) => all,
         None => {
             let atoms: Vec<&Atom> = rows.iter().map(|row| &row.atom).collect();
-            ops::waits(store, &atoms, now)?
+            ops::waits(store, &atoms, now, &worker::is_there)?
         }
     };
     let ids: Vec<&str> = rows.iter().map(|row| row.atom.id.as_str()).collect();

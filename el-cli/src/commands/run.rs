@@ -83,6 +83,9 @@ pub(crate) struct Args {
     /// A label; may be given several times or as a list with commas
     #[arg(short, long, value_delimiter = ',', value_name = "LABEL")]
     label: Vec<String>,
+    /// What its worker must offer (el work --offers); several times, or a list with commas
+    #[arg(long, value_delimiter = ',', value_name = "LABEL")]
+    needs: Vec<String>,
     /// An atom that has to be over first
     #[arg(long, value_delimiter = ',', value_name = "ATOM", add = complete::complete_atoms())]
     blocked_by: Vec<String>,
@@ -220,6 +223,7 @@ fn task_from_args(args: &Args, app: &App, settings: &Settings, agent: &str) -> R
         agent: agent.to_owned(),
         priority: args.priority,
         labels: args.label.clone(),
+        needs: args.needs.clone(),
         blocked_by: args.blocked_by.clone(),
         workdir: match &args.workdir {
             Some(path) => Some(absolute_folder(path)?),

@@ -170,6 +170,7 @@ fn print_facts(page: &mut Page, shown: &Shown, now: Timestamp, exact: bool) {
         ("Parent", parent),
         ("Assignee", atom.assignee.clone()),
         ("Labels", (!atom.labels.is_empty()).then(|| atom.labels.join(", "))),
+        ("Needs", (!atom.needs.is_empty()).then(|| atom.needs.join(", "))),
         (
             "Working on it",
             live.map(|run| format!("{} ({}, attempt {})", run.agent, run.id, run.attempt)),

@@ -29,6 +29,7 @@ Examples:
   el update q5e6 --status wont_do --reason \"superseded by x2\"
   el update q5e6 x2 --assignee gendry --if-status open
   el update q5e6 --blocked-by x2     q5e6 now waits for x2, too
+  el update q5e6 --needs gpu,macos   Only for a worker that offers both
   el update q5e6 --model opus --env RUST_LOG=debug
 
 Several ids are changed together or not at all. In a session of el work, the statuses closed,
@@ -74,6 +75,12 @@ pub(crate) struct Args {
     /// Remove a label
     #[arg(long, value_delimiter = ',', value_name = "LABEL")]
     remove_label: Vec<String>,
+    /// What its worker must offer, instead of what it had to
+    #[arg(long, value_delimiter = ',', value_name = "LABEL")]
+    needs: Vec<String>,
+    /// Any worker may take it
+    #[arg(long, conflicts_with = "needs")]
+    clear_needs: bool,
     /// The atom that contains the updated atom
     #[arg(long, value_name = "ATOM", add = complete::complete_atoms())]
     parent: Option<String>,
@@ -170,6 +177,7 @@ fn atom_patch(args: &Args, app: &App) -> Result<AtomPatch> {
         parent: args.parent.clone().map(Some).or(args.clear_parent.then_some(None)),
         add_labels: args.label.clone(),
         remove_labels: args.remove_label.clone(),
+        needs: (args.clear_needs || !args.needs.is_empty()).then(|| args.needs.clone()),
         run_options: args.run_options.patch()?,
         add_blockers: args.blocked_by.clone(),
         remove_blockers: args.remove_blocked_by.clone(),

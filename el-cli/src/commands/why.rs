@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 
 use el_agents::land::LandOutcome;
+use el_agents::worker::is_there;
 use el_core::model::{Atom, BondKind, Outcome, PullRequest, Run, Status, Timestamp};
 use el_core::ops::{self, Explanation};
 use el_core::rules::budget::format_usd;
@@ -17,6 +18,10 @@ use crate::exit::Exit;
 use crate::output::names::first_few;
 use crate::output::page::Page;
 use crate::output::{artifacts, atoms, pauses, pull_requests, runs, sanitize, style, time};
+
+mod place;
+
+use place::AgentPlace;
 
 /// Explain an atom's status: its holds, and the end of each attempt
 #[derive(Debug, clap::Args)]
@@ -39,6 +44,8 @@ pub(super) struct Answer {
     decisive_files: Vec<String>,
     /// The last pull request of its branch.
     pull_request: Option<PullRequest>,
+    /// Where its agent works, if no worker there runs it; `null` if the agent works anywhere.
+    agent_place: Option<AgentPlace>,
 }
 
 /// The characters that are quoted of a text.
@@ -47,13 +54,15 @@ const QUOTE_MAX: usize = 300;
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let now = app.now();
     let store = app.open_for_reading()?;
-    let explained = ops::explain(&store, &args.id, now)?;
+    let explained = ops::explain_placed(&store, &args.id, now, &is_there)?;
     let pull_request = ops::pull_requests_of(&store, &explained.atom.id)?.pop();
     let decisive_files = decisive_files(app, &explained.atom);
-    let answer = Answer { explained, decisive_files, pull_request };
+    let agent_place = place::unmet(app, &store, &explained.atom)?;
+    let answer = Answer { explained, decisive_files, pull_request, agent_place };
     let explained = &answer.explained;
     app.printer.emit(&answer, |page| {
-        print_explanation(page, explained, worktree_branch(app, explained).as_deref(), now);
+        let place = answer.agent_place.as_ref();
+        print_explanation(page, explained, worktree_branch(app, explained).as_deref(), place, now);
         if let Some(one) = &answer.pull_request {
             page.push_paragraph(&pull_requests::sentence(one), 2);
         }
@@ -96,7 +105,7 @@ fn repository_locks(app: &App) -> Vec<PathBuf> {
 /// Describes the holds of an atom to people.
 pub(crate) fn explain_holds(store: &Store, id: &str, now: Timestamp) -> Result<String> {
     let mut page = Page::new(false, None, false);
-    print_holds(&mut page, &ops::explain(store, id, now)?, None, now);
+    print_holds(&mut page, &ops::explain_placed(store, id, now, &is_there)?, None, None, now);
     Ok(page.into_text())
 }
 
@@ -104,12 +113,13 @@ fn print_explanation(
     page: &mut Page,
     explained: &Explanation,
     branch: Option<&str>,
+    place: Option<&AgentPlace>,
     now: Timestamp,
 ) {
     let atom = &explained.atom;
     let head = atoms::one_line(page, atom.status.as_str(), &atom.id, &atom.title);
     page.push_line(head);
-    print_holds(page, explained, branch, now);
+    print_holds(page, explained, branch, place, now);
     if explained.attempts.is_empty() {
         return;
     }
@@ -126,8 +136,17 @@ fn print_explanation(
     }
 }
 
-fn print_holds(page: &mut Page, explained: &Explanation, branch: Option<&str>, now: Timestamp) {
-    if explained.ready {
+fn print_holds(
+    page: &mut Page,
+    explained: &Explanation,
+    branch: Option<&str>,
+    place: Option<&AgentPlace>,
+    now: Timestamp,
+) {
+    if let Some(place) = place {
+        page.push_paragraph(&place.sentence(), 2);
+    }
+    if explained.ready && explained.holds.is_empty() && place.is_none() {
         let text = page
             .paint(style::GOOD, "It is ready: el work or el next takes it when its turn comes.");
         page.push_line(text);
@@ -263,6 +282,10 @@ fn of_others(hold: &Hold, now: Timestamp) -> String {
                 name_waiting(via.as_deref())
             )
         }
+        Hold::Needs { needs } => {
+            let needs = needs.join(",");
+            format!("No worker that is there offers {needs}: el work --offers {needs} takes it.")
+        }
         Hold::Plan { epic } => {
             format!(
                 "Its plan {epic} is held: nobody drives it. el orchestrate resume {epic} goes on \
@@ -353,36 +376,4 @@ fn last_words(run: &Run) -> Vec<(&'static str, String)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOW: Timestamp = Timestamp::from_micros(1_764_295_200_000_000);
-
-    #[test]
-    fn each_hold_is_a_sentence() {
-        let blocked = Hold::Blocked {
-            by: "app-1".into(),
-            bond: BondKind::WaitsFor,
-            via: Some("app-0".into()),
-        };
-        assert_eq!(
-            of_others(&blocked, NOW),
-            "Its parent app-0 waits for app-1 and everything below it."
-        );
-        let told = |status, reason| of_status(status, "app-2", Some("gendry"), reason);
-        assert_eq!(told(Status::Closed, Some("did it")), "It is closed: did it");
-        assert!(told(Status::Blocked, Some("no key")).starts_with("It is blocked: “no key”"));
-        let claimed = told(Status::InProgress, None);
-        assert!(
-            claimed.contains("gendry claimed it, and no run works on it; el release app-2"),
-            "{claimed}"
-        );
-        let formula = Hold::Abstract { issue_type: el_core::model::IssueType::Formula };
-        assert!(of_others(&formula, NOW).starts_with("It is a formula,"));
-        let soon = Hold::BackOff { until: NOW.plus(std::time::Duration::from_secs(90)) };
-        assert_eq!(
-            of_others(&soon, NOW),
-            "An attempt failed, or was over at once; the next one begins in 1m."
-        );
-    }
-}
+mod tests;

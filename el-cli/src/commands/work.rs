@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::backups;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::output::sanitize;
 use crate::project::environment_for_programs;
 use crate::pull_watch::watch_for_work;
 use crate::settings::{Settings, WorkSettings};
@@ -53,6 +54,7 @@ Examples:
   el work --agent gendry,ada       For several agents; each does one thing at a time
   el work q5e6 r7k2                Just these atoms
   el work --name forge             Under a name, by which el workers lists it
+  el work --offers gpu,macos       Also what needs these (el create --needs gpu)
   el work --background             Work on without this terminal; what it prints goes to a log
   el work --status                 Which workers are there, since when, and on what
   el work --stop                   End every worker and every session cleanly
@@ -69,8 +71,8 @@ outage are waited for; after a refusal of the account (log-in, key, credit, mode
 claimed for it until el work --resume.
 
 Exit codes of --once, --max and --drain:
-   0  all that was claimed has ended well, or nothing was ready
-   6  the account is refused, and no other agent has work
+   0  all that was claimed has ended well, or nothing was ready that it can do
+   6  the account is refused, and no other agent has work; or no agent can work on this host
    9  some work failed or is blocked
   10  claiming is paused: usage limit or outage (--once), or the day's budget is spent")]
 pub(crate) struct Args {
@@ -136,6 +138,10 @@ impl Args {
 /// Settings for this worker, as flags.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct Overrides {
+    /// What this worker offers, besides what any does, as a list with commas (gpu,macos): it takes
+    /// atoms, and runs agents, that need no others
+    #[arg(long, value_delimiter = ',', value_name = "LABEL")]
+    offers: Vec<String>,
     /// Sessions at a time; also the agent's own limit, if the worker has a single agent
     #[arg(long, value_name = "N")]
     concurrency: Option<String>,
@@ -183,7 +189,9 @@ pub(crate) struct Overrides {
 
 impl Overrides {
     pub(super) fn apply_to(&self, settings: Settings) -> Settings {
+        let offers = (!self.offers.is_empty()).then(|| self.offers.join(","));
         settings
+            .with_flag("--offers", "worker_offers", offers.as_deref())
             .with_flag("--concurrency", "concurrency", self.concurrency.as_deref())
             .with_flag("--agent", "agent", self.agent.as_deref())
             .with_flag("--timeout", "execution_timeout", self.timeout.as_deref())
@@ -210,6 +218,7 @@ struct Resolved {
     agents: Vec<Served>,
     places: Places,
     filter: AtomFilter,
+    offers: Vec<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -261,7 +270,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let queue = live::Queue {
         store: app.open_for_reading()?,
         agents: options.agents.iter().map(|served| served.agent.name.clone()).collect(),
-        filter: options.filter.clone(),
+        filter: options.claim_filter(),
     };
     backups::watch(app.project()?);
     let mut listener = live::Listener::new(&app.printer).with_queue(queue);
@@ -293,7 +302,9 @@ fn offer_epics(app: &App, listener: &mut live::Listener<'_>) {
 fn resolve_agents(args: &Args, app: &App) -> Result<Resolved> {
     let settings = args.overrides.apply_to(app.settings_for_agents()?);
     app.warn_of_inert(&settings);
-    let work = settings.work_settings()?;
+    let (work, elsewhere) = settings.agents_here(settings.work_settings()?)?;
+    elsewhere.iter().for_each(|why| app.printer.note(&format!("not here: {why}")));
+    let offers = settings.worker_offers()?;
     let mut agents = settings.served_agents(&work)?;
     for served in &mut agents {
         served.agent.allowed_tools.extend(args.overrides.allowed_tools.iter().cloned());
@@ -305,7 +316,7 @@ fn resolve_agents(args: &Args, app: &App) -> Result<Resolved> {
         let ids = args.atoms.iter().map(|atom| ops::resolve_id(&store, atom));
         filter.ids = ids.collect::<el_core::Result<_>>()?;
     }
-    Ok(Resolved { work, agents, places, filter })
+    Ok(Resolved { work, agents, places, filter, offers })
 }
 
 /// Refuses a word that is nearly a flag: `el work stop`.
@@ -356,6 +367,7 @@ fn work_options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOption
         places: resolved.places,
         durability: app.settings()?.durability()?,
         filter: resolved.filter,
+        offers: resolved.offers,
         concurrency: usize::try_from(resolved.work.concurrency).unwrap_or(1),
         max_claims,
         drain: args.drain || max_claims.is_some() || !args.atoms.is_empty(),
@@ -366,6 +378,14 @@ fn work_options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOption
         drive: None,
         pulls: watch_for_work(app, this_program()?)?,
     })
+}
+
+/// `, offers gpu`, or nothing.
+pub(super) fn offer_words(offers: &[String]) -> String {
+    match offers {
+        [] => String::new(),
+        offers => format!(", offers {}", sanitize::one_line(&offers.join(", "))),
+    }
 }
 
 /// The longest wait of `--stop`: an agent has five seconds to end by itself, and is then killed.

@@ -4,6 +4,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::work::offer_words;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -67,6 +68,8 @@ pub(super) struct Row {
     pid: i64,
     /// The agents that it serves.
     agents: Vec<String>,
+    /// What atoms and agents may need of it.
+    offers: Vec<String>,
     /// The most sessions at a time.
     concurrency: i64,
     state: State,
@@ -122,6 +125,7 @@ impl Row {
             worker_id: worker.id,
             name: worker.name,
             agents: worker.agents,
+            offers: worker.offers,
             concurrency: worker.concurrency,
             started_at: worker.started_at,
             seen_at: worker.heartbeat_at,
@@ -186,6 +190,7 @@ fn print_table(page: &mut Page, rows: &[Row], now: Timestamp) {
         Column::new("WORKER"),
         Column::new("HOST"),
         Column::new("AGENTS").flexible(),
+        Column::new("OFFERS").flexible().hide_when_narrow(2),
         Column::new("RUNS").align_right(),
         Column::new("LOAD").align_right().hide_when_narrow(2),
         Column::new("SEEN").hide_when_narrow(1),
@@ -197,6 +202,7 @@ fn print_table(page: &mut Page, rows: &[Row], now: Timestamp) {
             Cell::styled(style::ID, row.called()),
             Cell::new(&row.host),
             Cell::styled(style::PERSON, row.agents.join(", ")),
+            Cell::styled(style::LABEL, row.offers.join(", ")),
             Cell::new(format!("{}/{}", row.runs.len(), row.concurrency)),
             Cell::new(row.load_words()),
             Cell::styled(style::DIM, time::relative_time(now, row.seen_at)),
@@ -219,7 +225,12 @@ fn print_worker(page: &mut Page, row: &Row, now: Timestamp) {
     let (id, state) = (page.paint(style::ID, row.called()), page.paint(style, state));
     page.push_line(format!("{id}  {state}  pid {} on {}", row.pid, sanitize::one_line(&row.host)));
     let mut facts = vec![
-        format!("serves {}, {} at a time", row.agents.join(", "), row.concurrency),
+        format!(
+            "serves {}, {} at a time{}",
+            row.agents.join(", "),
+            row.concurrency,
+            offer_words(&row.offers)
+        ),
         format!("started {}", time::relative_time(now, row.started_at)),
         format!("last sign of life {}", time::relative_time(now, row.seen_at)),
     ];

@@ -36,6 +36,7 @@ fn one(hold: &Hold, now: Timestamp) -> String {
         Hold::Ending { run, via, .. } => through(run, via.as_deref()),
         Hold::Unmerged { of, via } => through(&format!("the merge of {of}"), via.as_deref()),
         Hold::Parent { parent, status } => format!("{parent} ({status})"),
+        Hold::Needs { needs } => format!("a worker that offers {}", needs.join(",")),
         Hold::Plan { epic } => format!("the plan {epic}"),
         Hold::Blocked { by, bond, via } => {
             let what = match bond {

@@ -65,6 +65,7 @@ export interface Hold {
   parent?: string;
   epic?: string;
   run?: string;
+  needs?: string[];
 }
 
 export interface Part<T> {

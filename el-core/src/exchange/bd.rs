@@ -81,6 +81,7 @@ fn read_issue(draft: &mut Draft<'_>) -> Result<Part, String> {
     let comments = read_comments(draft)?;
     let record = Record {
         run_options: None,
+        needs: None,
         line: draft.line,
         id: draft.id.clone(),
         names,

@@ -73,6 +73,7 @@ fn read_atom(
     let issue_type = draft.issue_type("issue_type", |_| None);
     let priority = draft.take_priority("priority");
     let labels = draft.take_labels("labels");
+    let needs = draft.take_labels("needs");
     let assignee = draft.take_name("assignee");
     let created_by = draft.take_name("created_by");
     let names = draft.take_list("aliases").iter().filter_map(parse_name).collect();
@@ -110,6 +111,7 @@ fn read_atom(
         closed_at,
         metadata,
         run_options,
+        needs: Some(needs),
     })
 }
 

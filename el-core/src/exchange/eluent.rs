@@ -47,6 +47,7 @@ fn read_atom(
     let updated_at = draft.take_time("updated_at");
     Ok(Record {
         run_options: None,
+        needs: None,
         line,
         id: draft.id.clone(),
         names: Vec::new(),

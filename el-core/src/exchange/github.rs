@@ -95,6 +95,7 @@ fn read_issue(draft: &mut Draft<'_>, number: i64) -> Result<Part, String> {
     let closed_at = draft.take_time("closedAt").or_else(|| draft.take_time("closed_at"));
     let record = Record {
         run_options: None,
+        needs: None,
         line: draft.line,
         id: draft.id.clone(),
         names,

@@ -61,6 +61,9 @@ struct Line<'a> {
     metadata: &'a serde_json::Value,
     aliases: &'a [Name],
     run_options: Option<Portable<'a>>,
+    /// Left out where it is empty, so that the lines of other projects stay as they are.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    needs: &'a [String],
 }
 
 /// The part of [`RunOptions`] that an export may bring in.
@@ -95,6 +98,7 @@ impl<'a> Line<'a> {
             issue_type,
             priority,
             labels,
+            needs,
             assignee,
             parent_id,
             defer_until,
@@ -130,6 +134,7 @@ impl<'a> Line<'a> {
             metadata,
             aliases: names,
             run_options: run_options.as_ref().and_then(Portable::from_options),
+            needs,
         }
     }
 }

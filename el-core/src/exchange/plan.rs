@@ -176,8 +176,8 @@ impl<'a> Plan<'a> {
                     }
                     description.push_str(&said.text);
                 }
-                Some("labels") => {
-                    object.insert("labels".to_owned(), json!(split_list(&said.text)));
+                Some(key @ ("labels" | "needs")) => {
+                    object.insert(key.to_owned(), json!(split_list(&said.text)));
                 }
                 Some("depends") | None => {}
                 Some(key) => {
@@ -251,6 +251,7 @@ fn read_record(draft: &mut Draft<'_>, plan: &Plan<'_>, at: usize) -> Result<Reco
     let said = draft.issue_type("issue_type", |_| None);
     Ok(Record {
         run_options: None,
+        needs: Some(draft.take_labels("needs")).filter(|needs| !needs.is_empty()),
         line: draft.line,
         id: draft.id.clone(),
         names: Vec::new(),
@@ -329,6 +330,7 @@ mod tests {
     #[test]
     fn fields_below_a_heading_say_something_of_it() {
         let text = "## Fix it\n### Priority\n1\n### Type\nbug\n### Labels\napi, big one\n\
+                    ### Needs\ngpu\n\
                     ### Depends on\n- Other\n- bd-9\n### Acceptance Criteria\nIt works.\n\
                     ## Other\n";
         let batch = read_plan(text.as_bytes(), "plan.md");
@@ -337,6 +339,7 @@ mod tests {
             (first.priority.value(), first.issue_type, first.labels.join(" ").as_str()),
             (1, IssueType::Bug, "api big-one")
         );
+        assert_eq!(first.needs, Some(vec!["gpu".to_owned()]));
         assert_eq!(first.acceptance.as_deref(), Some("It works."));
         let sources: Vec<_> = batch.bonds.iter().map(|b| b.source.as_str()).collect();
         assert_eq!(sources, ["Other", "bd-9"]);

@@ -2,7 +2,7 @@
 
 use super::outline::{self, Item, Kind};
 
-const FIELDS: [(&str, &str); 12] = [
+const FIELDS: [(&str, &str); 13] = [
     ("priority", "priority"),
     ("type", "issue_type"),
     ("description", "description"),
@@ -12,6 +12,7 @@ const FIELDS: [(&str, &str); 12] = [
     ("acceptance criteria", "acceptance"),
     ("assignee", "assignee"),
     ("labels", "labels"),
+    ("needs", "needs"),
     ("dependencies", "depends"),
     ("depends on", "depends"),
     ("blocked by", "depends"),

@@ -68,6 +68,8 @@ pub struct Record {
     pub metadata: Map<String, Value>,
     /// Only in an export of `el`, and without variables.
     pub run_options: Option<RunOptions>,
+    /// What its worker must offer, sorted, without repetition. `None`: the file says nothing of it.
+    pub needs: Option<Vec<String>>,
 }
 
 /// An edge from another tracker. Ids are the other tracker's.

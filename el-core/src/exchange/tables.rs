@@ -96,6 +96,9 @@ fn write_item(out: &mut dyn Write, exported: &Exported, depth: usize) -> io::Res
     }
     facts.extend(atom.assignee.iter().map(|who| format!("@{}", plain_text(who))));
     facts.extend(atom.labels.iter().map(|label| format!("#{}", plain_text(label))));
+    if !atom.needs.is_empty() {
+        facts.push(format!("needs {}", atom.needs.join(", ")));
+    }
     let blockers = blocker_ids(exported);
     if !blockers.is_empty() {
         facts.push(format!("after {}", blockers.join(", ")));

@@ -162,6 +162,8 @@ pub struct Atom {
     pub priority: Priority,
     /// Sorted, without repetition.
     pub labels: Vec<String>,
+    /// What the worker that takes it must offer. Sorted, without repetition.
+    pub needs: Vec<String>,
     pub assignee: Option<String>,
     pub parent_id: Option<String>,
     pub defer_until: Option<Timestamp>,
@@ -305,16 +307,37 @@ pub mod validate {
     ///
     /// If the value is not legal; the error names the rule.
     pub fn label(text: &str) -> Result<String> {
+        label_of("label", text)
+    }
+
+    /// Checks a list of labels, and puts it in order. No label stands in it twice.
+    ///
+    /// # Errors
+    ///
+    /// If a label is not legal, or there are too many; the error names the rule.
+    pub fn labels(field: &'static str, texts: &[String]) -> Result<Vec<String>> {
+        let labels = texts.iter().map(|text| label_of(field, text));
+        let mut labels = labels.collect::<Result<Vec<_>>>()?;
+        labels.sort();
+        labels.dedup();
+        if labels.len() > limits::LABELS {
+            let message = format!("an atom has at most {} labels", limits::LABELS);
+            return Err(Error::invalid(field, message));
+        }
+        Ok(labels)
+    }
+
+    fn label_of(field: &'static str, text: &str) -> Result<String> {
         let text = text.trim();
         if text.is_empty() || text.chars().count() > limits::WORD {
             return Err(Error::invalid(
-                "label",
+                field,
                 format!("a label has 1 to {} characters", limits::WORD),
             ));
         }
         if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == ',') {
             return Err(Error::invalid(
-                "label",
+                field,
                 format!("'{}' has a space, a comma or a control character", text.escape_debug()),
             ));
         }

@@ -15,6 +15,8 @@ pub struct Worker {
     pub agents: Vec<String>,
     /// The atoms that the worker can be relied on to take.
     pub takes: Takes,
+    /// What atoms and agents may need of it. Sorted, without repetition.
+    pub offers: Vec<String>,
     /// The most sessions at once, for all agents together.
     pub concurrency: i64,
     pub started_at: Timestamp,
@@ -23,4 +25,11 @@ pub struct Worker {
     pub load_milli: Option<i64>,
     /// Someone said `el work --stop`.
     pub stop_requested: bool,
+}
+
+impl Worker {
+    /// Returns true if the worker offers all of this.
+    pub fn offers_all(&self, needs: &[String]) -> bool {
+        needs.iter().all(|need| self.offers.contains(need))
+    }
 }

@@ -1,6 +1,6 @@
 //! The one read model of the boards: `el status`, `el top` and `el serve` all show it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::budget::held_back;
 use super::explain::load_surroundings;
 use super::pause::paused_in;
+use super::placement::unplaced;
 use crate::Result;
 use crate::model::{AtomRow, DoneRow, Event, Forecast, Need, Pause, RunRow, Timestamp, Worker};
 use crate::rules::attention::sort_needs;
@@ -142,10 +143,13 @@ pub fn board(
     now: Timestamp,
     is_there: &dyn Fn(&Worker) -> bool,
 ) -> Result<Board> {
-    let workers = store.read(worker::list_workers)?;
-    let workers = workers.iter().filter(|worker| is_there(worker)).count();
+    let mut there = store.read(worker::list_workers)?;
+    there.retain(|worker| is_there(worker));
+    let workers = there.len();
+    there.retain(|worker| !worker.stop_requested);
     store.read(|tx| {
-        let (ready, waiting) = queue_parts(tx, most, now)?;
+        let mut unplaced = unplaced(tx, &there)?;
+        let (ready, waiting) = queue_parts(tx, most, now, &mut unplaced)?;
         let running = rows::list_running(tx, COUNTED)?;
         let working = Working {
             runs: forecast::list_at_work(tx, COUNTED)?,
@@ -155,6 +159,7 @@ pub fn board(
         let ready_total = ready.total;
         let mut needs =
             needs::list_needs(tx, &running, &working, &pulls, workers, ready_total, now)?;
+        needs::add_unplaced(unplaced.into_values(), now, &mut needs);
         sort_needs(&mut needs.found);
         let running_total = rows::count_running(tx)?;
         let cap = meta::get(tx, meta::BUDGET_PER_DAY)?.and_then(|text| text.parse().ok());
@@ -206,18 +211,30 @@ fn done_part(tx: &Tx<'_>, most: usize) -> Result<Part<DoneRow>> {
     Ok(Part::new(done, i64::try_from(lately.len() - gone).unwrap_or(i64::MAX), most, false))
 }
 
-/// The ready atoms, and those that wait, from one walk along the queue.
-fn queue_parts(tx: &Tx<'_>, most: usize, now: Timestamp) -> Result<(Part<AtomRow>, Part<WaitRow>)> {
-    let queue = rows::walk_queue(tx, now, COUNTED)?;
+/// The ready atoms, and those that wait, from one walk along the queue. Of the atoms that no worker
+/// can take, those that are ready stay in `unplaced`.
+fn queue_parts(
+    tx: &Tx<'_>,
+    most: usize,
+    now: Timestamp,
+    unplaced: &mut HashMap<String, Vec<String>>,
+) -> Result<(Part<AtomRow>, Part<WaitRow>)> {
+    let mut queue = rows::walk_queue(tx, now, COUNTED)?;
     let count = |of: usize| i64::try_from(of).unwrap_or(i64::MAX);
+    let is_unplaced = |(_, id): &mut (_, String)| unplaced.contains_key(id);
+    let beyond: Vec<_> = queue.ready.extract_if(.., is_unplaced).collect();
+    let ready_beyond: HashSet<&String> = beyond.iter().map(|(_, id)| id).collect();
     let mut ready = Vec::new();
-    for id in queue.ready.iter().take(most) {
+    for (_, id) in queue.ready.iter().take(most) {
         ready.extend(rows::atom_row(tx, id)?);
     }
     let ready = Part::new(ready, count(queue.ready.len()), most, queue.is_cut);
     let blocked = rows::list_blocked_by(tx, COUNTED)?;
     let is_cut = queue.is_cut || count(blocked.len()) == COUNTED;
+    let all_unplaced = unplaced.clone();
+    unplaced.retain(|id, _| ready_beyond.contains(id));
     let mut held = queue.held;
+    held.extend(beyond);
     held.extend(blocked);
     held.sort_unstable();
     let mut waiting = Vec::new();
@@ -227,6 +244,7 @@ fn queue_parts(tx: &Tx<'_>, most: usize, now: Timestamp) -> Result<(Part<AtomRow
         };
         let mut holds = load_surroundings(tx, &found)?.find_holds(id, now);
         holds.retain(|hold| !matches!(hold, Hold::Abstract { .. }));
+        holds.extend(all_unplaced.get(id).map(|needs| Hold::Needs { needs: needs.clone() }));
         waiting.push(WaitRow { atom: row, holds });
     }
     Ok((ready, Part::new(waiting, count(held.len()), most, is_cut)))

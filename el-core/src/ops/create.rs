@@ -6,7 +6,7 @@ use super::bonds::{add_bond, ensure_parent_fits, tell_of_bond};
 use super::change::ensure_may_set_environment;
 use crate::model::{
     Atom, BondKind, Delegation, EventKind, IssueType, Priority, RunOptions, RunOptionsPatch,
-    Status, Timestamp, limits, validate,
+    Status, Timestamp, validate,
 };
 use crate::rules::budget;
 use crate::store::{Store, Tx, atom, event, meta, run};
@@ -24,6 +24,8 @@ pub struct NewAtom {
     pub issue_type: Option<IssueType>,
     pub priority: Option<Priority>,
     pub labels: Vec<String>,
+    /// What its worker must offer.
+    pub needs: Vec<String>,
     pub assignee: Option<String>,
     pub parent: Option<String>,
     /// Atoms that have to be over first.
@@ -107,15 +109,7 @@ fn name_position(error: Error, at: usize, news: &[NewAtom]) -> Error {
 }
 
 fn insert_atom(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Result<Atom> {
-    let mut labels = new.labels.iter().map(|l| validate::label(l)).collect::<Result<Vec<_>>>()?;
-    labels.sort();
-    labels.dedup();
-    if labels.len() > limits::LABELS {
-        return Err(Error::invalid(
-            "label",
-            format!("an atom has at most {} labels", limits::LABELS),
-        ));
-    }
+    let labels = validate::labels("label", &new.labels)?;
     if let Some(date) = new.defer_until {
         validate::date(date, ctx.now)?;
     }
@@ -143,6 +137,7 @@ fn insert_atom(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Resul
         issue_type: new.issue_type.unwrap_or(IssueType::Task),
         priority: new.priority.unwrap_or(Priority::DEFAULT),
         labels,
+        needs: validate::labels("needs", &new.needs)?,
         assignee: new.assignee.as_deref().map(|a| validate::name("assignee", a)).transpose()?,
         parent_id: None,
         defer_until: new.defer_until,

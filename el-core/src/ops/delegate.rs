@@ -7,7 +7,8 @@ use super::NewAtom;
 use super::create::create_in;
 use super::explain::load_surroundings;
 use super::pause::paused_in;
-use super::queue::{AgentQueue, Executing, QueuedTask, of_agent};
+use super::placement::hold_of;
+use super::queue::{AgentQueue, Executing, QueuedTask, is_serving, of_agent};
 use super::tasks::{Task, of_atom};
 use crate::model::Pause;
 use crate::model::{Delegation, Priority, Worker, validate};
@@ -25,6 +26,8 @@ pub struct NewTask {
     pub agent: String,
     pub priority: Option<Priority>,
     pub labels: Vec<String>,
+    /// What its worker must offer.
+    pub needs: Vec<String>,
     /// Atoms that have to be over first.
     pub blocked_by: Vec<String>,
     /// Absolute.
@@ -114,6 +117,7 @@ pub fn delegate(
             description: prompt,
             priority: new.priority,
             labels: new.labels.clone(),
+            needs: new.needs.clone(),
             assignee: Some(agent.clone()),
             blocked_by: new.blocked_by.clone(),
             delegation: Some(Delegation {
@@ -132,8 +136,17 @@ pub fn delegate(
         let workers: Vec<Worker> =
             worker::list_workers(tx)?.into_iter().filter(|w| is_there(w)).collect();
         let live = run::list_live(tx)?;
-        let queue = of_agent(tx, &agent, &workers, &live, ctx.now)?;
-        let holds = load_surroundings(tx, &made)?.find_holds(&made.id, ctx.now);
+        let mut queue = of_agent(tx, &agent, &workers, &live, ctx.now)?;
+        let mut holds = load_surroundings(tx, &made)?.find_holds(&made.id, ctx.now);
+        if !made.needs.is_empty() {
+            let can_take = |worker: &Worker| {
+                is_serving(worker)
+                    && worker.agents.contains(&agent)
+                    && worker.offers_all(&made.needs)
+            };
+            queue.is_served = workers.iter().any(can_take);
+            holds.extend(hold_of(&made, &workers));
+        }
         let pause = paused_in(tx, ctx.now)?;
         Ok(Delegated {
             queue: queue_place(queue, &made.id, holds, pause),

@@ -6,9 +6,10 @@ use serde::Serialize;
 use super::budget::SpentBudget;
 use super::change::resolve_atom;
 use super::pause::paused_in;
+use super::placement;
 use crate::Result;
 use crate::model::Pause;
-use crate::model::{Atom, BondKind, Comment, Run, Status, Timestamp};
+use crate::model::{Atom, BondKind, Comment, Run, Status, Timestamp, Worker};
 use crate::rules::ready::{Hold, Node, Snapshot};
 use crate::store::{Store, Tx, atom, bond, comment, orchestration, run, unmerged};
 
@@ -17,7 +18,7 @@ use crate::store::{Store, Tx, atom, bond, comment, orchestration, run, unmerged}
 pub struct Explanation {
     pub atom: Atom,
     pub ready: bool,
-    /// The reasons that hold the atom back; empty if the atom is ready.
+    /// The reasons that hold the atom back. Of a ready atom, `needs` at the most.
     pub holds: Vec<Hold>,
     /// The attempts, oldest first.
     pub attempts: Vec<Run>,
@@ -55,6 +56,26 @@ pub fn explain(store: &Store, id: &str, now: Timestamp) -> Result<Explanation> {
             atom,
         })
     })
+}
+
+/// The same, also as to whether a worker can take the atom. `is_there` tells if a worker's process
+/// still runs.
+///
+/// # Errors
+///
+/// As for [`explain`].
+pub fn explain_placed(
+    store: &Store,
+    id: &str,
+    now: Timestamp,
+    is_there: &dyn Fn(&Worker) -> bool,
+) -> Result<Explanation> {
+    let mut explained = explain(store, id, now)?;
+    if !explained.atom.needs.is_empty() {
+        let workers = store.read(|tx| placement::workers_there(tx, is_there))?;
+        explained.holds.extend(placement::hold_of(&explained.atom, &workers));
+    }
+    Ok(explained)
 }
 
 /// Loads the part of the project that decides the atom's readiness: the atom and the ancestors,

@@ -214,6 +214,7 @@ fn create_atom(
         issue_type: record.issue_type,
         priority: record.priority,
         labels: record.labels.clone(),
+        needs: record.needs.clone().unwrap_or_default(),
         assignee: record.assignee.clone(),
         parent_id: plan.parent.clone().filter(|_| !plan.comes_before_parent),
         defer_until: record.defer_until,

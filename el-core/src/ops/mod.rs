@@ -38,6 +38,7 @@ mod mailbox;
 mod orchestrate;
 mod pause;
 mod place_run;
+mod placement;
 mod post;
 mod pr_feedback;
 mod prime;
@@ -98,7 +99,7 @@ pub use discard::{discard, prune, restore};
 pub use doctor::{Finding, doctor, rebuild_derived};
 pub use empty_runs::count_empty_run;
 pub use expect::expect_unchanged;
-pub use explain::{Explanation, explain};
+pub use explain::{Explanation, explain, explain_placed};
 pub use export::{export, export_tree};
 pub use finished_epics::{finished_among, finished_epics, set_epic_autoclose};
 pub use history::{history, history_each, history_id, list_events};
@@ -155,7 +156,7 @@ pub use update::{AtomPatch, Updated, update};
 pub use verify::record_verify;
 pub use waiting::{Held, waiting, waits};
 pub use worker::{
-    AgentView, OUTLOOK_MAX, Outlook, WorkerView, list_workers, live_runs, next_date, queue_outlook,
-    request_stop, worker_beat, worker_join, worker_leave, worker_leave_if_idle, worker_pulse,
-    worker_retires, worker_view,
+    AgentView, Beyond, OUTLOOK_MAX, Outlook, WorkerView, list_workers, live_runs, next_date,
+    queue_outlook, request_stop, worker_beat, worker_join, worker_leave, worker_leave_if_idle,
+    worker_pulse, worker_retires, worker_view,
 };

@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::placement::unplaced;
 use super::{AssigneeFilter, AtomFilter};
 use crate::Result;
 use crate::model::{Priority, Run, Stamp, Status, Takes, Timestamp, Worker};
@@ -23,7 +24,8 @@ pub struct AgentQueue {
     /// The waiting tasks in order. Includes unassigned atoms if a worker of the agent takes
     /// unassigned atoms.
     pub waiting: Vec<QueuedTask>,
-    /// Open tasks assigned to the agent and held back; `el why` gives the reasons.
+    /// Open tasks assigned to the agent and held back, and those that need what none of the
+    /// agent's workers offers; `el why` gives the reasons.
     pub held: Vec<QueuedTask>,
     /// The live workers that serve the agent.
     pub workers: Vec<String>,
@@ -104,12 +106,16 @@ pub(super) fn of_agent(
     let own = AssigneeFilter::Is(agent.to_owned());
     let whose = if takes_all { AssigneeFilter::NobodyOr(agent.to_owned()) } else { own.clone() };
     let filter = AtomFilter { assignee: Some(whose), ..AtomFilter::default() };
-    let ready = Query::ready_at(&filter, now).queue_rows(tx)?;
+    let mut ready = Query::ready_at(&filter, now).queue_rows(tx)?;
+    let unplaced = unplaced(tx, serving.iter().copied())?;
+    let beyond = ready.extract_if(.., |row| unplaced.contains_key(&row.id)).collect::<Vec<_>>();
     let open =
         AtomFilter { assignee: Some(own), statuses: vec![Status::Open], ..AtomFilter::default() };
     let mut held = Query::new(&open).queue_rows(tx)?;
     let waiting: HashSet<&str> = ready.iter().map(|atom| atom.id.as_str()).collect();
     held.retain(|atom| !waiting.contains(atom.id.as_str()));
+    let unassigned = beyond.into_iter().filter(|row| row.assignee.is_none());
+    held.extend(unassigned);
     let mut current = Vec::new();
     for run in live.iter().filter(|run| run.agent == agent) {
         current.push(Executing {

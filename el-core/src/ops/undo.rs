@@ -307,6 +307,9 @@ fn take_fields_back(
                 after.run_options = serde_json::from_value::<Option<RunOptions>>(from.clone())
                     .map_err(|_| unreadable())?;
             }
+            "needs" => {
+                after.needs = serde_json::from_value(from.clone()).map_err(|_| unreadable())?;
+            }
             "labels" => {
                 let labels: Vec<String> =
                     serde_json::from_value(from.clone()).map_err(|_| unreadable())?;

@@ -32,6 +32,8 @@ pub struct AtomPatch {
     pub parent: Option<Option<String>>,
     pub add_labels: Vec<String>,
     pub remove_labels: Vec<String>,
+    /// What its worker must offer, instead of what it had to.
+    pub needs: Option<Vec<String>>,
     /// Atoms that have to be over first, from now on.
     pub add_blockers: Vec<String>,
     /// Atoms that no longer have to be.
@@ -316,6 +318,9 @@ fn apply_fields(
         after.labels.retain(|l| l != text.trim());
     }
     after.labels.sort();
+    if let Some(needs) = &patch.needs {
+        after.needs = validate::labels("needs", needs)?;
+    }
     ensure_may_lift_review(session, before, &after)?;
     ensure_may_change_bounds(session, before, &after)?;
     if before.metadata != after.metadata {

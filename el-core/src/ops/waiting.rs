@@ -1,13 +1,14 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::explain::load_surroundings;
 use super::list::with_parent;
+use super::placement::unplaced_now;
 use super::{AtomFilter, Page, Sort};
 use crate::Result;
-use crate::model::{Atom, Status, Timestamp};
+use crate::model::{Atom, Status, Timestamp, Worker};
 use crate::rules::ready::Hold;
 use crate::store::filter::Query;
 use crate::store::{Store, Tx};
@@ -21,7 +22,8 @@ pub struct Held {
 }
 
 /// Returns the waiting atoms that fit the filter: open or deferred ones that a blocker, a parent, a
-/// plan, a date or a back-off holds. The filter's statuses do not count.
+/// plan, a date or a back-off holds, and those that need what no worker offers. The filter's
+/// statuses do not count. `is_there` tells if a worker's process still runs.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -32,17 +34,20 @@ pub fn waiting(
     limit: Option<i64>,
     offset: i64,
     now: Timestamp,
+    is_there: &dyn Fn(&Worker) -> bool,
 ) -> Result<Page<Held>> {
     store.read(|tx| {
         let statuses = vec![Status::Open, Status::Deferred];
         let filter = AtomFilter { statuses, ..with_parent(tx, filter)? };
         let is_ready = ready_ids(tx, &filter, now)?;
+        let unplaced = unplaced_now(tx, is_there)?;
         let mut page = Page::of_total(Vec::new(), 0);
         Query::new(&filter).visit_atoms(tx, &sort.order_sql(now), |atom| {
-            if is_ready.contains(&atom.id) {
-                return Ok(());
-            }
-            let holds = waits_of(tx, &atom, now)?;
+            let holds = match is_ready.contains(&atom.id) {
+                true => Vec::new(),
+                false => waits_of(tx, &atom, now)?,
+            };
+            let holds = with_needs(holds, &atom, &unplaced);
             if holds.is_empty() {
                 return Ok(());
             }
@@ -60,25 +65,43 @@ pub fn waiting(
 /// The longest list that is checked atom by atom; a longer one is compared with the queue first.
 const FEW: usize = 200;
 
-/// Returns the holds of each of these atoms, in their order; none for one that is ready, in work,
-/// or over.
+/// Returns the holds of each of these atoms, in their order; none for one that can begin, is in
+/// work, or over.
 ///
 /// # Errors
 /// If the database cannot be read.
-pub fn waits(store: &Store, atoms: &[&Atom], now: Timestamp) -> Result<Vec<Vec<Hold>>> {
+pub fn waits(
+    store: &Store,
+    atoms: &[&Atom],
+    now: Timestamp,
+    is_there: &dyn Fn(&Worker) -> bool,
+) -> Result<Vec<Vec<Hold>>> {
     store.read(|tx| {
+        let unplaced = unplaced_now(tx, is_there)?;
         let is_ready = match atoms.len() > FEW {
             true => ready_ids(tx, &AtomFilter::default(), now)?,
             false => HashSet::new(),
         };
         atoms
             .iter()
-            .map(|atom| match is_ready.contains(&atom.id) {
-                true => Ok(Vec::new()),
-                false => waits_of(tx, atom, now),
+            .map(|atom| {
+                let holds = match is_ready.contains(&atom.id) {
+                    true => Vec::new(),
+                    false => waits_of(tx, atom, now)?,
+                };
+                Ok(with_needs(holds, atom, &unplaced))
             })
             .collect()
     })
+}
+
+fn with_needs(
+    mut holds: Vec<Hold>,
+    atom: &Atom,
+    unplaced: &HashMap<String, Vec<String>>,
+) -> Vec<Hold> {
+    holds.extend(unplaced.get(&atom.id).map(|needs| Hold::Needs { needs: needs.clone() }));
+    holds
 }
 
 fn ready_ids(tx: &Tx<'_>, filter: &AtomFilter, now: Timestamp) -> Result<HashSet<String>> {

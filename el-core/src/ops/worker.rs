@@ -1,3 +1,5 @@
+use std::collections::{BTreeSet, HashMap, HashSet};
+
 use super::list::with_parent;
 use super::pause::{account_pause, common_pause, paused_in};
 use super::{AssigneeFilter, AtomFilter};
@@ -6,7 +8,7 @@ use crate::model::Pause;
 use crate::model::{Run, Status, Takes, Timestamp, Worker, validate};
 use crate::store::filter::Query;
 use crate::store::worker::Pulse;
-use crate::store::{self, Store, Tx, event, run};
+use crate::store::{self, Store, Tx, atom, event, run};
 
 /// Everything that a worker reads in a tick, at one moment.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +22,17 @@ pub struct WorkerView {
     pub agents: Vec<AgentView>,
     /// The number of the last event.
     pub last_event: i64,
+    /// Atoms that are ready and beyond what the worker offers. Only looked for while nothing is
+    /// ready for it.
+    pub beyond: Beyond,
+}
+
+/// Ready atoms that need more than a worker offers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Beyond {
+    pub atoms: usize,
+    /// What they need of it, sorted.
+    pub needs: Vec<String>,
 }
 
 /// The state of work of an agent.
@@ -187,7 +200,7 @@ pub fn worker_view(
         };
         let workers = store::worker::list_workers(tx)?;
         let common = common_pause(tx, now)?;
-        let agents = agents.iter().map(|(agent, account)| {
+        let views = agents.iter().map(|(agent, account)| {
             let known = account_pause(tx, account.as_deref(), now)?;
             let (has_ready, next_retry_at) = work_for(tx, agent, filter, now)?;
             let pause = common.clone().or_else(|| known.map(|known| known.to_pause()));
@@ -196,12 +209,17 @@ pub fn worker_view(
             let live_elsewhere = usize::try_from(all).unwrap_or_default().saturating_sub(seen);
             Ok(AgentView { has_ready, next_retry_at, pause, live_elsewhere })
         });
-        let agents = agents.collect::<Result<_>>()?;
+        let views = views.collect::<Result<Vec<_>>>()?;
+        let beyond = match views.iter().any(|view| view.has_ready) {
+            true => Beyond::default(),
+            false => find_beyond(tx, agents, filter, now)?,
+        };
         Ok(WorkerView {
+            beyond,
             live,
             stop_requested: workers.iter().any(|w| w.id == id && w.stop_requested),
             workers,
-            agents,
+            agents: views,
             last_event: event::last(tx)?,
         })
     })
@@ -219,6 +237,37 @@ fn work_for(
     let has_ready = Query::ready_at(&filter, now).is_any(tx)?;
     let waiting = AtomFilter { statuses: vec![Status::Open], ..filter };
     Ok((has_ready, Query::new(&waiting).next_retry(tx, now)?))
+}
+
+fn find_beyond(
+    tx: &Tx<'_>,
+    agents: &[(String, Option<String>)],
+    filter: &AtomFilter,
+    now: Timestamp,
+) -> Result<Beyond> {
+    let Some(offers) = &filter.offers else { return Ok(Beyond::default()) };
+    let mut lacking: HashMap<String, Vec<String>> = HashMap::new();
+    for (id, mut needs) in atom::needy(tx)? {
+        needs.retain(|need| !offers.contains(need));
+        if !needs.is_empty() && (filter.ids.is_empty() || filter.ids.contains(&id)) {
+            lacking.insert(id, needs);
+        }
+    }
+    if lacking.is_empty() {
+        return Ok(Beyond::default());
+    }
+    let mut filter = with_parent(tx, filter)?;
+    filter.offers = None;
+    filter.ids = lacking.keys().cloned().collect();
+    let mut ready = HashSet::new();
+    for (agent, _) in agents {
+        let mut filter = filter.clone();
+        filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(agent.clone()));
+        ready.extend(Query::ready_at(&filter, now).ids(tx)?);
+    }
+    let needs: BTreeSet<&String> =
+        ready.iter().filter_map(|id| lacking.get(id)).flatten().collect();
+    Ok(Beyond { atoms: ready.len(), needs: needs.into_iter().cloned().collect() })
 }
 
 /// The waiting work in numbers.

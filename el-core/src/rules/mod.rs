@@ -7,6 +7,7 @@ pub mod forecast;
 pub mod graph;
 pub mod orchestrate;
 pub mod pause;
+pub mod placement;
 pub mod plan;
 pub mod ready;
 pub mod retry;

@@ -62,6 +62,8 @@ pub enum Hold {
     Unmerged { of: String, via: Option<String> },
     /// An ancestor is held.
     Parent { parent: String, status: Status },
+    /// No worker that is there offers this. The atom is ready all the same: a person may take it.
+    Needs { needs: Vec<String> },
     /// The plan of the atom has no driver: only filed, or interrupted.
     Plan { epic: String },
 }

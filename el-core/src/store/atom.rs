@@ -1,15 +1,17 @@
-use std::collections::HashSet;
-
 use super::engine::{self, OptionalExtension as _, Row, ToSql, params};
 use super::{Tx, label};
 use crate::error::Doing;
 use crate::model::{Atom, Delegation, IssueType, Priority, Status, Timestamp};
 use crate::{Error, Result};
 
+mod family;
+mod needs;
 mod resolve;
 mod tasks;
 mod undo;
 
+pub(crate) use family::{abstract_ids, all_parents, child_ids, open_below, parent_of};
+pub(crate) use needs::needy;
 pub(crate) use resolve::{resolve, unused_short};
 pub(crate) use tasks::{assignees_of_tasks, list_delegated};
 pub(crate) use undo::restore_status;
@@ -23,7 +25,8 @@ pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.
      a.close_reason, a.created_by, a.created_at, a.updated_at, a.closed_at, a.metadata, \
      (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL), \
      (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id), \
-     a.delegated_by, a.workdir, a.timeout_ms, a.verify, a.require_verify, a.run_options";
+     a.delegated_by, a.workdir, a.timeout_ms, a.verify, a.require_verify, a.run_options, \
+     a.needs";
 
 /// Where [`COLUMNS`] has the parent.
 pub(crate) const PARENT_COLUMN: usize = 8;
@@ -67,6 +70,11 @@ pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Result<Atom>> {
         issue_type,
         priority,
         labels,
+        needs: row
+            .get_ref(25)?
+            .as_str_or_null()?
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default(),
         assignee: row.get(7)?,
         parent_id: row.get(8)?,
         defer_until: time(9)?,
@@ -137,9 +145,9 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
         "INSERT INTO atoms (id, short, title, description, acceptance, status, issue_type, priority,
             assignee, parent_id, defer_until, close_reason, created_by, created_at, updated_at,
             closed_at, metadata, delegated_by, workdir, timeout_ms, verify, require_verify,
-            run_options)
+            run_options, needs)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-         ?19, ?20, ?21, ?22, ?23)",
+         ?19, ?20, ?21, ?22, ?23, ?24)",
     )
     .and_then(|mut s| {
         s.execute(params![
@@ -168,6 +176,7 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
                 .map(|words| serde_json::json!(words).to_string()),
             delegation.is_some_and(|d| d.require_verify),
             run_options_text(atom),
+            needs_text(atom),
         ])
     })
     .doing("add an atom")?;
@@ -182,13 +191,17 @@ fn run_options_text(atom: &Atom) -> Option<String> {
     Some(serde_json::to_string(options).expect("texts by name are JSON"))
 }
 
+fn needs_text(atom: &Atom) -> Option<String> {
+    (!atom.needs.is_empty()).then(|| serde_json::json!(atom.needs).to_string())
+}
+
 /// Writes the plain fields that changed, without status and labels. Each written column costs a
 /// page of every index on that column, even if the value stays the same.
 pub(crate) fn update_fields(tx: &Tx<'_>, before: &Atom, after: &Atom) -> Result<()> {
     let defer_until = after.defer_until.map(Timestamp::as_micros);
     let metadata = after.metadata.to_string();
-    let run_options = run_options_text(after);
-    let columns: [(&str, bool, &dyn ToSql); 10] = [
+    let (run_options, needs) = (run_options_text(after), needs_text(after));
+    let columns: [(&str, bool, &dyn ToSql); 11] = [
         ("title", before.title != after.title, &after.title),
         ("description", before.description != after.description, &after.description),
         ("acceptance", before.acceptance != after.acceptance, &after.acceptance),
@@ -199,6 +212,7 @@ pub(crate) fn update_fields(tx: &Tx<'_>, before: &Atom, after: &Atom) -> Result<
         ("defer_until", before.defer_until != after.defer_until, &defer_until),
         ("metadata", before.metadata != after.metadata, &metadata),
         ("run_options", before.run_options != after.run_options, &run_options),
+        ("needs", before.needs != after.needs, &needs),
     ];
     let updated_at = after.updated_at.as_micros();
     let mut sql = "UPDATE atoms SET updated_at = ?2".to_owned();
@@ -274,7 +288,8 @@ pub(crate) fn overwrite(
             status_by_run = CASE WHEN ?15 = 1 THEN NULL ELSE status_by_run END,
             retry_at = CASE WHEN ?15 = 1 THEN NULL ELSE retry_at END,
             retry_from = CASE WHEN ?15 = 1 THEN NULL ELSE retry_from END,
-            fresh_since = coalesce(?16, fresh_since), run_options = ?17 WHERE id = ?1",
+            fresh_since = coalesce(?16, fresh_since), run_options = ?17,
+            needs = ?18 WHERE id = ?1",
     )
     .and_then(|mut s| {
         s.execute(params![
@@ -295,6 +310,7 @@ pub(crate) fn overwrite(
             sets_status,
             fresh_since.map(Timestamp::as_micros),
             run_options_text(atom),
+            needs_text(atom),
         ])
     })
     .doing("change an atom")?;
@@ -318,54 +334,11 @@ pub(crate) fn retry_from(tx: &Tx<'_>, id: &str) -> Result<Option<Timestamp>> {
     Ok(micros.flatten().map(Timestamp::from_micros))
 }
 
-/// The parent of an atom.
-pub(crate) fn parent_of(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
-    tx.prepare_cached("SELECT parent_id FROM atoms WHERE id = ?1")
-        .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
-        .doing("read a parent")
-        .map(Option::flatten)
-}
-
 /// When an atom was made.
 pub(crate) fn created_at(tx: &Tx<'_>, id: &str) -> Result<Option<Timestamp>> {
     let sql = "SELECT created_at FROM atoms WHERE id = ?1";
     let row = tx.prepare_cached(sql).and_then(|mut s| s.query_row([id], |r| r.get(0)).optional());
     Ok(row.doing("read when an atom was made")?.map(Timestamp::from_micros))
-}
-
-/// Returns the ids of all abstract atoms. An abstract atom is over only when all descendants are.
-pub(crate) fn abstract_ids(tx: &Tx<'_>) -> Result<HashSet<String>> {
-    let mut statement = tx
-        .prepare_cached("SELECT id FROM atoms WHERE issue_type IN ('epic','formula')")
-        .doing("find epics")?;
-    let rows = statement.query_map([], |row| row.get(0)).doing("find epics")?;
-    rows.collect::<engine::Result<_>>().doing("find epics")
-}
-
-/// Id and parent of every atom.
-pub(crate) fn all_parents(tx: &Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
-    let mut statement =
-        tx.prepare_cached("SELECT id, parent_id FROM atoms ORDER BY seq").doing("read parents")?;
-    let rows =
-        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).doing("read parents")?;
-    rows.collect::<engine::Result<_>>().doing("read parents")
-}
-
-/// Returns the descendants that are not over, oldest first. Below an atom that was given up, all
-/// descendants count as given up.
-pub(crate) fn open_below(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
-    let mut statement = tx
-        .prepare_cached(
-            "WITH RECURSIVE down (id) AS (
-               SELECT ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id
-               WHERE c.status NOT IN ('wont_do', 'discard'))
-             SELECT a.id FROM down JOIN atoms a ON a.id = down.id
-             WHERE a.id <> ?1 AND a.status NOT IN ('closed', 'wont_do', 'discard') ORDER BY a.seq",
-        )
-        .doing("read the descendants of an atom")?;
-    let rows =
-        statement.query_map([id], |row| row.get(0)).doing("read the descendants of an atom")?;
-    rows.collect::<engine::Result<_>>().doing("read the descendants of an atom")
 }
 
 pub(crate) fn touch(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
@@ -387,13 +360,4 @@ pub(crate) fn fresh_since(tx: &Tx<'_>, id: &str) -> Result<Timestamp> {
         .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
         .doing("read the first attempt that counts")
         .map(|micros: Option<i64>| Timestamp::from_micros(micros.unwrap_or(0)))
-}
-
-/// The ids of the direct children.
-pub(crate) fn child_ids(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
-    let mut statement = tx
-        .prepare_cached("SELECT id FROM atoms WHERE parent_id = ?1 ORDER BY seq")
-        .doing("read children")?;
-    let rows = statement.query_map([id], |row| row.get(0)).doing("read children")?;
-    rows.collect::<engine::Result<_>>().doing("read children")
 }

@@ -307,7 +307,7 @@ pub(crate) type Place = (i64, i64, i64);
 /// `blocks` bond holds, and whether the walk ended at the bound.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    pub(crate) ready: Vec<String>,
+    pub(crate) ready: Vec<(Place, String)>,
     pub(crate) held: Vec<(Place, String)>,
     pub(crate) is_cut: bool,
 }
@@ -334,10 +334,11 @@ pub(crate) fn walk_queue(tx: &Tx<'_>, now: Timestamp, most: i64) -> Result<Queue
         let id: String = row.get(0).doing("read the queue")?;
         let parent: Option<String> = row.get(1).doing("read the queue")?;
         let is_ready: bool = row.get(2).doing("read the queue")?;
+        let place = place_from_row(&row, 3).doing("read the queue")?;
         if is_ready && !parents.hold_children(parent.as_deref())? {
-            queue.ready.push(id);
+            queue.ready.push((place, id));
         } else {
-            queue.held.push((place_from_row(&row, 3).doing("read the queue")?, id));
+            queue.held.push((place, id));
         }
     }
     queue.is_cut = seen == most;

@@ -11,6 +11,7 @@ use crate::error::Doing;
 use crate::model::{Atom, Status, Timestamp};
 
 mod criteria;
+mod offers;
 mod queue_row;
 
 pub use criteria::{AssigneeFilter, AtomFilter, Page, Sort};
@@ -108,6 +109,7 @@ impl Query {
                 "EXISTS (SELECT 1 FROM labels l WHERE l.atom_id = a.id AND l.label = {name})"
             ));
         }
+        self.add_offers(filter.offers.as_deref());
         match &filter.assignee {
             None => {}
             Some(AssigneeFilter::Nobody) => self.conditions.push("a.assignee IS NULL".to_owned()),
@@ -199,8 +201,7 @@ impl Query {
     }
 
     /// Builds `SELECT columns FROM atoms a …`. Ready atoms of nobody or of an agent are read from
-    /// two parts of the queue. SQLite merges both parts if `ORDER BY` asks for the order of the
-    /// queue.
+    /// two parts of the queue, which SQLite merges if `ORDER BY` asks for its order.
     fn select_sql(&self, columns: &str) -> String {
         match &self.nobody_or {
             Some(name) if self.index == Some(OF_ALL) => {

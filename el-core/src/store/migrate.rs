@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0004_unmerged.sql"),
     include_str!("../../../migrations/sqlite/0005_fleet.sql"),
     include_str!("../../../migrations/sqlite/0006_run_files.sql"),
+    include_str!("../../../migrations/sqlite/0007_placement.sql"),
 ];
 
 /// The newest schema that `el` knows.
@@ -146,6 +147,7 @@ pub(super) mod tests {
         include_str!("../../../migrations/sqlite/samples/0004_unmerged.sql"),
         include_str!("../../../migrations/sqlite/samples/0005_fleet.sql"),
         include_str!("../../../migrations/sqlite/samples/0006_run_files.sql"),
+        include_str!("../../../migrations/sqlite/samples/0007_placement.sql"),
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {

@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/postgres/0004_unmerged.sql"),
     include_str!("../../../migrations/postgres/0005_fleet.sql"),
     include_str!("../../../migrations/postgres/0006_run_files.sql"),
+    include_str!("../../../migrations/postgres/0007_placement.sql"),
 ];
 
 /// The key of `meta` under which the version of the schema is kept.

@@ -7,8 +7,8 @@ use crate::model::{Stamp, Takes, Timestamp, Worker};
 pub(crate) fn insert(tx: &Tx<'_>, worker: &Worker) -> Result<()> {
     tx.execute(
         "INSERT INTO workers (id, pid, start, boot, agent, concurrency, started_at, heartbeat_at,
-         agents, takes, name, load_milli)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+         agents, takes, name, load_milli, offers)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         params![
             worker.id,
             worker.process.pid,
@@ -22,6 +22,7 @@ pub(crate) fn insert(tx: &Tx<'_>, worker: &Worker) -> Result<()> {
             worker.takes.as_str(),
             worker.name,
             worker.load_milli,
+            serde_json::json!(worker.offers).to_string(),
         ],
     )
     .doing("register a worker")?;
@@ -120,7 +121,7 @@ pub(crate) fn list_workers(tx: &Tx<'_>) -> Result<Vec<Worker>> {
     let mut statement = tx
         .prepare_cached(
             "SELECT id, pid, start, boot, agent, concurrency, started_at, heartbeat_at,
-             stop_requested, agents, takes, name, load_milli
+             stop_requested, agents, takes, name, load_milli, offers
              FROM workers ORDER BY started_at, id",
         )
         .doing("read workers")?;
@@ -143,6 +144,10 @@ fn from_row(row: &Row<'_>) -> engine::Result<Worker> {
         agent,
         agents,
         takes: row.get::<_, String>(10)?.parse().unwrap_or(Takes::Some),
+        offers: row
+            .get::<_, Option<String>>(13)?
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default(),
         concurrency: row.get(5)?,
         started_at: Timestamp::from_micros(row.get(6)?),
         heartbeat_at: Timestamp::from_micros(row.get(7)?),

@@ -38,6 +38,7 @@ fn worker(id: &str, agents: &[&str], takes: Takes) -> Worker {
         heartbeat_at: now,
         stop_requested: false,
         name: None,
+        offers: Vec::new(),
         load_milli: None,
     }
 }

@@ -19,6 +19,7 @@ const EVERYTHING: AtomFilter = AtomFilter {
     exclude_types: Vec::new(),
     priorities: Vec::new(),
     labels: Vec::new(),
+    offers: None,
     assignee: None,
     parent: None,
     below: None,

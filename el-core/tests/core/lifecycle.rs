@@ -292,6 +292,7 @@ fn a_worker_that_was_asked_to_stop_gets_nothing_more() {
         heartbeat_at,
         stop_requested: false,
         name: None,
+        offers: Vec::new(),
         load_milli: None,
     };
     ops::worker_join(&mut p.store, &worker).unwrap();

@@ -16,6 +16,7 @@ mod lifecycle;
 mod messages;
 mod migrations;
 mod orchestrate;
+mod placement;
 mod races;
 mod ready;
 mod reviews;

@@ -83,6 +83,7 @@ fn fill_defaults(new: &mut NewAtom, defaults: &NewAtom) {
     new.metadata = new.metadata.take().or_else(|| defaults.metadata.clone());
     // A file sets no run options.
     new.run_options = defaults.run_options.clone();
+    new.needs.extend(defaults.needs.iter().cloned());
     new.labels.extend(defaults.labels.iter().cloned());
     new.blocked_by.extend(defaults.blocked_by.iter().cloned());
     new.blocks.extend(defaults.blocks.iter().cloned());

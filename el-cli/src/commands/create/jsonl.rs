@@ -23,6 +23,8 @@ struct Record {
     priority: Option<Value>,
     #[serde(default, alias = "label")]
     labels: Option<OneOrMany>,
+    #[serde(default)]
+    needs: Option<OneOrMany>,
     assignee: Option<String>,
     #[serde(alias = "parent_id")]
     parent: Option<String>,
@@ -125,6 +127,7 @@ fn atom_from_record(place: &str, record: Record, now: Timestamp) -> Result<NewAt
             .map_err(from_core)?,
         priority,
         labels: list(record.labels),
+        needs: list(record.needs),
         assignee: record.assignee,
         parent: record.parent,
         blocked_by: list(record.blocked_by),
@@ -149,13 +152,15 @@ mod tests {
     fn each_line_is_an_atom() {
         let news = parse(
             "{\"key\":\"db\",\"title\":\"Schema\",\"priority\":\"high\",\"type\":\"bug\"}\n\n\
-             {\"title\":\"Queries\",\"blocked_by\":\"db\",\"labels\":[\"sql\"],\"priority\":3}\n",
+             {\"title\":\"Queries\",\"blocked_by\":\"db\",\"labels\":[\"sql\"],\"priority\":3,\
+             \"needs\":\"gpu\"}\n",
         )
         .unwrap();
         assert_eq!(news.len(), 2);
         assert_eq!(news[0].key.as_deref(), Some("db"));
         assert_eq!(news[0].priority.unwrap().value(), 1);
         assert_eq!(news[1].blocked_by, ["db"]);
+        assert_eq!(news[1].needs, ["gpu"]);
         assert_eq!(news[1].priority.unwrap().value(), 3);
     }
 

@@ -168,7 +168,8 @@ fn default_budget(settings: &Settings) -> Result<Option<f64>> {
 }
 
 fn work_options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<WorkOptions> {
-    let work = settings.work_on_plan()?;
+    let (work, elsewhere) = settings.agents_here(settings.work_on_plan()?)?;
+    elsewhere.iter().for_each(|why| app.printer.note(&format!("not here: {why}")));
     let mut agents = settings.served_agents(&work)?;
     for served in &mut agents {
         served.agent.allowed_tools.extend(args.overrides.allowed_tools.iter().cloned());
@@ -196,6 +197,7 @@ fn work_options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<Work
         places: work::project_places(app, &work)?,
         durability: settings.durability()?,
         filter: AtomFilter::default(),
+        offers: settings.worker_offers()?,
         concurrency: usize::try_from(work.concurrency).unwrap_or(1),
         max_claims: None,
         drain: true,

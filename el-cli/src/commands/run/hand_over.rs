@@ -60,7 +60,8 @@ pub(super) fn hand_over(
     let allowed = settings.allowed_delegates()?;
     let background = BackgroundWorker::new(app, settings, work, agent)?;
     let mut store = app.open_for_writing()?;
-    if app.session().is_none() && !start::is_served(&store, agent)? {
+    let lacks = background.lacks(&new.needs);
+    if app.session().is_none() && lacks.is_none() && !start::is_served(&store, agent, &new.needs)? {
         // No task is filed that no worker could begin.
         background.ensure_can_work()?;
     }
@@ -72,8 +73,13 @@ pub(super) fn hand_over(
     warnings.extend(self::delegation_warnings(&delegated));
     let started = match (delegated.queue.is_served, app.session()) {
         (true, _) => None,
+        (false, None) if lacks.is_some() => {
+            let why = lacks.unwrap_or_default();
+            warnings.push(format!("no worker that is there can take it, and {why}"));
+            None
+        }
         (false, None) => background
-            .start_worker(&store)
+            .start_worker(&store, &new.needs)
             .map_err(|error| error.with_detail("task_id", delegated.task.id.as_str()))?,
         (false, Some(_)) => {
             warnings.push(format!(
@@ -98,8 +104,11 @@ pub(crate) fn may_wait_for(app: &App, task: &Task) -> Result<()> {
 pub(crate) fn keep_served(app: &App, store: &Store, task: &Task) -> Result<()> {
     if let Some(agent) = wait::agent_without_worker(app, store, task)? {
         let settings = app.settings_for_agents()?;
-        BackgroundWorker::new(app, &settings, &settings.work_settings()?, agent)?
-            .start_worker(store)?;
+        let needs = ops::get_atom(store, &task.id)?.needs;
+        let worker = BackgroundWorker::new(app, &settings, &settings.work_settings()?, agent)?;
+        if worker.lacks(&needs).is_none() {
+            worker.start_worker(store, &needs)?;
+        }
     }
     Ok(())
 }

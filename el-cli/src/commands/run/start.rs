@@ -16,13 +16,14 @@ use crate::app::App;
 use crate::commands::work::{self, Started, signed_on};
 use crate::error::{CommandError, Result};
 use crate::project::environment_for_programs;
-use crate::settings::{Settings, WorkSettings};
+use crate::settings::{Place, Settings, WorkSettings};
 
 /// The arguments and settings of a background worker for a single agent.
 pub(super) struct BackgroundWorker {
     agent: String,
     served: Served,
     options: WorkOptions,
+    place: Place,
     places: Places,
     state: PathBuf,
     root: PathBuf,
@@ -49,6 +50,7 @@ impl BackgroundWorker {
             places: places.clone(),
             durability: settings.durability()?,
             filter: AtomFilter::default(),
+            offers: settings.worker_offers()?,
             concurrency: served.at_most,
             max_claims: None,
             drain: true,
@@ -63,6 +65,7 @@ impl BackgroundWorker {
             agent: agent.to_owned(),
             served,
             options,
+            place: settings.place_of(agent)?,
             places,
             state: project.state.clone(),
             root: project.root.clone(),
@@ -79,6 +82,14 @@ impl BackgroundWorker {
         isolation.map(|made| (agent.working_directory.as_path(), made.branch_prefix.as_str()))
     }
 
+    /// Why a worker that is started here could not do what needs this; `None`: it could.
+    pub(super) fn lacks(&self, needs: &[String]) -> Option<String> {
+        let mut needs: Vec<String> = self.place.needs.iter().chain(needs).cloned().collect();
+        needs.sort();
+        needs.dedup();
+        Place { needs, ..self.place.clone() }.lacks(&self.options.offers)
+    }
+
     /// Checks that a worker could work: tmux, the agent's program, the folders.
     pub(super) fn ensure_can_work(&self) -> Result<()> {
         Ok(worker::preflight(&self.options)?)
@@ -86,11 +97,11 @@ impl BackgroundWorker {
 
     /// Starts a worker unless one has come meanwhile. Concurrent starters wait for each other, and
     /// all but the first find the worker of the first.
-    pub(super) fn start_worker(&self, store: &Store) -> Result<Option<Started>> {
+    pub(super) fn start_worker(&self, store: &Store, needs: &[String]) -> Result<Option<Started>> {
         let lock_path = self.state.join("worker.lock");
         let lock = FileLock::acquire_blocking(&lock_path)
             .map_err(|source| CommandError::file_error("lock", &lock_path, source))?;
-        if is_served(store, &self.agent)? {
+        if is_served(store, &self.agent, needs)? {
             return Ok(None);
         }
         let log = self.state.join("worker.log");
@@ -125,12 +136,13 @@ impl BackgroundWorker {
     }
 }
 
-/// Returns true if a live worker will take the tasks assigned to this agent.
-pub(crate) fn is_served(store: &Store, agent: &str) -> Result<bool> {
+/// Returns true if a live worker will take a task assigned to this agent that needs this.
+pub(crate) fn is_served(store: &Store, agent: &str, needs: &[String]) -> Result<bool> {
     let serves = |worker: &Worker| {
         worker.takes != Takes::Some
             && !worker.stop_requested
             && worker.agents.iter().any(|name| name == agent)
+            && worker.offers_all(needs)
             && worker::is_there(worker)
     };
     Ok(ops::list_workers(store)?.iter().any(serves))

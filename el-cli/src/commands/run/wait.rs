@@ -90,7 +90,10 @@ fn wait_for_task(
 /// Replaces a vanished worker; otherwise the task and its caller would wait for ever.
 fn keep_served(app: &App, store: &Store, background: &BackgroundWorker, task: &Task) -> Result<()> {
     if agent_without_worker(app, store, task)?.is_some() {
-        background.start_worker(store)?;
+        let needs = ops::get_atom(store, &task.id)?.needs;
+        if background.lacks(&needs).is_none() {
+            background.start_worker(store, &needs)?;
+        }
     }
     Ok(())
 }
@@ -113,7 +116,9 @@ pub(super) fn agent_without_worker<'a>(
         }
         _ => false,
     };
-    let is_abandoned = is_left_alone && app.session().is_none() && !start::is_served(store, agent)?;
+    let is_abandoned = is_left_alone
+        && app.session().is_none()
+        && !start::is_served(store, agent, &ops::get_atom(store, &task.id)?.needs)?;
     Ok(is_abandoned.then_some(agent))
 }
 

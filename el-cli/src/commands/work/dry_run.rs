@@ -19,7 +19,7 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
     let now = app.now();
     let mut queue: Vec<Atom> = Vec::new();
     for served in &options.agents {
-        let mut filter = options.filter.clone();
+        let mut filter = options.claim_filter();
         filter.assignee.get_or_insert_with(|| AssigneeFilter::NobodyOr(served.agent.name.clone()));
         let found = ops::ready(&store, &filter, Sort::Priority, None, 0, now)?;
         queue.extend(found.items);

@@ -50,9 +50,10 @@ pub(super) fn run(app: &App) -> Result<Exit> {
                 page.push_line(worker.process.pid.to_string());
                 continue;
             }
+            let offers = super::offer_words(&worker.offers);
             let stops = if worker.stop_requested { "; it was asked to stop" } else { "" };
             page.push_line(format!(
-                "pid {} works for {}, {} at a time, started {}{stops}",
+                "pid {} works for {}, {} at a time{offers}, started {}{stops}",
                 runs::name_and_host(&worker.process.pid.to_string(), worker.process.host()),
                 sanitize::one_line(&worker.agents.join(", ")),
                 worker.concurrency,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use el_agents::worker::{Report, Summary};
+use el_core::count_noun;
 use el_core::model::{Outcome, Timestamp};
 
 use crate::output::page::Page;
@@ -117,6 +118,14 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
                 sanitize::one_line(reason)
             ));
         }
+        Report::BeyondOffers { atoms, needs } => {
+            let (atoms, needs) = (count_noun(*atoms, "ready atom"), needs.join(","));
+            page.push_line(format!(
+                "{} {atoms} not for this worker, which does not offer {needs}: el work --offers \
+                 {needs} takes what needs it",
+                page.paint(style::WARNING, "‖"),
+            ));
+        }
         Report::Released {} => page.push_line("▶ nothing is held back any more"),
         // Told by the command that drives the plan.
         Report::Step { .. } => {}
@@ -176,6 +185,7 @@ fn print_summary(page: &mut Page, summary: &Summary) {
     if summary.claimed == 0 && summary.outcomes.is_empty() {
         match &summary.pause {
             Some(pause) => page.push_line(pauses::pause_sentence(pause)),
+            None if summary.beyond_offers > 0 => page.push_line("Nothing else was ready"),
             None => page.push_line("Nothing was ready"),
         }
         return;

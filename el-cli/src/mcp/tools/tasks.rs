@@ -48,7 +48,7 @@ fn task_row(call: &Call, store: &Store, task: &Task) -> Result<String> {
     let now = call.app.now();
     let mut row = rows::task_row(task, ops::task_position(store, task, now)?, now);
     if let Some(agent) = task.agent.as_deref().filter(|_| task.status == TaskStatus::Queued)
-        && !is_served(store, agent)?
+        && !is_served(store, agent, &ops::get_atom(store, &task.id)?.needs)?
     {
         row.push_str(
             "\n  no worker is there to take it: el work is one, and the next claude_code starts \

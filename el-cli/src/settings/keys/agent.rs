@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use el_core::model::EFFORTS;
 
-use super::{Class, Key, Kind, LONGER, LOWER, ON, PERMISSION_MODES, SECOND, Scope, key};
+use super::{Class, Key, Kind, LONGER, LOWER, ON, PERMISSION_MODES, SECOND, SHORTER, Scope, key};
 
 pub(super) static KEYS: &[Key] = &[
     key(
@@ -192,6 +192,22 @@ pub(super) static KEYS: &[Key] = &[
         Class::Trusted,
         "How many things an agent does at a time, over all workers; unset: one, or the \
          concurrency of a worker of its own",
+    ),
+    key(
+        "hosts",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        SHORTER,
+        "Names of the hosts on which the agent works, such as `mac-*`; empty: on any",
+    ),
+    key(
+        "needs",
+        Kind::List,
+        Some(""),
+        Scope::Agent,
+        LONGER,
+        "Labels that a worker must offer to run the agent, such as `gpu`",
     ),
     key(
         "verify",

@@ -22,6 +22,15 @@ pub(super) static KEYS: &[Key] = &[
         "How many atoms one worker has in work at a time",
     ),
     key(
+        "worker_offers",
+        Kind::List,
+        Some(""),
+        Scope::Worker,
+        Class::Trusted,
+        "Labels that a worker of this machine offers (`el work --offers gpu`): it takes atoms, and \
+         runs agents, that need no others",
+    ),
+    key(
         "lease",
         Kind::Time { min: Duration::from_secs(5) },
         Some("60s"),

@@ -46,6 +46,11 @@ pub(super) fn checked_items(key: &Key, value: Value) -> Result<Value, String> {
     let Value::List(items) = &value else { return Ok(value) };
     match key.name {
         "worktree_copy" | "worktree_link" => ensure_below_repository(items)?,
+        "needs" | "worker_offers" => {
+            for item in items {
+                el_core::model::validate::label(item).map_err(|error| error.to_string())?;
+            }
+        }
         "env" => {
             for item in items {
                 let (name, text) = item

@@ -209,7 +209,9 @@ function Ways({ need }: { need: Need }) {
             </button>
           );
         }
-        if (need.kind === "no_worker" && !isReadOnly.value) return <StartWorker key={way.key} />;
+        if (way.command === "el work --background" && !isReadOnly.value) {
+          return <StartWorker key={way.key} />;
+        }
         const page = id ? SHOWN[way.key] : undefined;
         if (page !== undefined) {
           return (
@@ -365,6 +367,7 @@ function pullWords({ pull_request: one }: PullRow): string {
 function holdWords(row: WaitRow): string {
   const words = row.holds.map((hold) =>
     hold.by ?? hold.of ?? hold.parent ?? hold.epic ??
+      (hold.needs ? `a worker that offers ${hold.needs.join(",")}` : null) ??
       (hold.until ? `until ${localTime(hold.until)}` : ""));
   const inWords = (id: string) => {
     const title = titleOf(id);

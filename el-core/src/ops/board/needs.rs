@@ -1,6 +1,8 @@
 //! The parts of the project that need a person, as entries with their cause and the ways to settle
 //! them.
 
+use std::collections::BTreeMap;
+
 use super::denied::{allow_ways, denial_of, is_denied};
 use super::entry::{about_all, look_way, way};
 use super::found::{Found, RANKED, about_atom};
@@ -77,6 +79,24 @@ fn add_stops(
         found.push(need);
     }
     Ok(())
+}
+
+/// Ready atoms that no worker can take, by what none offers.
+pub(super) fn add_unplaced(
+    atoms: impl Iterator<Item = Vec<String>>,
+    now: Timestamp,
+    found: &mut Found,
+) {
+    let mut by_needs: BTreeMap<String, i64> = BTreeMap::new();
+    atoms.for_each(|needs| *by_needs.entry(needs.join(",")).or_default() += 1);
+    for (needs, count) in by_needs {
+        let atoms = count_noun(usize::try_from(count).unwrap_or(usize::MAX), "atom");
+        let (title, why) = (format!("No worker offers {needs}"), format!("{atoms} could begin"));
+        let mut need = about_all(NeedKind::NoWorker, &needs, &title, why, now);
+        (need.frees, need.weight) = (count, count);
+        need.ways = vec![way("s", "start", format!("el work --background --offers {needs}"))];
+        found.push(need);
+    }
 }
 
 fn title_of(pause: &Pause) -> &'static str {

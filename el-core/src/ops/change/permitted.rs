@@ -235,6 +235,12 @@ pub(in crate::ops) fn ensure_may_change_bounds(
             before.id
         )));
     }
+    if let Some(lost) = before.needs.iter().find(|need| !after.needs.contains(need)) {
+        return Err(Error::Refused(format!(
+            "that {} needs {lost} is taken away by a person, not in an agent's session",
+            before.id
+        )));
+    }
     Ok(())
 }
 

@@ -21,10 +21,11 @@ enum Field {
     Parent,
     Metadata,
     RunOptions,
+    Needs,
 }
 
 /// In the order of the hashes that are kept: only ever appended to.
-const FIELDS: [Field; 11] = [
+const FIELDS: [Field; 12] = [
     Field::Title,
     Field::Description,
     Field::Acceptance,
@@ -36,6 +37,7 @@ const FIELDS: [Field; 11] = [
     Field::Parent,
     Field::Metadata,
     Field::RunOptions,
+    Field::Needs,
 ];
 
 /// The hashes of a record's fields, eight characters each. A field that could not be taken yet
@@ -107,6 +109,11 @@ fn value_in_file(plan: &Planned, field: Field) -> String {
         Field::Parent => plan.parent.clone().unwrap_or_default(),
         Field::Metadata => canonical_json(&record.metadata),
         Field::RunOptions => options_text(record.run_options.as_ref()),
+        Field::Needs => match (&record.needs, &plan.before) {
+            (Some(needs), _) => needs.join(","),
+            // The file leaves them as they are.
+            (None, before) => before.as_ref().map_or_else(String::new, |atom| atom.needs.join(",")),
+        },
     }
 }
 
@@ -136,6 +143,7 @@ fn value_here(atom: &Atom, plan: &Planned, field: Field) -> String {
             )
         }
         Field::RunOptions => options_text(atom.run_options.as_ref()),
+        Field::Needs => atom.needs.join(","),
     }
 }
 
@@ -283,6 +291,7 @@ fn field_name(field: Field) -> &'static str {
         Field::Parent => "parent",
         Field::Metadata => "metadata",
         Field::RunOptions => "run_options",
+        Field::Needs => "needs",
     }
 }
 
@@ -316,6 +325,7 @@ fn set_field(after: &mut Atom, plan: &Planned, field: Field) {
             let options = RunOptions { env, ..theirs };
             after.run_options = (options != RunOptions::default()).then_some(options);
         }
+        Field::Needs => after.needs = record.needs.clone().unwrap_or_default(),
         Field::Metadata => {
             if let Some(own) = after.metadata.as_object_mut().filter(|_| !plan.owns_metadata) {
                 own.extend(record.metadata.iter().map(|(key, value)| (key.clone(), value.clone())));

@@ -64,7 +64,7 @@ fn points_of(tx: &Tx<'_>, name: SeriesName, days: Days, now: Timestamp) -> Resul
         SeriesName::QueueAge => {
             let queue = board::walk_queue(tx, now, QUEUED)?;
             let mut ages = Vec::new();
-            for id in &queue.ready {
+            for (_, id) in &queue.ready {
                 let since = facts::ready_since(tx, id, now)?;
                 ages.extend(since.map(|since| now.since(since)));
             }

@@ -30,6 +30,7 @@ fn atom(id: &str, status: Status) -> Atom {
         metadata: json!({}),
         delegation: None,
         run_options: None,
+        needs: Vec::new(),
     }
 }
 

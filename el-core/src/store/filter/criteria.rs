@@ -15,6 +15,8 @@ pub struct AtomFilter {
     pub exclude_types: Vec<IssueType>,
     pub priorities: Vec<Priority>,
     pub labels: Vec<String>,
+    /// Only atoms that need nothing else than this.
+    pub offers: Option<Vec<String>>,
     pub assignee: Option<AssigneeFilter>,
     /// Only direct children of the atom.
     pub parent: Option<String>,

@@ -49,6 +49,7 @@ impl Plan {
             heartbeat_at: self.p.now,
             stop_requested: false,
             name: None,
+            offers: Vec::new(),
             load_milli: None,
         };
         ops::worker_join(&mut self.p.store, &worker).unwrap();

@@ -1,0 +1,75 @@
+//! The hosts and the offers that an atom's agent asks for.
+
+use el_agents::worker;
+use el_core::Store;
+use el_core::model::{Atom, Status};
+use el_core::ops;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::output::sanitize;
+use crate::settings::Place;
+
+/// Where an agent works.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct AgentPlace {
+    agent: String,
+    /// Patterns of the names of hosts; empty: any host.
+    hosts: Vec<String>,
+    /// What its worker must offer.
+    needs: Vec<String>,
+}
+
+impl AgentPlace {
+    pub(super) fn sentence(&self) -> String {
+        let mut only = Vec::new();
+        if !self.hosts.is_empty() {
+            only.push(format!("on hosts called {}", self.hosts.join(" or ")));
+        }
+        let mut command = "el work there".to_owned();
+        if !self.needs.is_empty() {
+            let needs = self.needs.join(",");
+            only.push(format!("for a worker that offers {needs}"));
+            command = format!("el work --offers {needs}");
+        }
+        let told = format!(
+            "Its agent {} works only {}, and no such worker is there: {command} takes it.",
+            self.agent,
+            only.join(" and ")
+        );
+        sanitize::one_line(&told).into_owned()
+    }
+}
+
+/// The place that the atom's agent asks for, while no worker that is there runs the agent.
+pub(super) fn unmet(app: &App, store: &Store, atom: &Atom) -> Result<Option<AgentPlace>> {
+    // Settings that are wrong are told by what needs them.
+    let is_to_be_done = matches!(atom.status, Status::Open | Status::Deferred);
+    let Some(places) = places_of(app, atom).ok().filter(|_| is_to_be_done) else {
+        return Ok(None);
+    };
+    if places.iter().any(Place::is_anywhere) {
+        return Ok(None);
+    }
+    let mut workers = ops::list_workers(store)?;
+    workers.retain(|worker| !worker.stop_requested && worker::is_there(worker));
+    let is_served =
+        |place: &Place| workers.iter().any(|worker| worker.agents.contains(&place.agent));
+    if places.iter().any(is_served) {
+        return Ok(None);
+    }
+    let place = places.into_iter().next();
+    Ok(place.map(|place| AgentPlace { agent: place.agent, hosts: place.hosts, needs: place.needs }))
+}
+
+/// Where the agents work that may do the atom.
+fn places_of(app: &App, atom: &Atom) -> Result<Vec<Place>> {
+    let settings = app.settings()?;
+    let agents = match &atom.assignee {
+        Some(name) => vec![name.clone()],
+        None => settings.work_settings()?.agents,
+    };
+    agents.iter().map(|name| settings.place_of(name)).collect()
+}

@@ -30,6 +30,7 @@ mod shared;
 mod step_over;
 #[cfg(test)]
 mod test_shop;
+mod unshare;
 mod untracked;
 mod upstream;
 mod worktree;
@@ -59,6 +60,7 @@ pub use self::request::{Isolation, WorktreeRequest};
 pub use self::reverted::Revert;
 pub(crate) use self::shared::{branch_file, push_branch};
 pub use self::step_over::StepOver;
+pub use self::unshare::SharedBranch;
 pub use self::untracked::copy_untracked;
 pub use self::worktree::{
     PreparedWorktree, make_worktrees_folder, prepare_worktree, remove_worktree,

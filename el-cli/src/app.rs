@@ -9,7 +9,7 @@ use el_core::model::Timestamp;
 use el_core::{Ctx, Durability, SessionCredentials, Store, ops};
 
 use crate::backups;
-use crate::error::{CommandError, Result};
+use crate::error::Result;
 use crate::globals::Globals;
 use crate::output::printer::Printer;
 use crate::owner::ForeignTracker;
@@ -156,9 +156,9 @@ impl App {
         self.has_written.set(true);
         let project = self.project()?;
         if project.server.is_some() && self.session().is_none() {
-            // A fresh clone lacks the folder, which holds the runs and other local files.
-            modes::create_state_folder(&project.state)
-                .map_err(|source| CommandError::file_error("create", &project.state, source))?;
+            // A fresh clone lacks the folder, which holds the runs and other local files. A command
+            // that needs the folder says why there is none.
+            let _ = modes::create_state_folder(&project.state);
         }
         let mut store = project.open_store(durability)?;
         // A session's environment is its agent's to choose, and says nothing of the project.

@@ -83,6 +83,11 @@ fn configured_server(project: &Project) -> Option<Server> {
     }
 }
 
+/// Where the configuration of a project belongs that is on a server and that nothing names yet.
+pub(crate) fn place_for_server() -> Result<Project> {
+    Ok(nearest_place(&current_folder()?))
+}
+
 /// The nearest project, from `start` upwards.
 pub(crate) fn find_upwards(start: &Path) -> Option<Project> {
     start

@@ -36,6 +36,7 @@ mod server;
 mod session;
 mod settings;
 mod setup;
+mod shared_remote;
 mod strict_json;
 mod top;
 mod trust;

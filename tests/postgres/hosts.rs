@@ -102,6 +102,49 @@ fn work_goes_on_where_another_host_left_it_and_lands_on_either() {
     assert_eq!(first.git(&["rev-list", "--count", "origin/main"]), "1");
 }
 
+#[test]
+fn a_remote_that_the_clone_does_not_have_is_told_before_a_run() {
+    let Some((first, _)) = two_hosts("remote = \"nosuch\"\n") else { return };
+    let doctor = first.el(&["doctor"]);
+    assert!((doctor.stdout + &doctor.stderr).contains("no such remote"));
+    let told = first.el(&["work", "--drain"]).ok().stderr;
+    assert!(told.contains("no such remote (it has origin)"), "{told}");
+    let set = first.el(&["config", "set", "remote", "other"]).ok().stderr;
+    assert!(set.contains("git remote add other URL"), "{set}");
+    assert!(!first.el(&["config", "set", "remote", "origin"]).ok().stderr.contains("no such"));
+}
+
+#[test]
+fn a_branch_at_the_remote_goes_once_its_work_has_landed_there() {
+    let Some((first, second)) = two_hosts("remote = \"origin\"\n") else { return };
+    let (done, moved, open) =
+        (first.writer("a.txt", "a"), first.writer("b.txt", "b"), first.writer("c.txt", "c"));
+    first.work(&["--drain"]);
+    first.el(&["reopen", &open]).ok();
+    let at_remote = || first.git(&["ls-remote", "--heads", "origin"]);
+    assert_eq!(first.robot(&["land", &done, &moved])["landed"], 2);
+    // Other machines need it as long as the remote's own main lacks it.
+    first.el(&["worktrees", "prune"]).ok();
+    assert!(at_remote().contains(&done), "{}", at_remote());
+    first.git(&["push", "--quiet", "origin", "HEAD"]);
+    // Somebody goes on with one of them.
+    let tip = format!("origin/el/{moved}");
+    second.git(&["fetch", "--quiet", "origin"]);
+    second.git(&["switch", "--quiet", "--detach", &tip]);
+    std::fs::write(second.project("more.txt"), "more").unwrap();
+    second.git(&["add", "more.txt"]);
+    second.git(&["commit", "--quiet", "-m", "more"]);
+    second.git(&["push", "--quiet", "origin", &format!("HEAD:el/{moved}")]);
+    second.git(&["switch", "--quiet", "main"]);
+    let dry = second.robot(&["worktrees", "prune", "--dry-run"]);
+    assert_eq!(dry["remote_branches"], serde_json::json!([format!("el/{done}")]));
+    assert!(at_remote().contains(&done));
+    second.el(&["worktrees", "prune"]).ok();
+    let left = at_remote();
+    assert!(!left.contains(&done) && left.contains(&moved) && left.contains(&open), "{left}");
+    assert!(left.contains("refs/heads/main"), "{left}");
+}
+
 /// A host that is gone leaves its commits: they are pushed while the agent works.
 #[test]
 fn the_next_attempt_has_the_commits_of_another_host() {
@@ -140,6 +183,10 @@ fn work_that_lies_on_another_host_is_waited_for_without_a_remote() {
     assert!(why.contains(&format!("the work of {below} was done on first")), "{why}");
     assert!(why.contains("remote"), "{why}");
     assert_eq!(first.status(&above), "open");
+    let needs = first.robot(&["status"])["needs"]["items"].take();
+    let row = needs.as_array().unwrap().iter().find(|need| need["atom_id"] == above.as_str());
+    let row = row.unwrap_or_else(|| panic!("{needs}"));
+    assert!(row["why"].as_str().unwrap().contains("was done on first"), "{row}");
     // Nothing was charged, and the host that has the work does it.
     first.el(&["retry", &above]);
     first.work(&["--once"]);

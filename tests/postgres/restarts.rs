@@ -55,6 +55,24 @@ fn a_worker_that_waits_for_its_server_ends_by_an_interrupt() {
 }
 
 #[test]
+fn a_worker_that_starts_without_its_server_waits_for_it() {
+    let Some((env, server)) = prepared() else { return };
+    server.signal(Signal::KILL);
+    env.el(&["work", "--once"]).fails_with(6);
+    let worker = env.start_work(&["--name", "forge"]);
+    wait_for_warning(&worker, "waiting for the server");
+    thread::sleep(OUTAGE);
+    server.start_again(&env);
+    wait_for_warning(&worker, "the server answers again");
+    worker.wait_for("started");
+    let atom = env.script_atom(&["close done"]);
+    assert_eq!(env.wait_for_end(&atom, 1)["outcome"], "closed");
+    env.el(&["work", "--stop"]).ok();
+    let told = worker.wait(SOON).ok();
+    assert_eq!(told.stdout.matches("waiting for the server").count(), 1, "{}", told.stdout);
+}
+
+#[test]
 fn an_agent_closes_its_atom_while_the_server_is_started_anew() {
     let Some((env, server)) = prepared() else { return };
     // The outage is shorter than what is left of a lease.

@@ -94,3 +94,26 @@ fn what_is_for_files_says_so() {
     env.el(&["export", "-o", file.to_str().unwrap()]).ok();
     env.el(&["import", file.to_str().unwrap()]).ok();
 }
+
+/// A folder on a machine that only asks: nothing can be written there.
+#[test]
+fn a_tracker_is_made_and_used_from_a_folder_that_cannot_be_written() {
+    let Some((mut env, url)) = on_server() else { return };
+    env.set("EL_DATABASE_URL", &url);
+    let el = |words: &[&str]| env.run(env.command("el").args(words).current_dir("/proc"));
+    let made = el(&["init", "--name", "t"]).ok();
+    assert!(made.stderr.contains("no agent can work in this folder"), "{}", made.stderr);
+    el(&["create", "From afar"]).ok();
+    assert!(el(&["list"]).ok().stdout.contains("From afar"));
+}
+
+#[test]
+fn the_first_line_of_a_project_on_a_server_is_set_in_an_empty_folder() {
+    let Some((env, url)) = on_server() else { return };
+    env.el(&["config", "set", "model", "opus"]).fails_with(3);
+    env.el(&["config", "set", "database_url", &url]).ok();
+    env.el(&["init", "--name", "t"]).ok();
+    let atom = env.create("Here", &[]);
+    assert_eq!(env.robot(&["list"])["items"][0]["id"], atom.as_str());
+    assert!(!env.project(".eluent/el.db").exists());
+}

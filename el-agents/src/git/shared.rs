@@ -12,7 +12,7 @@ use super::repository::base_reference;
 use super::{Git, GitError, Repository, linked};
 
 /// The prefix of references to fetched branches.
-const SHARED: &str = "refs/el/shared/";
+pub(super) const SHARED: &str = "refs/el/shared/";
 /// The reflog entry of a branch that follows the remote.
 const FOLLOWED: &str = "el: from the remote";
 
@@ -224,7 +224,7 @@ impl Repository {
     }
 }
 
-fn agreed_reference(atom: &str) -> String {
+pub(super) fn agreed_reference(atom: &str) -> String {
     format!("refs/el/agreed/{atom}")
 }
 

@@ -55,12 +55,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let folder_name = project.root.file_name().map(|name| name.to_string_lossy().into_owned());
     let prefix = safe_prefix(args.name.as_deref().or(folder_name.as_deref()).unwrap_or_default());
-    modes::create_state_folder(&project.state)
-        .map_err(|source| CommandError::file_error("create", &project.state, source))?;
-    keep_out_of_git(&project.state).map_err(|source| {
-        CommandError::file_error("write", &project.state.join(".gitignore"), source)
-    })?;
     let server = project.server_address()?;
+    match make_folder(&project) {
+        // The tables are elsewhere, and only work needs the folder.
+        Err(error) if server.is_some() => {
+            app.printer.warn(&format!("{error}; so no agent can work in this folder"));
+        }
+        made => made?,
+    }
     Store::create_at(&project.db, server, &prefix, app.now())?;
     let in_file = Some(&project.db).filter(|_| server.is_none());
     let earlier = in_file.and_then(|db| Backups::for_database(db)).and_then(|backups| {
@@ -96,6 +98,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     app.warn_of_inert(&Settings::load(&project.root, &project.config_path()));
     Ok(Exit::Done)
+}
+
+fn make_folder(project: &Project) -> Result<()> {
+    modes::create_state_folder(&project.state)
+        .map_err(|source| CommandError::file_error("create", &project.state, source))?;
+    keep_out_of_git(&project.state).map_err(|source| {
+        CommandError::file_error("write", &project.state.join(".gitignore"), source)
+    })
 }
 
 /// Where the tracker is to be.

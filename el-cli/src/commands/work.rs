@@ -23,6 +23,7 @@ mod dry_run;
 mod failures;
 pub(super) mod folders;
 pub(super) mod live;
+mod outage;
 pub(super) mod preflight;
 mod remarks;
 mod resume;
@@ -37,7 +38,7 @@ mod words;
 use failures::ensure_all_is_done;
 pub(super) use failures::{pause_error, work_failure};
 pub(super) use remarks::{tell_of_folders, tell_of_inert};
-use remarks::{tell_of_others, tell_of_strangers, tell_what_waits};
+use remarks::{tell_of_others, tell_of_remote, tell_of_strangers, tell_what_waits};
 pub(crate) use signed_on::{Started, signed_on};
 
 /// Claim ready atoms and run an agent on each, in a tmux session
@@ -232,6 +233,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Some(word) = args.atoms.first() {
         ensure_no_command(word, app)?;
     }
+    if !args.once && !args.background && !args.only_looks() {
+        outage::wait_for_server(app, args.is_bounded())?;
+    }
     let resolved = resolve_agents(args, app)?;
     if args.resume {
         let resumed = resume::clear_pauses(app, &resolved)?;
@@ -260,6 +264,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     tell_of_others(app, &options)?;
     tell_what_waits(app, &options)?;
     tell_of_strangers(app, &options)?;
+    tell_of_remote(app)?;
     // Opening the store for a change tells the database of settings that the ends of runs obey.
     drop(app.open_for_writing()?);
     // Faults are reported instead of the preview.

@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
 
+mod at_remote;
 mod list;
 pub(super) mod prune;
 mod removal;

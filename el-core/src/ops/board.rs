@@ -159,6 +159,10 @@ pub fn board(
         let ready_total = ready.total;
         let mut needs =
             needs::list_needs(tx, &running, &working, &pulls, workers, ready_total, now)?;
+        let is_tried_again =
+            |row: &&WaitRow| row.holds.iter().any(|hold| matches!(hold, Hold::BackOff { .. }));
+        let tried = waiting.items.iter().filter(is_tried_again).map(|row| &row.atom);
+        needs::add_branchless(tx, ready.items.iter().chain(tried), &mut needs)?;
         needs::add_unplaced(unplaced.into_values(), now, &mut needs);
         sort_needs(&mut needs.found);
         let running_total = rows::count_running(tx)?;

@@ -80,7 +80,8 @@ const AFTER_OTHERS: Duration = Duration::from_secs(3);
 /// The agent could not have closed its atom, whether it tried or not.
 const FULL_DISK: &str = "the disk of the tracker was full, so that the atom could not be closed";
 
-const NO_BRANCHES: &str = "it was not started";
+/// How the detail begins of a run that needed branches of other machines.
+pub const NO_BRANCHES: &str = "it was not started";
 
 /// Decides. Total: every combination has a verdict.
 pub fn decide_verdict(facts: &Facts<'_>) -> Verdict {

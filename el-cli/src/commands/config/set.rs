@@ -1,5 +1,6 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use el_core::keep_out_of_git;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -8,9 +9,13 @@ use crate::app::App;
 use crate::complete;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::locate;
+use crate::modes;
 use crate::output::{sanitize, style};
+use crate::settings::keys::DATABASE_URL;
 use crate::settings::value::Value;
 use crate::settings::write::{self, Name};
+use crate::shared_remote;
 
 /// Change a setting in a file; comments stay
 #[derive(Debug, clap::Args)]
@@ -50,7 +55,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if !args.place.user {
         name.may_be_in_project()?;
     }
-    let path = args.place.config_path(app)?;
+    let path = match args.place.config_path(app) {
+        // The first line of a project whose tables are on a server.
+        Err(error) if error.code() == "no_database" && args.key == DATABASE_URL => begin_folder()?,
+        path => path?,
+    };
     let text = if args.add { longer_list(args, &name, app)? } else { args.value.clone() };
     let value = write::set_value(&path, &name, &text, args.place.trust(&path).as_ref())?;
     let data = Set { key: &args.key, value: &value, path: &path };
@@ -66,6 +75,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
     })?;
     let settings = load_settings(app)?;
+    if args.key == "remote"
+        && let Some((message, hint)) = shared_remote::find_fault(&settings)
+    {
+        app.printer.warn(&format!("{message}: {hint}"));
+    }
     if !args.place.user && settings.inert_settings().iter().any(|entry| entry.name() == args.key) {
         let sentence = settings.inert_sentence().unwrap_or_default();
         app.printer.warn(&sentence);
@@ -83,6 +97,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ));
     }
     Ok(Exit::Done)
+}
+
+/// Makes the folder of a project on a server. Returns the path of its configuration.
+fn begin_folder() -> Result<PathBuf> {
+    let project = locate::place_for_server()?;
+    modes::create_state_folder(&project.state)
+        .map_err(|source| CommandError::file_error("create", &project.state, source))?;
+    keep_out_of_git(&project.state).map_err(|source| {
+        CommandError::file_error("write", &project.state.join(".gitignore"), source)
+    })?;
+    Ok(project.config_path())
 }
 
 /// The list that holds now with the new items, as a TOML array.

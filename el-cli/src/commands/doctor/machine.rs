@@ -21,6 +21,7 @@ use crate::modes::Exposed;
 use crate::project::Project;
 use crate::settings::keys::Key;
 use crate::settings::{Settings, WorkSettings};
+use crate::shared_remote;
 
 mod backups;
 mod facts;
@@ -96,6 +97,12 @@ pub(super) fn inspect_machine(app: &App, place: &MachineScope) -> (Vec<Finding>,
         findings.extend(little_room(project));
         findings.extend(open_to_others(project));
         findings.extend(git_locks(settings));
+        findings.extend(shared_remote::find_fault(settings).map(|(message, hint)| Finding {
+            code: "remote",
+            serious: false,
+            message,
+            hint,
+        }));
         findings.extend(in_git::find_tracked(project));
         findings.extend(backups::find_faults(project));
     }

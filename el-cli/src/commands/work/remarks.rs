@@ -9,6 +9,7 @@ use super::folders;
 use crate::app::App;
 use crate::error::Result;
 use crate::output::{runs, time};
+use crate::shared_remote;
 
 /// Names the requested atoms that cannot begin now.
 pub(super) fn tell_what_waits(app: &App, options: &WorkOptions) -> Result<()> {
@@ -17,6 +18,14 @@ pub(super) fn tell_what_waits(app: &App, options: &WorkOptions) -> Result<()> {
         if !ops::explain(&store, id, app.now())?.ready {
             app.printer.note(&format!("{id} is not ready: el why {id} says what holds it"));
         }
+    }
+    Ok(())
+}
+
+/// Warns of a remote that the clone does not have.
+pub(super) fn tell_of_remote(app: &App) -> Result<()> {
+    if let Some((message, hint)) = shared_remote::find_fault(&app.settings()?) {
+        app.printer.warn(&format!("{message}: {hint}"));
     }
     Ok(())
 }

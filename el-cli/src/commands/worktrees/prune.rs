@@ -3,8 +3,8 @@ use el_agents::land::AtomBranch;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::find_branches;
 use super::removal::{Kept, Removal};
+use super::{at_remote, find_branches};
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -22,7 +22,9 @@ What has changes that are not committed, commits that are not merged, a run at w
 that is not over, stays, and is told with the reason. So does what el did not make, and what has
 files that git ignores and nobody makes anew, unless --ignored says that they may go. A nested
 repository with commits of its own stays even then. What el worktrees remove --force gave up
-more than a month ago is let go, too.")]
+more than a month ago is let go, too. With the setting remote, so are atoms' branches there, if
+the branch that work lands on has their work at the remote as well, and nobody pushed to them
+since they were fetched.")]
 pub(crate) struct Args {
     /// Show the worktrees without removing any
     #[arg(long)]
@@ -42,11 +44,15 @@ pub(in crate::commands) struct Pruning<'a> {
     kept: Vec<Kept<'a>>,
     /// References with work that was given up more than a month ago, and that are let go.
     expired: Vec<String>,
+    /// Atoms' branches that are deleted at the shared remote, whose target has their work.
+    remote_branches: Vec<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.open_for_reading()?;
-    let removal = Removal::new(app)?;
+    let mut removal = Removal::new(app)?;
+    // The notes about a branch here tell what landed, also of the branch there.
+    let remote_branches = at_remote::prune(app, &store, &mut removal.repository, args.dry_run)?;
     let found = find_branches(app, &store, &removal.repository)?;
     let (mut pruned, mut kept) = (Vec::new(), Vec::new());
     for branch in &found {
@@ -61,7 +67,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let now = app.now().as_micros() / 1_000_000;
     let expired = git::expire_given_up(&removal.repository, now, args.dry_run)?;
-    let data = Pruning { count: pruned.len(), dry_run: args.dry_run, pruned, kept, expired };
+    let dry_run = args.dry_run;
+    let data = Pruning { count: pruned.len(), dry_run, pruned, kept, expired, remote_branches };
     app.printer.emit(&data, |page| {
         let did = if args.dry_run { "Would remove" } else { "Removed" };
         for branch in &data.pruned {
@@ -78,7 +85,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         for name in &data.expired {
             page.push_line(format!("{did} {name}"));
         }
-        if found.is_empty() && data.expired.is_empty() && !page.is_quiet() {
+        for name in &data.remote_branches {
+            page.push_line(format!("{did} {} at the remote", page.paint(style::ID, name)));
+        }
+        let nothing_there = data.expired.is_empty() && data.remote_branches.is_empty();
+        if found.is_empty() && nothing_there && !page.is_quiet() {
             let text = page.paint(style::DIM, "nothing was removed");
             page.push_line(text);
         }

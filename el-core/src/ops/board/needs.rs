@@ -11,10 +11,13 @@ use super::plans::add_plans;
 use super::pulls::{PullRow, add_pulls};
 use crate::Result;
 use crate::count_noun;
-use crate::model::{Cost, LastRun, NeedKind, Outcome, Pause, PauseKind, RunRow, Timestamp, Way};
+use crate::model::{
+    AtomRow, Cost, LastRun, NeedKind, Outcome, Pause, PauseKind, RunRow, Timestamp, Way,
+};
 use crate::ops::budget::spent_here;
 use crate::ops::pause::holding_pauses;
 use crate::rules::budget::format_usd;
+use crate::rules::verdict::NO_BRANCHES;
 use crate::store::board::{self as rows, Waits};
 use crate::store::{Tx, review};
 
@@ -76,6 +79,26 @@ fn add_stops(
         need.frees = ready;
         need.weight = ready;
         need.ways = vec![way("s", "start", "el work --background".to_owned())];
+        found.push(need);
+    }
+    Ok(())
+}
+
+/// Atoms whose last attempt did not begin, for want of branches of other machines: so it goes on,
+/// with longer and longer waits, until somebody brings the branches.
+pub(super) fn add_branchless<'r>(
+    tx: &Tx<'_>,
+    atoms: impl Iterator<Item = &'r AtomRow>,
+    found: &mut Found,
+) -> Result<()> {
+    for atom in atoms {
+        let last = rows::last_run(tx, &atom.id)?;
+        let detail = last.as_ref().filter(|run| run.outcome == Some(Outcome::Interrupted));
+        let detail = detail.and_then(|run| run.detail.clone());
+        let Some(why) = detail.filter(|detail| detail.starts_with(NO_BRANCHES)) else { continue };
+        let mut need = about_atom(tx, NeedKind::Blocked, atom, last.as_ref(), &why, found)?;
+        let id = &atom.id;
+        need.ways = vec![again(id), way("w", "why", format!("el why {id}"))];
         found.push(need);
     }
     Ok(())

@@ -200,11 +200,11 @@ impl Query {
         format!("FROM atoms a{index}{conditions}")
     }
 
-    /// Builds `SELECT columns FROM atoms a …`. Ready atoms of nobody or of an agent are read from
-    /// two parts of the queue, which SQLite merges if `ORDER BY` asks for its order.
-    fn select_sql(&self, columns: &str) -> String {
+    /// Builds `SELECT columns FROM atoms a …`. SQLite merges two parts of the queue for ready atoms
+    /// of nobody or of an agent; PostgreSQL would sort both, and reads the queue in its order.
+    fn select_sql(&self, tx: &Tx<'_>, columns: &str) -> String {
         match &self.nobody_or {
-            Some(name) if self.index == Some(OF_ALL) => {
+            Some(name) if self.index == Some(OF_ALL) && tx.is_sqlite() => {
                 ["a.assignee IS NULL".to_owned(), format!("a.assignee = {name}")]
                     .map(|whose| {
                         format!("SELECT {columns} {}", self.queue_part(Some(OF_ONE), Some(whose)))
@@ -268,7 +268,7 @@ impl Query {
     /// Counts the matching atoms, no further than `most`.
     pub(crate) fn count_up_to(&self, tx: &Tx<'_>, most: i64) -> Result<i64> {
         let mut count = 0;
-        self.visit_sql(tx, &self.select_sql("a.parent_id"), 0, "count atoms", |_| {
+        self.visit_sql(tx, &self.select_sql(tx, "a.parent_id"), 0, "count atoms", |_| {
             count += 1;
             Ok(count < most)
         })?;
@@ -278,7 +278,7 @@ impl Query {
     /// The ids of all matching atoms.
     pub(crate) fn ids(&self, tx: &Tx<'_>) -> Result<HashSet<String>> {
         let mut ids = HashSet::new();
-        self.visit_sql(tx, &self.select_sql("a.id, a.parent_id"), 1, "list ids", |row| {
+        self.visit_sql(tx, &self.select_sql(tx, "a.id, a.parent_id"), 1, "list ids", |row| {
             ids.insert(row.get(0).doing("list ids")?);
             Ok(true)
         })?;
@@ -381,7 +381,7 @@ impl Query {
             None => format!(" LIMIT {} OFFSET {offset}", limit.unwrap_or(i64::MAX)),
         };
         let sql = if order == ready::QUEUE_ORDER {
-            let select = self.select_sql(&format!("{}, a.seq AS seq", atom::COLUMNS));
+            let select = self.select_sql(tx, &format!("{}, a.seq AS seq", atom::COLUMNS));
             format!("{select} ORDER BY priority, created_at, seq{page}")
         } else {
             format!("SELECT {} {} ORDER BY {order}{page}", atom::COLUMNS, self.from())

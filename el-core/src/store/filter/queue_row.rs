@@ -21,6 +21,7 @@ impl Query {
     /// Returns the atoms in the order of the queue.
     pub(crate) fn queue_rows(&self, tx: &Tx<'_>) -> Result<Vec<QueueRow>> {
         let select = self.select_sql(
+            tx,
             "a.parent_id, a.id, a.title, a.priority, a.created_at, a.assignee, a.retry_at, \
              a.seq AS seq",
         );

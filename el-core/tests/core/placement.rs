@@ -104,7 +104,7 @@ fn what_no_worker_offers_waits_and_is_ready_all_the_same() {
     };
     let needs = |words: &[&str]| vec![Hold::Needs { needs: texts(words) }];
     assert_eq!(held(&p), needs(&["gpu", "macos"]));
-    assert_eq!(p.ready(), [atom.clone()]);
+    assert_eq!(p.ready(), [atom.as_str()]);
     ops::worker_join(&mut p.store, &worker("w1", &["gpu"])).unwrap();
     assert_eq!(held(&p), needs(&["macos"]));
     ops::worker_join(&mut p.store, &worker("w2", &["macos"])).unwrap();

@@ -283,7 +283,9 @@ impl Sandbox {
         });
         folders.secrets = secrets::below(folders.home.as_deref());
         folders.sockets = sockets::listening();
-        folders.hidden = self.settings.hide.iter().cloned().chain(state).chain(tmux).collect();
+        let forges = secrets::FORGE_FOLDERS.iter().filter_map(|name| get(name).map(PathBuf::from));
+        let hidden = self.settings.hide.iter().cloned().chain(state).chain(tmux).chain(forges);
+        folders.hidden = hidden.collect();
         if let Some(home) = &folders.home {
             caches::make_missing(home, &self.settings.write);
         }
@@ -311,12 +313,14 @@ impl Sandbox {
         })
     }
 
-    /// The environment without services outside, and with temporary files in the private `/tmp`.
+    /// The environment without services outside and without tokens of forges, and with temporary
+    /// files in the private `/tmp`.
     /// Git neither packs nor prunes, since it does not see every object that is in use.
     fn environment(&self, given: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
         let is_kept = |name: &OsStr| {
             let name = name.to_string_lossy();
-            !secrets::SERVICES.contains(&name.as_ref()) || self.is_passed(&name)
+            let is_outside = |list: &[&str]| list.contains(&name.as_ref());
+            !(is_outside(secrets::SERVICES) || is_outside(secrets::TOKENS)) || self.is_passed(&name)
         };
         let mut environment: Vec<_> =
             given.iter().filter(|(name, _)| is_kept(name)).cloned().collect();

@@ -80,6 +80,20 @@ pub(super) const SERVICES: &[&str] = &[
     "TEMP",
 ];
 
+/// Variables with the tokens of forges: an agent sends nothing anywhere.
+pub(super) const TOKENS: &[&str] = &[
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "GH_ENTERPRISE_TOKEN",
+    "GITHUB_ENTERPRISE_TOKEN",
+    "GITLAB_TOKEN",
+    "GITLAB_ACCESS_TOKEN",
+    "OAUTH_TOKEN",
+];
+
+/// Variables with the folder in which a forge's program keeps its log-in.
+pub(super) const FORGE_FOLDERS: &[&str] = &["GH_CONFIG_DIR", "GLAB_CONFIG_DIR"];
+
 /// The parts of `/run` that are seen: how names are resolved, the system's own programs, and disks.
 /// All else there belongs to services.
 pub(super) const OF_RUN: &[&str] = &[

@@ -48,6 +48,11 @@ impl State<'_> {
         let asked = ops::worker_pulse(&self.store, &self.id, now, machine::load_milli());
         let Ok(Some(pulse)) = asked else { return true };
         self.beat_at = Instant::now();
+        // Whoever asks when the first lease is over takes over the work of a lost host at once.
+        // While its host lives, a lease is extended long before.
+        if let Some(end) = pulse.lease_end {
+            resting.ask_at = resting.ask_at.min(Instant::now() + end.since(now));
+        }
         pulse.stop_requested
             || pulse.last_event != resting.last_event
             || pulse.lease_end.is_some_and(|end| end <= now)

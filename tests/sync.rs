@@ -80,7 +80,10 @@ fn issues_become_atoms_and_later_syncs_take_what_changed() {
         let again = sync(&env, &[]);
         assert_ne!(again["since"], Value::Null, "only what changed was asked for");
         assert_eq!((&again["updated"], &again["comments_edited"]), (&json!(1), &json!(1)));
-        assert!(notes(&again).contains("description changed here and in the file"));
+        assert!(notes(&again).contains("description changed here and at GitHub"));
+        let named = format!("acme/shop#2 ({})", atom(&env, 2)["id"].as_str().unwrap());
+        assert!(notes(&again).contains(&named), "{again}");
+        assert!(!notes(&again).contains("line "), "there is no file: {again}");
         assert_eq!(env.comments("acme/shop#2"), ["Why not?"]);
         let two = atom(&env, 2);
         assert_eq!((&two["title"], &two["description"]), (&json!("Piece"), &json!("Ours")));

@@ -59,9 +59,8 @@ impl Settings {
         })))
     }
 
-    /// The settings of `el pr`.
-    pub(crate) fn pull_settings(&self) -> Result<PullSettings> {
-        let is_on = |name| -> Result<bool> { Ok(self.value(name, None)? == Value::Bool(true)) };
+    /// The values of variables that agents do not get, and that no forge is told.
+    pub(crate) fn private_values(&self) -> Result<Vec<String>> {
         let mut strip = Vec::new();
         for agent in self.agents().into_iter().map(Some).chain([None]) {
             strip.extend(self.text_list("env_strip", agent)?);
@@ -73,11 +72,16 @@ impl Settings {
                     None => name == pattern,
                 })
         };
-        let private_values = std::env::vars_os()
+        Ok(std::env::vars_os()
             .map(|(name, value)| (name.to_string_lossy().into_owned(), value))
             .filter(|(name, _)| is_private(name))
             .map(|(_, value)| value.to_string_lossy().into_owned())
-            .collect();
+            .collect())
+    }
+
+    /// The settings of `el pr`.
+    pub(crate) fn pull_settings(&self) -> Result<PullSettings> {
+        let is_on = |name| -> Result<bool> { Ok(self.value(name, None)? == Value::Bool(true)) };
         let home = std::env::home_dir().map(|home| home.display().to_string());
         let folders = home.into_iter().chain([self.root.display().to_string()]).collect();
         Ok(PullSettings {
@@ -97,7 +101,7 @@ impl Settings {
             },
             texts: TextRules {
                 tells_cost: is_on("pr_cost")?,
-                private_values,
+                private_values: self.private_values()?,
                 folders,
                 land_check: self.command_words("land_check", None)?,
             },

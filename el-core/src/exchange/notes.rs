@@ -68,6 +68,18 @@ impl Notes {
         self.list
     }
 
+    /// The same without numbers of lines, where nobody can look them up.
+    pub fn into_list_without_lines(self) -> Vec<Note> {
+        let mut list = self.into_list();
+        for place in list.iter_mut().flat_map(|note| &mut note.places) {
+            let named = place.strip_prefix("line ").and_then(|rest| rest.split_once(" ("));
+            if let Some(named) = named.and_then(|(_, named)| named.strip_suffix(')')) {
+                *place = named.to_owned();
+            }
+        }
+        list
+    }
+
     /// Returns true if there are no notes.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

@@ -30,7 +30,7 @@ mod target;
 
 use identify::{Lookup, find_targets};
 pub use options::{ImportOptions, Theirs};
-pub use push::{PushField, plan_push};
+pub use push::{PushField, note_push, plan_push};
 use steps::Steps;
 use target::{Planned, Target};
 
@@ -157,7 +157,9 @@ fn run_in(
         }
     }
     steps.finish_steps();
-    done.notes = notes.into_list();
+    // The list of a sync is nowhere to be seen, so its lines say nothing.
+    let is_sync = options.is_sync();
+    done.notes = if is_sync { notes.into_list_without_lines() } else { notes.into_list() };
     let data = json!({
         "source": source, "created": done.created, "updated": done.updated,
         "unchanged": done.unchanged,
@@ -185,7 +187,10 @@ fn note_missing(
         |alias: &str| options.scope.as_deref().is_none_or(|scope| alias.starts_with(scope));
     alias::each_imported_name(tx, source, |alias, atom_id| {
         if !known.contains_key(alias) && is_expected(alias) {
-            let what = "an issue of an earlier import is not in this file; its atom stays";
+            let what = match options.is_sync() {
+                true => "an issue of an earlier sync is gone at GitHub; its atom stays",
+                false => "an issue of an earlier import is not in this file; its atom stays",
+            };
             notes.add(NoteKind::Remark, what, &format!("{alias} ({atom_id})"));
         }
     })

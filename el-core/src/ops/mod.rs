@@ -103,7 +103,7 @@ pub use explain::{Explanation, explain, explain_placed};
 pub use export::{export, export_tree};
 pub use finished_epics::{finished_among, finished_epics, set_epic_autoclose};
 pub use history::{history, history_each, history_id, list_events};
-pub use import::{ImportOptions, Imported, PushField, Theirs, import, plan_push};
+pub use import::{ImportOptions, Imported, PushField, Theirs, import, note_push, plan_push};
 pub use inbox::{InboxFilter, inbox, last_message, mark_read};
 pub use list::{READY_COUNTED, Streamed, list, list_each, ready};
 pub use mailbox::{

@@ -4,8 +4,9 @@
 use std::io::{self, BufRead as _, IsTerminal as _};
 
 use el_agents::forge::{GithubCli, IssueChange};
-use el_core::exchange::own_label;
+use el_core::exchange::{Tracker, own_label};
 use el_core::ops::{self, PushField};
+use el_core::protocol::pull_request::describe_key;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -14,6 +15,7 @@ use super::batch::read_batch;
 use super::repository::Place;
 use crate::app::App;
 use crate::error::{CommandError, Result};
+use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
 
@@ -83,6 +85,7 @@ pub(super) fn run(
             if has_work {
                 gh.change_issue(&place.repo, now.number, &change_of(&now))?;
                 pushed.count += 1;
+                note_written(app, place, &now)?;
             }
             *item = PushedIssue { written: has_work, ..now };
         }
@@ -111,7 +114,36 @@ fn compare_issue(app: &App, gh: &GithubCli, place: &Place, number: u64) -> Resul
     let Some((atom, fields)) = planned.pop() else {
         return Err(CommandError::not_found(format!("issue {number} is no atom here")));
     };
+    ensure_no_key(app, &atom.id, &fields)?;
     Ok(PushedIssue { atom_id: atom.id, number, fields, written: false, labels_there })
+}
+
+/// Stops what looks like a key from going out.
+fn ensure_no_key(app: &App, atom: &str, fields: &[PushField]) -> Result<()> {
+    let values = app.settings()?.private_values()?;
+    for field in fields.iter().filter(|field| field.may_write) {
+        if let Some(like) = describe_key(&field.ours, &values) {
+            let field = field.field;
+            return Err(CommandError::new(
+                Exit::Conflict,
+                "has_key",
+                format!("the {field} of {atom} contains something that looks like {like}"),
+            )
+            .with_hint(format!("take it out: el edit {atom}; nothing of it was written"))
+            .with_detail("atom_id", atom)
+            .with_detail("field", field));
+        }
+    }
+    Ok(())
+}
+
+/// What is there now is el's own word, and no change of somebody else.
+fn note_written(app: &App, place: &Place, item: &PushedIssue) -> Result<()> {
+    let written: Vec<PushField> =
+        item.fields.iter().filter(|field| field.may_write).cloned().collect();
+    let (source, alias) = (Tracker::Github.as_str(), format!("{}{}", place.scope(), item.number));
+    let mut store = app.open_for_writing()?;
+    Ok(ops::note_push(&mut store, &app.ctx(), source, &alias, &written)?)
 }
 
 fn change_of(item: &PushedIssue) -> IssueChange {

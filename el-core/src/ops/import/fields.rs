@@ -54,6 +54,16 @@ pub(super) fn hash_fields(plan: &Planned, options: &ImportOptions) -> String {
     FIELDS.iter().enumerate().map(hash).collect()
 }
 
+/// The hashes after these fields were written back.
+pub(super) fn with_written(hashes: &str, written: &[PushField]) -> String {
+    let value = |field: &Field| written.iter().find(|one| one.field == field_name(*field));
+    let hash = |(at, field): (usize, &Field)| match value(field) {
+        Some(written) => Some(hash_text(&written.ours)),
+        None => hashes.get(at * 8..at * 8 + 8).map(str::to_owned),
+    };
+    FIELDS.iter().enumerate().map_while(hash).collect()
+}
+
 /// The hash of a field at the last import.
 fn last_hash(plan: &Planned, at: usize) -> Option<&str> {
     plan.last.as_ref()?.fields.as_deref()?.get(at * 8..at * 8 + 8)
@@ -254,7 +264,10 @@ pub(super) fn merge_fields(
         let is_wanted = ours != theirs
             && (options.takes_all_of(&before.id)
                 || (both && !agrees && options.theirs == Theirs::Conflicts));
-        let place = || format!("line {} ({})", record.line, before.id);
+        let place = || match options.is_sync() {
+            true => format!("{} ({})", record.id, before.id),
+            false => format!("line {} ({})", record.line, before.id),
+        };
         if must_wait(before, plan, *field) && ours != theirs {
             let what = "closed there while an agent is at work here; the work goes on to its end";
             notes.add(NoteKind::Remark, what, &place());
@@ -269,8 +282,9 @@ pub(super) fn merge_fields(
             set_field(&mut after, plan, *field);
         } else if both && !agrees {
             let what = format!(
-                "{} changed here and in the file; the value here stands",
-                field_name(*field)
+                "{} changed here and {}; the value here stands",
+                field_name(*field),
+                if options.is_sync() { "at GitHub" } else { "in the file" }
             );
             notes.add(NoteKind::Conflict, what, &place());
         }

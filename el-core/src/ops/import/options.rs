@@ -34,6 +34,11 @@ impl ImportOptions {
         ImportOptions { dry_run, ..ImportOptions::default() }
     }
 
+    /// The batch is no file: the other tracker itself was asked for a part of its records.
+    pub(super) fn is_sync(&self) -> bool {
+        self.scope.is_some()
+    }
+
     pub(super) fn takes_all_of(&self, atom: &str) -> bool {
         matches!(&self.theirs, Theirs::Atoms(atoms) if atoms.contains(atom))
     }

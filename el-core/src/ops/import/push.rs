@@ -1,4 +1,5 @@
-//! The fields of an atom that could be written back to the tracker that it came from.
+//! The fields of an atom that could be written back to the tracker that it came from, and those
+//! that were.
 
 use super::*;
 use crate::model::Atom;
@@ -39,5 +40,26 @@ pub fn plan_push(store: &Store, batch: Batch) -> Result<Vec<(Atom, Vec<PushField
             found.push((before, fields::pushed_fields(&plan)));
         }
         Ok(found)
+    })
+}
+
+/// Remembers that the other tracker has these values of a record now, so that the next look does
+/// not take them for somebody's change.
+///
+/// # Errors
+///
+/// If the session has lost its run, or the database cannot be written.
+pub fn note_push(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    source: &str,
+    alias: &str,
+    written: &[PushField],
+) -> Result<()> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let Some(last) = alias::find(tx, source, alias)? else { return Ok(()) };
+        let fields = last.fields.as_deref().map(|fields| fields::with_written(fields, written));
+        alias::put_import(tx, source, alias, &alias::Imported { fields, ..last })
     })
 }

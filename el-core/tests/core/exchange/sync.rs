@@ -173,6 +173,17 @@ fn only_fields_that_are_there_as_last_seen_may_be_written() {
         fields.iter().map(|it| (it.field, it.ours.as_str(), it.may_write)).collect();
     assert_eq!(found, [("title", "Ours", false), ("description", "New text", true)]);
     assert_eq!(ops::plan_push(&p.store, batch(&[issue(7, json!({}))])).unwrap(), []);
+
+    // What was written is the last state from then on; what was not is as before.
+    let written: Vec<_> = fields.into_iter().filter(|field| field.may_write).collect();
+    let ctx = p.person();
+    ops::note_push(&mut p.store, &ctx, "github", "acme/shop#1", &written).unwrap();
+    let patch = AtomPatch { description: Some("Newer text".to_owned()), ..AtomPatch::default() };
+    ops::update(&mut p.store, &ctx, &["acme/shop#1"], &patch, &Guard::default()).unwrap();
+    let now = batch(&[issue(1, json!({ "title": "Theirs", "body": "New text" }))]);
+    let (_, fields) = ops::plan_push(&p.store, now).unwrap().remove(0);
+    let found: Vec<_> = fields.iter().map(|it| (it.field, it.may_write)).collect();
+    assert_eq!(found, [("title", false), ("description", true)]);
 }
 
 #[test]

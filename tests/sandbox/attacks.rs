@@ -102,7 +102,7 @@ fn the_log_ins_of_forges_are_not_there_unless_a_person_gives_them() {
         fs::write(folder.join("hosts.yml"), "key-of-a-file").unwrap();
         env.set("GH_CONFIG_DIR", folder.to_str().unwrap());
         for name in ["GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITLAB_TOKEN"] {
-            env.set(name, &format!("key-of-{name}"));
+            env.set(name, format!("key-of-{name}"));
         }
         if !place.hand_over(&mut env) {
             continue;

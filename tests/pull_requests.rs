@@ -5,6 +5,7 @@ mod feedback;
 mod forge_rules;
 mod gate;
 mod gitlab;
+mod landing;
 mod opening;
 mod refusals;
 mod stacks;

@@ -4,7 +4,8 @@ use super::{GitError, Repository};
 
 impl Repository {
     /// The commit of a branch, or of its fetched upstream if that is ahead: in a team that merges
-    /// pull requests, work is in the remote's branch first.
+    /// pull requests, work is in the remote's branch first. A branch that follows none has the one
+    /// of the same name, if a single remote has it.
     ///
     /// # Errors
     /// If git fails.
@@ -12,7 +13,13 @@ impl Repository {
         let Some(tip) = self.branch_tip(branch)? else { return Ok(None) };
         let upstream = match self.upstream_of(branch)? {
             Some(name) => self.resolve_commit(&format!("refs/remotes/{name}"))?,
-            None => None,
+            None => {
+                let form = "--format=%(objectname)";
+                let name = format!("refs/remotes/*/{branch}");
+                let said = self.git().ask(&["for-each-ref", form, &name])?;
+                let mut all = said.lines();
+                all.next().filter(|_| all.next().is_none()).map(str::to_owned)
+            }
         };
         match upstream {
             Some(upstream) if self.contains(&upstream, &tip)? => Ok(Some(upstream)),

@@ -1,5 +1,6 @@
 //! Looks at the branches of atoms.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::pulled::{PulledBelow, PulledBranch, find_below, find_pulled};
 use super::{LandError, LandSettings, apart};
 use crate::git::{GitError, Repository, Revert, Worktree};
 
@@ -45,6 +47,9 @@ pub struct AtomBranch {
     pub ours: bool,
     /// The last pull request of the branch.
     pub pull_request: Option<PullRequest>,
+    /// The other atoms whose pull requests are to bring in commits of the branch.
+    #[serde(skip)]
+    pub pulled_below: Vec<PulledBelow>,
     /// The reverts of any of the work, newest first.
     #[serde(skip)]
     pub reverts: Vec<Revert>,
@@ -123,6 +128,8 @@ pub(super) struct Search<'a> {
     live: Vec<String>,
     /// The last pull request of each atom.
     pulls: HashMap<String, PullRequest>,
+    /// The branches of pull requests. Looked up once a branch may have their work.
+    pulled: OnceCell<Vec<PulledBranch>>,
 }
 
 impl<'a> Search<'a> {
@@ -143,6 +150,7 @@ impl<'a> Search<'a> {
             target,
             live: ops::live_runs(store)?.into_iter().map(|run| run.atom_id).collect(),
             pulls: pulls.into_iter().map(|one| (one.atom_id.clone(), one)).collect(),
+            pulled: OnceCell::new(),
         })
     }
 
@@ -179,6 +187,8 @@ impl<'a> Search<'a> {
             true => None,
             false => apart::find_missing(self.store, repository, id, &branch, &tip)?,
         };
+        let is_in = commits == 0 || has_landed && taken_back.is_none();
+        let pulled_below = if is_in { Vec::new() } else { self.pulled_below(id, &tip)? };
         Ok(AtomBranch {
             apart,
             atom_id: id.to_owned(),
@@ -197,6 +207,7 @@ impl<'a> Search<'a> {
             live: self.live.iter().any(|atom| atom == id),
             ours: base.is_some(),
             pull_request: self.pulls.get(id).cloned(),
+            pulled_below,
             reverts,
             closed_at: known.as_ref().and_then(|atom| atom.closed_at),
             reopened_at,
@@ -207,6 +218,18 @@ impl<'a> Search<'a> {
     /// Returns true if the branch lands, or has landed, by a pull request.
     pub(super) fn is_pulled(&self, id: &str, tip: &str) -> bool {
         self.pulls.get(id).is_some_and(|one| one.carries(tip))
+    }
+
+    fn pulled_below(&self, id: &str, tip: &str) -> Result<Vec<PulledBelow>, LandError> {
+        let Search { store, repository, target: Some(target), .. } = self else {
+            return Ok(Vec::new());
+        };
+        if self.pulled.get().is_none() {
+            let pulled = find_pulled(store, repository, target, |id| self.pulls.get(id))?;
+            let _ = self.pulled.set(pulled);
+        }
+        let pulled = self.pulled.get().map(Vec::as_slice).unwrap_or_default();
+        find_below(store, repository, target, pulled, (id, tip))
     }
 
     fn worktree_of(&self, id: &str, branch: &str) -> Option<&Worktree> {

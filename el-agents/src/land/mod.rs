@@ -19,6 +19,7 @@ mod each;
 mod error;
 mod plan;
 mod plan_check;
+mod pulled;
 mod waiting;
 
 use std::ffi::OsString;
@@ -40,6 +41,7 @@ pub use self::plan_check::{
     PlanBranch, PlanBranches, PlanCheck, PlanCheckEnd, PlanCheckEvent, check_plan, plan_branches,
     plan_check_owner,
 };
+pub use self::pulled::PulledBelow;
 pub use self::waiting::branches_to_land;
 use crate::check::ConfigurationError;
 use crate::clock;

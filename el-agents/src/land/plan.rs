@@ -7,7 +7,7 @@ use el_core::model::{Status, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::AtomBranch;
+use super::{AtomBranch, PulledBelow};
 use crate::git::Revert;
 
 /// The outcome for a branch.
@@ -38,6 +38,8 @@ pub enum LandOutcome {
     /// The branch is ready, but the target cannot be moved now, or the branch has changed since the
     /// plan was made.
     Held,
+    /// The branch has commits that the pull request of another atom is to bring in.
+    Waits,
     /// The branch landed earlier and was reverted by `git revert` since.
     TakenBack,
     /// A signal came before the branch's turn.
@@ -95,6 +97,7 @@ pub struct LandItem {
 
 /// Decides about each branch to be landed here, in the order in which the atoms were closed.
 /// `wanted`: ids of atoms; `None`: every closed atom, except those that land by a pull request.
+/// A branch with commits of such a one waits for it, unless the other is wanted, too.
 pub fn plan_landing(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<LandItem> {
     let mut items = plan_any(branches, wanted);
     if wanted.is_none() {
@@ -104,6 +107,14 @@ pub fn plan_landing(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<L
         let pulled: HashSet<&str> =
             branches.iter().filter(is_pulled).map(|branch| branch.atom_id.as_str()).collect();
         items.retain(|item| !pulled.contains(item.atom_id.as_str()));
+    }
+    for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::ToLand) {
+        let branch = branches.iter().find(|branch| branch.atom_id == item.atom_id);
+        let is_left =
+            |below: &&PulledBelow| wanted.is_none_or(|wanted| !wanted.contains(&below.atom_id));
+        let below: Vec<&PulledBelow> =
+            branch.into_iter().flat_map(|branch| &branch.pulled_below).filter(is_left).collect();
+        item.wait_for(&below);
     }
     items
 }
@@ -181,6 +192,22 @@ impl LandItem {
         item
     }
 
+    /// Leaves it out if it would bring in the work of pull requests.
+    fn wait_for(&mut self, below: &[&PulledBelow]) {
+        if below.is_empty() {
+            return;
+        }
+        let each = below.iter().map(|one| format!("{}, whose {}", one.atom_id, one.state));
+        let ids: Vec<&str> = below.iter().map(|one| one.atom_id.as_str()).collect();
+        self.outcome = LandOutcome::Waits;
+        self.detail = Some(format!(
+            "it builds on {}; el land {} {} brings that in, too",
+            each.collect::<Vec<_>>().join(", and "),
+            ids.join(" "),
+            self.atom_id
+        ));
+    }
+
     /// Decides about reverted work. The work lands again if the atom was closed again after the
     /// revert, or the branch has new commits; else the revert stands. Git's times are whole
     /// seconds: a close in the second of the revert counts as later if the atom was also reopened
@@ -244,123 +271,5 @@ pub(super) fn find_first_failure<E>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn branch(id: &str, closed: i64) -> AtomBranch {
-        AtomBranch {
-            atom_id: id.to_owned(),
-            status: Some(Status::Closed),
-            title: Some("Work".to_owned()),
-            branch: format!("el/{id}"),
-            tip: "1".repeat(40),
-            path: Some("/tmp/tree".into()),
-            missing: false,
-            strayed_to: None,
-            apart: None,
-            uncommitted: Vec::new(),
-            commits: 1,
-            landed: false,
-            taken_back: None,
-            live: false,
-            ours: true,
-            pull_request: None,
-            reverts: Vec::new(),
-            closed_at: Some(Timestamp::from_micros(closed * 1_000_000)),
-            reopened_at: None,
-            parent: None,
-        }
-    }
-
-    fn outcomes(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<(String, LandOutcome)> {
-        plan_landing(branches, wanted)
-            .into_iter()
-            .map(|item| (item.atom_id, item.outcome))
-            .collect()
-    }
-
-    #[test]
-    fn branches_come_in_the_order_in_which_they_were_finished() {
-        let found = outcomes(&[branch("a", 9), branch("b", 3), branch("c", 3)], None);
-        let ids: Vec<&str> = found.iter().map(|(id, _)| id.as_str()).collect();
-        assert_eq!(ids, ["b", "c", "a"]);
-    }
-
-    #[test]
-    fn each_state_has_its_outcome_and_all_names_only_what_could_be_brought_in() {
-        let with = |change: &dyn Fn(&mut AtomBranch)| {
-            let mut one = branch("a", 1);
-            change(&mut one);
-            let named = outcomes(&[one.clone()], Some(&["a".to_owned()]))[0].1;
-            (named, outcomes(&[one], None).len())
-        };
-        use LandOutcome::*;
-        assert_eq!(with(&|_| {}), (ToLand, 1));
-        assert_eq!(with(&|one| one.landed = true), (Already, 0));
-        assert_eq!(with(&|one| one.status = Some(Status::Open)), (NotFinished, 0));
-        assert_eq!(with(&|one| one.strayed_to = Some("x".to_owned())), (Astray, 1));
-        assert_eq!(with(&|one| one.uncommitted = vec!["?? x".to_owned()]), (Uncommitted, 1));
-        assert_eq!(with(&|one| one.commits = 0), (Nothing, 0));
-        assert_eq!(with(&|one| one.live = true), (AtWork, 1));
-        let live_and_open = |one: &mut AtomBranch| {
-            (one.live, one.status) = (true, Some(Status::InProgress));
-        };
-        assert_eq!(with(&live_and_open), (AtWork, 0));
-        assert_eq!(outcomes(&[], Some(&["z".to_owned()])), [("z".to_owned(), NoBranch)]);
-        let nothing_committed = |one: &mut AtomBranch| {
-            (one.commits, one.uncommitted) = (0, vec!["?? x".to_owned()]);
-        };
-        assert_eq!(with(&nothing_committed), (Uncommitted, 1));
-    }
-
-    #[test]
-    fn what_lands_by_a_pull_request_lands_here_at_a_persons_word_alone() {
-        use el_core::model::{PullRequest, PullRequestState};
-        let with = |state, pushed: &str| {
-            let mut one = branch("a", 1);
-            let time = Timestamp::from_micros(0);
-            let mut pull = PullRequest::new("a", 1, "github", "github.com/acme/shop", time);
-            (pull.state, pull.pushed) = (state, Some(pushed.repeat(40)));
-            one.pull_request = Some(pull);
-            let one = [one];
-            let named = outcomes(&one, Some(&["a".to_owned()]))[0].1;
-            (named, outcomes(&one, None).len(), plan_any(&one, None).len())
-        };
-        use LandOutcome::ToLand;
-        assert_eq!(with(PullRequestState::Open, "2"), (ToLand, 0, 1));
-        assert_eq!(with(PullRequestState::Merged, "1"), (ToLand, 0, 1));
-        assert_eq!(with(PullRequestState::Merged, "2"), (ToLand, 1, 1), "a further commit");
-        assert_eq!(with(PullRequestState::Closed, "1"), (ToLand, 1, 1));
-    }
-
-    #[test]
-    fn what_was_taken_back_waits_for_a_later_close() {
-        let reverted = |closed: i64, reopened: Option<i64>| {
-            let mut one = branch("a", closed);
-            one.taken_back = Some("f".repeat(40));
-            one.reverts = vec![Revert { commit: "f".repeat(40), at: 10 }];
-            one.reopened_at = reopened.map(|at| Timestamp::from_micros(at * 1_000_000));
-            let item = plan_landing(&[one], Some(&["a".to_owned()])).remove(0);
-            (item.outcome, item.brings_back.len())
-        };
-        assert_eq!(reverted(9, None), (LandOutcome::TakenBack, 0));
-        assert_eq!(reverted(11, Some(11)), (LandOutcome::ToLand, 1));
-        assert_eq!(reverted(10, Some(9)), (LandOutcome::TakenBack, 0));
-        assert_eq!(reverted(10, Some(10)), (LandOutcome::ToLand, 1));
-    }
-
-    #[test]
-    fn the_first_step_that_fails_is_found_with_few_checks() {
-        for count in 1..40 {
-            for first in 1..=count {
-                let mut checks = 0;
-                let found = find_first_failure(count, |step| {
-                    checks += 1;
-                    Ok::<_, ()>(step < first)
-                });
-                assert_eq!(found, Ok(first));
-                assert!(checks <= 6, "{checks} checks for {count}");
-            }
-        }
-    }
-}
+#[path = "plan_tests.rs"]
+mod tests;

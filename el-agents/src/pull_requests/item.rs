@@ -66,6 +66,7 @@ impl PullOutcome {
             LandOutcome::Astray => PullOutcome::Astray,
             LandOutcome::Conflict => PullOutcome::Conflict,
             LandOutcome::CheckFailed => PullOutcome::CheckFailed,
+            LandOutcome::Waits => PullOutcome::Waits,
             LandOutcome::ChangesConfiguration
             | LandOutcome::Held
             | LandOutcome::TakenBack

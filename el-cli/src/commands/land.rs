@@ -36,6 +36,7 @@ What git revert took back is brought in again once its atom is closed again. --c
 commits what an agent left uncommitted in its worktree, with its run's summary as the message.
 A branch that changes .eluent/config.toml, .claude, .mcp.json or a folder of git hooks is left
 out without --allow-config: such files start programs.
+What builds on the work of an open pull request waits, unless that atom is named as well.
 With --pr, or land_via = \"pr\", it opens pull requests as el pr does, and moves no branch.
 Exit code 4 if something could not be brought in.")]
 pub(crate) struct Args {
@@ -252,6 +253,7 @@ fn describe_outcome(outcome: LandOutcome, onto: &str) -> String {
                 .to_owned()
         }
         LandOutcome::Held => format!("waits: {onto} was not moved"),
+        LandOutcome::Waits => "waits for a pull request, and was left out".to_owned(),
         LandOutcome::TakenBack => format!("was on {onto}, and was taken back there"),
         LandOutcome::BrokenOff => "was not brought in: this was broken off before".to_owned(),
     }

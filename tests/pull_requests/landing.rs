@@ -1,0 +1,73 @@
+//! `el land` and `el worktrees prune` beside pull requests.
+
+use serde_json::{Value, json};
+
+use super::Shop;
+use crate::support::forge_clients;
+
+/// The atoms of an answer, with what became of each.
+fn fates(answer: &Value) -> Vec<(&str, &str)> {
+    let items = answer["items"].as_array().unwrap();
+    let told = items.iter().map(|item| (item["atom_id"].as_str(), item["fate"].as_str()));
+    told.map(|(id, fate)| (id.unwrap(), fate.unwrap())).collect()
+}
+
+#[test]
+fn what_builds_on_an_open_one_waits_for_it_unless_both_are_named() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        shop.env.configure("isolate = \"worktree\"\n");
+        let below = shop.opened("a.txt");
+        let above = shop.finished_on(&below, "b.txt", "two");
+        let top = shop.finished_on(&above, "c.txt", "three");
+        let free = shop.finished("d.txt", "four");
+        shop.request_changes("MEMBER", "No.", json!({}));
+        shop.watch();
+        // Whoever reopens the one below has not merged it.
+        shop.env.el(&["reopen", &below]).ok();
+
+        let worked = shop.env.el(&["work", "--drain"]).ok().stderr;
+        assert!(!worked.contains(&above) && !worked.contains("Ready to land: el/"), "{worked}");
+        for arguments in [&["land", "--all"][..], &["land", &above]] {
+            let held = shop.env.el(arguments).fails_with(4).stdout;
+            let words = format!(
+                "it builds on {below}, whose pull request #1 is open; el land {below} {above} \
+                 brings that in, too"
+            );
+            assert!(held.contains(&words), "{held}");
+            assert_eq!(shop.env.git(&["log", "--format=%s", "--", "a.txt", "b.txt", "c.txt"]), "");
+        }
+        let why = shop.env.el(&["why", &above]).ok().stdout;
+        assert!(!why.contains(&format!("el land {above}")), "{why}");
+        let mut told = shop.env.el(&["--robot", "land", "--all", "--dry-run"]).fails_with(4).json();
+        let told = told["error"]["details"].take();
+        assert_eq!(fates(&told), [(above.as_str(), "waits"), (top.as_str(), "waits")]);
+        assert!(shop.env.git(&["show", "main:d.txt"]).contains("four"), "{free} has landed");
+
+        shop.env.el(&["close", &below]).ok();
+        let told = shop.env.robot(&["land", &below, &above]);
+        assert_eq!(fates(&told), [(above.as_str(), "landed"), (below.as_str(), "landed")]);
+        assert_eq!(fates(&shop.env.robot(&["land", "--all"])), [(top.as_str(), "landed")]);
+    }
+}
+
+#[test]
+fn what_the_remote_has_is_pruned_although_main_follows_no_branch_there() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let id = shop.opened("a.txt");
+        let follows = || shop.env.git(&["for-each-ref", "--format=%(upstream)", "refs/heads/main"]);
+        if !follows().is_empty() {
+            shop.env.git(&["branch", "--unset-upstream", "main"]);
+        }
+        assert_eq!(follows(), "");
+        shop.env.el(&["pr", "merge", &id]).ok();
+        let listed = shop.env.robot(&["worktrees"])["items"][0].take();
+        assert_eq!(
+            (&listed["landed"], &listed["pull_request"]["state"]),
+            (&json!(true), &json!("merged"))
+        );
+        let pruned = shop.env.robot(&["worktrees", "prune"]);
+        assert_eq!(pruned["pruned"][0]["atom_id"], json!(id), "{pruned}");
+    }
+}

@@ -103,6 +103,8 @@ pub struct RequestFacts {
     pub checks: Checks,
     pub review: Review,
     pub conflict: Conflict,
+    /// The branch was deleted at the forge, and the pull request is open all the same.
+    pub is_branch_gone: bool,
     /// The base takes only branches that have all of it, and this one has not.
     pub is_behind: bool,
     /// The base wants something that has not come, such as a check that has not begun.

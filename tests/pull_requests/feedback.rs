@@ -79,3 +79,25 @@ fn without_the_setting_nothing_reaches_an_agent() {
         assert_eq!(shop.env.status(&id), "closed");
     }
 }
+
+#[test]
+fn an_answer_is_pushed_before_a_further_remark_reopens_or_blocks_the_atom() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        shop.env.configure("pr_feedback = \"all\"\npr_attempts = 2\n");
+        let id = shop.opened("a.txt");
+        let answers = [("two", "reopened", "open"), ("three", "blocked", "blocked")];
+        shop.request_changes("MEMBER", "Say two.", json!({}));
+        assert_eq!(shop.watch()["reopened"], json!([id]));
+        for (text, word, status) in answers {
+            shop.commit(&id, "a.txt", text);
+            shop.env.el(&["close", &id]).ok();
+            shop.request_changes("MEMBER", &format!("Not {text}."), json!({}));
+            let seen = shop.watch();
+            assert_eq!(seen[word], json!([id]), "{seen}");
+            assert_eq!(shop.env.status(&id), status);
+            let there = shop.branch_there(&format!("el/{id}"));
+            assert!(there.starts_with(&shop.tip(&id)), "{text}: {there}");
+        }
+    }
+}

@@ -66,3 +66,23 @@ fn a_title_that_begins_with_draft_opens_ready_if_that_is_wanted() {
         }
     }
 }
+
+#[test]
+fn a_branch_that_was_deleted_there_is_told_with_the_way_back() {
+    for client in forge_clients().into_iter().filter(|client| client.is_gitlab) {
+        let shop = Shop::open(&client);
+        let id = shop.opened("a.txt");
+        let branch = format!("el/{id}");
+        shop.github.control(json!({ "do": "delete_branch", "branch": branch }));
+        assert_eq!(shop.watch()["items"][0]["detail"], "branch_deleted");
+        let held = shop.env.el(&["pr", &id]).fails_with(4).stdout;
+        let words = format!(
+            "{branch} was deleted at origin, and #1 is open; git push origin {branch} brings it \
+             back, or close #1 there"
+        );
+        assert!(held.contains(&words), "{held}");
+        shop.env.git(&["push", "--quiet", "origin", &branch]);
+        shop.env.el(&["pr", &id]).ok();
+        assert_eq!(shop.watch()["items"][0]["detail"], "ready");
+    }
+}

@@ -71,3 +71,18 @@ fn what_the_remote_has_is_pruned_although_main_follows_no_branch_there() {
         assert_eq!(pruned["pruned"][0]["atom_id"], json!(id), "{pruned}");
     }
 }
+#[test]
+fn one_that_was_merged_lands_by_a_pull_and_not_by_what_builds_on_it() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let below = shop.opened("a.txt");
+        let above = shop.finished_on(&below, "b.txt", "two");
+        shop.merge(1, "SQUASH");
+        // Nobody has looked, so nothing was fetched.
+        let held = shop.env.el(&["land", "--all"]).fails_with(4).stdout;
+        assert!(held.contains("whose pull request #1 is open"), "{held}");
+        shop.watch();
+        shop.env.git(&["pull", "--quiet", "--ff-only", "origin", "main"]);
+        assert_eq!(fates(&shop.env.robot(&["land", "--all"])), [(above.as_str(), "landed")]);
+    }
+}

@@ -94,8 +94,19 @@ fn a_reviewers_commit_is_taken_into_the_worktree_and_never_lost() {
         shop.env.git(&["-C", at, "push", "--quiet", "origin", &branch]);
         let theirs = shop.env.git(&["-C", at, "rev-parse", "HEAD"]);
 
+        // The dry run tells of it as the real one does.
+        let words = format!("from origin into {branch} here: {} by ", &theirs[..10]);
+        let foreseen = shop.env.el(&["pr", &id, "--dry-run"]).ok().stdout;
+        assert!(
+            foreseen.contains("#1 would be updated") && foreseen.contains(&words),
+            "{foreseen}"
+        );
+        assert_ne!(shop.tip(&id), theirs);
+        let told = shop.env.el(&["pr", &id]).ok().stdout;
+        assert!(told.contains("#1 is up to date now") && told.contains(&words), "{told}");
         let taken = shop.env.robot(&["pr", &id]);
         assert_eq!(taken["items"][0]["tip"], json!(theirs), "{taken}");
+        assert_eq!(taken["items"][0]["taken_in"], json!([]), "it is told once");
         assert_eq!(shop.tip(&id), theirs);
         let tree = shop.env.project(format!(".eluent/worktrees/{id}/r.txt"));
         assert_eq!(std::fs::read_to_string(tree).unwrap(), "review\n");

@@ -62,6 +62,7 @@ fn foresee_one(
     };
     let push = remote.is_new().then(|| remote.tip.clone());
     item.tip = Some(remote.tip.clone());
+    item.taken_in = remote.taken_in;
     let live = records.last().filter(|record| record.state.is_live());
     let next = records.last().map_or(1, |last| last.seq + 1);
     let known = match live {
@@ -100,7 +101,7 @@ fn foresee_one(
         },
     };
     let change = find_change(run, &known, texts, base)?;
-    item.outcome = match push.is_none() && change.is_empty() {
+    item.outcome = match push.is_none() && change.is_empty() && item.taken_in.is_empty() {
         true => PullOutcome::Unchanged,
         false => PullOutcome::ToUpdate,
     };

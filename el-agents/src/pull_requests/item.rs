@@ -15,7 +15,7 @@ pub enum PullOutcome {
     Opened,
     /// A pull request of the branch was there, and is recorded now.
     Adopted,
-    /// Commits were pushed, or the body or the base was changed.
+    /// Commits were pushed or taken in, or the body or the base was changed.
     Updated,
     Unchanged,
     /// The base has the work.
@@ -107,6 +107,9 @@ pub struct PullItem {
     /// The closing words in messages of new commits, such as `Fixes #12 (1a2b3c4d5e)`: the forge
     /// closes those issues once the commits reach the default branch.
     pub closes: Vec<String>,
+    /// The commits that others pushed on top, and that come to the branch here, newest first, such
+    /// as `1a2b3c4d5e by Ann`.
+    pub taken_in: Vec<String>,
     /// `null`: none is known.
     pub pull_request: Option<PullRequest>,
     /// Only with `--dry-run`.
@@ -129,6 +132,7 @@ impl PullItem {
             files: item.files,
             conflict_atom: item.conflict_atom,
             closes: Vec::new(),
+            taken_in: Vec::new(),
             pull_request: None,
             plan: None,
             below: None,

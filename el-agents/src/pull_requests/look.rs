@@ -96,7 +96,9 @@ fn as_seen(facts: &RequestFacts) -> SeenPullRequest<'_> {
 
 /// Names in a word what an open pull request waits for. A draft hides no trouble.
 fn waits_for(facts: &RequestFacts) -> &'static str {
-    let (open, draft) = if facts.review == Review::ChangesRequested {
+    let (open, draft) = if facts.is_branch_gone {
+        ("branch_deleted", "draft_branch_deleted")
+    } else if facts.review == Review::ChangesRequested {
         ("changes_requested", "draft_changes_requested")
     } else if facts.conflict == Conflict::Yes {
         ("conflict", "draft_conflict")

@@ -188,7 +188,10 @@ impl Opener<'_> {
         };
         let pushed = push(self.run, store, &item.atom_id, &branch, (&tip, &base))?;
         let (record, is_new) = match pushed {
-            Pushed::Arrived { record, is_new } => (*record, is_new),
+            Pushed::Arrived { record, is_new, taken_in } => {
+                item.taken_in = taken_in;
+                (*record, is_new || !item.taken_in.is_empty())
+            }
             Pushed::Held(why) => {
                 item.hold(PullOutcome::Held, why);
                 return Ok(());

@@ -10,8 +10,9 @@ use crate::git::{PushResult, Repository};
 /// How far the remote branch is.
 #[derive(Debug)]
 pub(super) enum Pushed {
-    /// The remote has the commit, which was there before if `is_new` is false.
-    Arrived { record: Box<PullRequest>, is_new: bool },
+    /// The remote has the commit, which was there before if `is_new` is false. `taken_in`: commits
+    /// of others that the branch here has got.
+    Arrived { record: Box<PullRequest>, is_new: bool, taken_in: Vec<String> },
     /// Nothing was pushed, for the given reason.
     Held(String),
 }
@@ -23,6 +24,8 @@ pub(super) struct RemoteBranch {
     there: Option<String>,
     /// The commit that it is to have: what somebody pushed on top is taken in.
     pub(super) tip: String,
+    /// Those that are taken in, newest first, with their authors.
+    pub(super) taken_in: Vec<String>,
 }
 
 impl RemoteBranch {
@@ -40,7 +43,9 @@ pub(super) fn compare_remote(
     tip: &str,
 ) -> Result<Result<RemoteBranch, String>, PullError> {
     let PullRun { repository, place, .. } = run;
-    let found = |there: Option<String>, tip: &str| Ok(Ok(RemoteBranch { there, tip: tip.into() }));
+    let found = |there: Option<String>, tip: &str| {
+        Ok(Ok(RemoteBranch { there, tip: tip.into(), taken_in: Vec::new() }))
+    };
     let known = |commit: &str| {
         let of = |one: &PullRequest| {
             [&one.pushed, &one.pushing, &one.merged_head]
@@ -51,12 +56,13 @@ pub(super) fn compare_remote(
     };
     let live = records.last().filter(|record| record.state.is_live());
     let Some(there) = repository.remote_tip(&place.remote, branch)? else {
-        return match live.is_some_and(|record| record.number.is_some()) {
-            true => Ok(Err(format!(
-                "{branch} was deleted at {}; el pr watch --once says what became of it",
+        return match live.and_then(|record| record.number) {
+            Some(number) => Ok(Err(format!(
+                "{branch} was deleted at {0}, and #{number} is open; git push {0} {branch} brings \
+                 it back, or close #{number} there",
                 place.remote
             ))),
-            false => found(None, tip),
+            None => found(None, tip),
         };
     };
     if there == tip {
@@ -64,7 +70,10 @@ pub(super) fn compare_remote(
     }
     repository.fetch_commit(&place.remote, &format!("refs/heads/{branch}"))?;
     if repository.contains(&there, tip)? {
-        return found(Some(there.clone()), &there);
+        let range = format!("{tip}..{there}");
+        let words = ["log", "--abbrev=10", "--format=%h by %an", &range];
+        let taken_in = repository.git().ask(&words)?.lines().map(str::to_owned).collect();
+        return Ok(Ok(RemoteBranch { tip: there.clone(), there: Some(there), taken_in }));
     }
     if repository.contains(tip, &there)? {
         return found(Some(there), tip);
@@ -95,7 +104,7 @@ pub(super) fn push(
         Err(why) => return Ok(Pushed::Held(why)),
     };
     let is_new = remote.is_new();
-    let RemoteBranch { there, tip: wanted } = remote;
+    let RemoteBranch { there, tip: wanted, taken_in } = remote;
     if wanted != tip {
         // Somebody has pushed on top of it.
         repository.move_branch_up(branch, tip, &wanted)?;
@@ -125,7 +134,7 @@ pub(super) fn push(
         let key = (atom_id, record.seq);
         record = ops::pull_request_pushed(store, &run.land.ctx(), key, &tip)?;
     }
-    Ok(Pushed::Arrived { record: Box::new(record), is_new })
+    Ok(Pushed::Arrived { record: Box::new(record), is_new, taken_in })
 }
 
 impl PullPlace {

@@ -71,9 +71,6 @@ pub struct PullWatch {
     tried: HashMap<String, String>,
 }
 
-/// The pull requests as they are now, and the remarks that were handed on, by atom.
-type Looked = (Vec<PullRequest>, Vec<(String, Given)>);
-
 impl PullWatch {
     pub fn new(settings: WatchSettings) -> PullWatch {
         PullWatch { settings, tried: HashMap::new() }
@@ -104,18 +101,11 @@ impl PullWatch {
             return Ok(Watched { seen: live, ..found });
         }
         let repository = Repository::open_at(&self.settings.folder)?;
-        let mut seen = Vec::new();
-        match self.look_at_due(store, &repository, &due, is_asked) {
-            Ok(looked) => (seen, found.given) = looked,
-            Err(PullError::Forge(error)) if error.is_passing() => {
-                let wait = self.note_failure(&due, &error, now);
-                if is_asked {
-                    return Err(error.into());
-                }
-                found.waits = Some(wait);
-            }
-            Err(error) => return Err(error),
-        }
+        let mut trouble = None;
+        let ctx = Ctx { now, actor: &self.settings.actor, session: None };
+        let looked = look_at(store, &ctx, &repository, &self.settings.forges, &due);
+        let seen = self.unless_passing(looked, &due, is_asked, &mut trouble)?;
+        found.waits = trouble.clone().or(found.waits);
         let as_now = |one: &PullRequest| {
             let new = seen.iter().find(|new| (&new.atom_id, new.seq) == (&one.atom_id, one.seq));
             new.unwrap_or(one).clone()
@@ -128,23 +118,61 @@ impl PullWatch {
         if has_answers && found.waits.is_none() {
             found.updated = self.push_answers(store, &repository, &found.seen)?;
         }
+        if trouble.is_none() {
+            let given = self.gather(store, &repository, &seen, is_asked);
+            found.given = self.unless_passing(given, &due, is_asked, &mut trouble)?;
+            found.waits = trouble.clone().or(found.waits);
+        }
+        if trouble.is_none() {
+            due.iter().for_each(|one| self.settings.waits.clear(host_of(one)));
+        }
         Ok(found)
     }
 
-    fn look_at_due(
+    /// Hands on what is said about these. An answer is shown to the reviewer before anything more
+    /// is asked of the agent.
+    fn gather(
         &self,
         store: &mut Store,
         repository: &Repository,
-        due: &[PullRequest],
+        seen: &[PullRequest],
         is_asked: bool,
-    ) -> Result<Looked, PullError> {
+    ) -> Result<Vec<(String, Given)>, PullError> {
+        if !self.settings.feedback.is_on() || seen.is_empty() {
+            return Ok(Vec::new());
+        }
+        let waiting = self.find_answers(store, repository, seen)?;
+        // A push has changed some of them.
+        let mut records = ops::pull_requests(store, true)?;
+        records.retain(|one| {
+            seen.iter().any(|seen| (&seen.atom_id, seen.seq) == (&one.atom_id, one.seq))
+                && waiting.iter().all(|(id, _)| *id != one.atom_id)
+        });
         let ctx = Ctx { now: clock::now(), actor: &self.settings.actor, session: None };
-        let seen = look_at(store, &ctx, repository, &self.settings.forges, due)?;
         let quiet = if is_asked { Duration::ZERO } else { QUIET };
         let (rules, forges) = (&self.settings.feedback, &self.settings.forges);
-        let given = gather_feedback(store, &ctx, forges, rules, quiet, &seen)?;
-        due.iter().for_each(|one| self.settings.waits.clear(host_of(one)));
-        Ok((seen, given))
+        gather_feedback(store, &ctx, forges, rules, quiet, &records)
+    }
+
+    /// Keeps in mind that the forge cannot be asked for now, unless a person asks.
+    fn unless_passing<T: Default>(
+        &self,
+        result: Result<T, PullError>,
+        due: &[PullRequest],
+        is_asked: bool,
+        trouble: &mut Option<ForgeWait>,
+    ) -> Result<T, PullError> {
+        match result {
+            Err(PullError::Forge(error)) if error.is_passing() => {
+                let wait = self.note_failure(due, &error, clock::now());
+                if is_asked {
+                    return Err(error.into());
+                }
+                *trouble = Some(wait);
+                Ok(T::default())
+            }
+            result => result,
+        }
     }
 
     fn note_failure(&self, due: &[PullRequest], error: &ForgeError, now: Timestamp) -> ForgeWait {
@@ -159,14 +187,14 @@ impl PullWatch {
         self.settings.waits.note_failure(host, now, &error.to_string(), ends)
     }
 
-    /// Pushes what agents answered to reviews: the branches of closed atoms that a review had
-    /// reopened. Each commit is tried once; `el pr` tries again.
-    fn push_answers(
-        &mut self,
-        store: &mut Store,
+    /// The commits with which agents answered reviews, and that were not tried to be pushed: those
+    /// of closed atoms that a review had reopened.
+    fn find_answers(
+        &self,
+        store: &Store,
         repository: &Repository,
         seen: &[PullRequest],
-    ) -> Result<Vec<PullItem>, PullError> {
+    ) -> Result<Vec<(String, String)>, PullError> {
         let mut wanted = Vec::new();
         for one in seen.iter().filter(|one| one.state == PullRequestState::Open) {
             if !ops::takes_remarks(store, &one.atom_id)?
@@ -179,6 +207,17 @@ impl PullWatch {
                 wanted.push((one.atom_id.clone(), tip));
             }
         }
+        Ok(wanted)
+    }
+
+    /// Pushes the answers to reviews. Each commit is tried once; `el pr` tries again.
+    fn push_answers(
+        &mut self,
+        store: &mut Store,
+        repository: &Repository,
+        seen: &[PullRequest],
+    ) -> Result<Vec<PullItem>, PullError> {
+        let wanted = self.find_answers(store, repository, seen)?;
         if wanted.is_empty() {
             return Ok(Vec::new());
         }

@@ -53,9 +53,9 @@ pub struct PullRequest {
     pub number: Option<u64>,
     pub url: Option<String>,
     pub state: PullRequestState,
-    /// Of an open one: `waiting`, `failing`, `changes_requested`, `conflict`, `behind` or `ready`;
-    /// of a draft `draft`, or its trouble: `draft_failing`, `draft_changes_requested`,
-    /// `draft_conflict` or `draft_behind`. Else why it ended.
+    /// Of an open one: `waiting`, `failing`, `changes_requested`, `conflict`, `behind`,
+    /// `branch_deleted` or `ready`; of a draft `draft`, or its trouble, such as `draft_failing`.
+    /// Else why it ended.
     pub detail: Option<String>,
     pub merge_commit: Option<String>,
     /// The head that was merged.

@@ -289,6 +289,8 @@ pub(crate) fn project_requests(state: &State, path: &str) -> Value {
         });
         json!({
             "__typename": "MergeRequest", "iid": number.to_string(),
+            "sourceBranchExists": text(pull, "headOwner") != of.owner
+                || git::tip(&of.folder, text(pull, "headRefName")).is_some(),
             "headPipeline": status.map(|status| json!({ "status": status })),
             "resolvableDiscussionsCount": threads.len(), "resolvedDiscussionsCount": resolved,
             "reviewers": connection(reviewers.collect()),

@@ -56,6 +56,8 @@ fn read_one(one: &Value, number: u64) -> Option<RequestFacts> {
             Some("MERGEABLE") => Conflict::No,
             _ => Conflict::Unknown,
         },
+        // GitHub closes such a one.
+        is_branch_gone: false,
         is_behind: one["mergeStateStatus"] == "BEHIND",
         is_blocked: one["mergeStateStatus"] == "BLOCKED",
         open_threads: one["reviewThreads"]["nodes"]

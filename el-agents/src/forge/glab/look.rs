@@ -7,7 +7,7 @@ use crate::forge::{Checks, Conflict, RequestFacts, RequestState, Review, state_o
 /// What the list does not tell of those that are open.
 pub(super) const QUERY: &str = "query OpenRequests($path: ID!, $numbers: [String!]) { \
     project(fullPath: $path) { mergeRequests(iids: $numbers, first: 100) { nodes { iid \
-    headPipeline { status } resolvableDiscussionsCount resolvedDiscussionsCount \
+    sourceBranchExists headPipeline { status } resolvableDiscussionsCount resolvedDiscussionsCount \
     reviewers(first: 20) { nodes { mergeRequestInteraction { reviewState } } } } } } }";
 
 /// The path of the list of these.
@@ -91,6 +91,7 @@ fn read_one(one: &Value, more: &Value, number: u64) -> RequestFacts {
             _ if one["has_conflicts"] == true => Conflict::Yes,
             _ => Conflict::No,
         },
+        is_branch_gone: more["sourceBranchExists"] == false,
         is_behind: status == "need_rebase",
         is_blocked: is_blocked(status),
         open_threads: usize::try_from(open).unwrap_or(usize::MAX),

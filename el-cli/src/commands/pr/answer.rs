@@ -148,6 +148,11 @@ fn facts_of(item: &PullItem, data: &Opening<'_>) -> Vec<String> {
     let mut facts: Vec<String> =
         item.pull_request.iter().filter_map(|one| one.url.clone()).collect();
     facts.extend(item.closing_note());
+    if !item.taken_in.is_empty() {
+        let branch = item.branch.as_deref().unwrap_or_default();
+        let commits = item.taken_in.join(", ");
+        facts.push(format!("from {} into {branch} here: {commits}", data.remote));
+    }
     let Some(plan) = &item.plan else { return facts };
     let branch = item.branch.as_deref().unwrap_or_default();
     facts.push(match &plan.push {

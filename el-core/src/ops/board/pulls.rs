@@ -78,6 +78,9 @@ fn trouble_of(one: &PullRequest, now: Timestamp) -> Option<(&'static str, Option
         (PullRequestState::Open, Some("ready")) => ("can be merged", own("merge ")),
         (PullRequestState::Open, Some("failing")) => ("fails its checks", None),
         (PullRequestState::Open, Some("changes_requested")) => ("is asked for changes", None),
+        (PullRequestState::Open, Some("branch_deleted")) => {
+            ("is open, and its branch was deleted there", own(""))
+        }
         (PullRequestState::Open, Some("conflict")) => ("is in conflict with its base", own("")),
         _ => return None,
     })

@@ -201,6 +201,20 @@ fn a_branch_that_has_to_be_up_to_date_takes_the_base_in_and_only_then() {
         shop.set(json!({ "strict": true }));
         let held = shop.env.el(&["pr", "merge", &second]).fails_with(4);
         assert!(held.stderr.contains("main wants all of it in its branch"), "{held:#?}");
+        // A rehearsal says that the base comes in, names no commit that is never pushed, and
+        // leaves none behind.
+        let objects = || shop.env.git(&["count-objects", "-v"]);
+        shop.env.git(&["fetch", "--quiet", "origin"]);
+        let had = objects();
+        let item = shop.env.robot(&["pr", "--dry-run", &second])["items"][0].take();
+        assert_eq!((&item["fate"], &item["tip"]), (&json!("to_update"), &json!(before)));
+        let plan = &item["plan"];
+        assert_eq!((&plan["push"], &plan["merges"]), (&json!(null), &json!("origin/main")));
+        let told = shop.env.el(&["pr", "--dry-run", &second]).ok().stdout;
+        let words = format!("push: el/{second} to origin, after origin/main is merged into it");
+        assert!(told.contains(&words), "{told}");
+        assert_eq!(objects(), had, "nothing is written here");
+
         shop.env.el(&["pr", &second]).ok();
         shop.env.git(&["merge-base", "--is-ancestor", &before, &shop.tip(&second)]);
         shop.env.git(&["merge-base", "--is-ancestor", "origin/main", &shop.tip(&second)]);

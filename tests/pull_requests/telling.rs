@@ -180,6 +180,44 @@ fn closing_words_in_messages_are_told_once_with_their_commit() {
 }
 
 #[test]
+fn all_closing_words_of_a_message_are_told() {
+    let Some(client) = forge_clients().into_iter().next() else { return };
+    let shop = Shop::open(&client);
+    let message = "This closes PROJ-12 and resolves acme/shop#3\n\nCloses: #5, #6";
+    let id = shop.finished("a.txt", message);
+    let commit = shop.tip(&id)[..10].to_owned();
+    let closes = planned(&shop, &[&id])["items"][0]["closes"].take();
+    let all = ["closes PROJ-12", "resolves acme/shop#3", "Closes #5", "Closes #6"];
+    assert_eq!(closes, json!(all.map(|it| format!("{it} ({commit})"))));
+    let many: Vec<String> = (1..=30).map(|number| format!("fixes #{number}")).collect();
+    shop.commit(&id, "b.txt", &many.join("; "));
+    let told = shop.env.el(&["pr", "--dry-run", &id]).ok().stdout;
+    assert!(told.contains("fixes #20 (") && told.contains("), and 14 more"), "{told}");
+}
+
+#[test]
+fn a_dry_run_says_of_the_check_that_it_would_be_run() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let id = shop.finished("a.txt", "one");
+        shop.env.configure("land_check = [\"true\"]\n");
+        let body = |told: &Value| told["items"][0]["plan"]["body"].as_str().unwrap().to_owned();
+        let told = body(&planned(&shop, &[&id]));
+        assert!(told.contains("- true: would be run"), "{told}");
+        assert!(!told.contains("passed"), "{told}");
+        shop.env.el(&["pr", &id]).ok();
+        let written = shop.pulls()[0]["body"].as_str().unwrap().to_owned();
+        assert!(written.contains("- true: passed"), "{written}");
+        // What was told already is not to be told again.
+        assert_eq!(planned(&shop, &[&id])["items"][0]["fate"], "unchanged");
+        shop.env.configure("land_check = [\"sh\", \"-c\", \"true\"]\n");
+        let told = planned(&shop, &[&id]);
+        assert_eq!(told["items"][0]["fate"], "to_update", "{told}");
+        assert!(body(&told).contains("- sh -c true: would be run"), "{told}");
+    }
+}
+
+#[test]
 fn the_answer_to_a_review_that_is_held_back_or_closes_an_issue_is_told() {
     for client in forge_clients() {
         let shop = Shop::open(&client);

@@ -62,6 +62,8 @@ pub struct Git {
     git_folder: Option<PathBuf>,
     /// Ssh asks nobody for a password.
     quiet_ssh: bool,
+    /// Where new objects go, and the folder of the others.
+    scratch: Option<(PathBuf, PathBuf)>,
 }
 
 impl Git {
@@ -77,6 +79,7 @@ impl Git {
             until: None,
             git_folder: None,
             quiet_ssh: false,
+            scratch: None,
         }
     }
 
@@ -127,6 +130,17 @@ impl Git {
     #[must_use]
     pub(super) fn with_quiet_ssh(&self) -> Git {
         Git { quiet_ssh: true, ..self.clone() }
+    }
+
+    /// Returns this git for a rehearsal: what it writes goes to a folder of its own. It must
+    /// move no reference.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(super) fn with_scratch_objects(&self, folder: &Path) -> Result<Git, GitError> {
+        let objects =
+            self.ask(&["rev-parse", "--path-format=absolute", "--git-path", "objects"])?;
+        Ok(Git { scratch: Some((folder.to_owned(), objects.into())), ..self.clone() })
     }
 
     /// Returns this git in another folder.
@@ -182,6 +196,10 @@ impl Git {
         }
         if let Some(above) = self.folder.parent().filter(|_| self.own) {
             command.env("GIT_CEILING_DIRECTORIES", above);
+        }
+        if let Some((folder, others)) = &self.scratch {
+            command.env("GIT_OBJECT_DIRECTORY", folder);
+            command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", others);
         }
         if let Some(folder) = &self.git_folder {
             command.env("GIT_DIR", folder);

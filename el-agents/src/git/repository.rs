@@ -70,6 +70,11 @@ impl Repository {
         Repository { git: self.git.without_hooks(), ..self.clone() }
     }
 
+    /// Returns this repository with another way to call git.
+    pub(super) fn with_git(&self, git: Git) -> Repository {
+        Repository { git, ..self.clone() }
+    }
+
     /// Returns this repository with el's notes about branches, read once for many branches.
     ///
     /// # Errors

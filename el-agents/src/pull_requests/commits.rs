@@ -2,14 +2,14 @@
 
 use el_core::Store;
 use el_core::ops;
-use el_core::protocol::pull_request::{describe_key, find_closing};
+use el_core::protocol::pull_request::{describe_key, find_closings};
 
 use super::PullError;
 use super::item::{PullItem, PullOutcome};
 use super::run::PullRun;
 
 /// Closing words that are told of a branch.
-const TOLD: usize = 5;
+const TOLD: usize = 20;
 
 /// Reads the messages that the remote does not have yet. One with something that looks like a key
 /// holds the branch back. Words that close an issue are noted: no message of a commit is changed.
@@ -40,11 +40,13 @@ pub(super) fn read_messages(
             item.hold(PullOutcome::HasKey, why);
             return Ok(());
         }
-        let closing = find_closing(message);
         let is_own = |closing: &String| own.iter().any(|issue| closing.ends_with(issue));
-        closes.extend(closing.filter(|it| !is_own(it)).map(|it| format!("{it} ({short})")));
+        let closing = find_closings(message).into_iter().filter(|it| !is_own(it));
+        closes.extend(closing.map(|it| format!("{it} ({short})")));
     }
+    let more = closes.len().saturating_sub(TOLD);
     closes.truncate(TOLD);
+    closes.extend((more > 0).then(|| format!("and {more} more")));
     item.closes = closes;
     Ok(())
 }

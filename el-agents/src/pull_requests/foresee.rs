@@ -60,7 +60,8 @@ fn foresee_one(
             return Ok(());
         }
     };
-    let push = remote.is_new().then(|| remote.tip.clone());
+    let merges = item.merges.clone();
+    let push = (merges.is_none() && remote.is_new()).then(|| remote.tip.clone());
     item.tip = Some(remote.tip.clone());
     item.taken_in = remote.taken_in;
     let live = records.last().filter(|record| record.state.is_live());
@@ -91,26 +92,29 @@ fn foresee_one(
             Search::None => {
                 item.plan = Some(PullPlan {
                     push,
+                    merges,
                     base: Some(base.to_owned()),
                     title: Some(texts.title.clone()),
                     draft: Some(run.options.is_draft),
-                    body: Some(texts.new_body(template)),
+                    body: Some(texts.foresee_body(&texts.new_body(template))),
                 });
                 return Ok(());
             }
         },
     };
     let change = find_change(run, &known, texts, base)?;
-    item.outcome = match push.is_none() && change.is_empty() && item.taken_in.is_empty() {
+    let is_same = push.is_none() && merges.is_none() && change.is_empty();
+    item.outcome = match is_same && item.taken_in.is_empty() {
         true => PullOutcome::Unchanged,
         false => PullOutcome::ToUpdate,
     };
     item.plan = Some(PullPlan {
         push,
+        merges,
         base: change.base,
         title: None,
         draft: change.draft,
-        body: change.body,
+        body: change.body.map(|body| texts.foresee_body(&body)),
     });
     item.pull_request = Some(known);
     Ok(())

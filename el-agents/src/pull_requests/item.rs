@@ -78,8 +78,10 @@ impl PullOutcome {
 /// The steps that would be taken for a branch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PullPlan {
-    /// The commit that would be pushed; `null`: the remote has it.
+    /// The commit that would be pushed; `null`: the remote has it, or it is not made yet.
     pub push: Option<String>,
+    /// The base that would be merged into the branch, so that the merge is what is pushed.
+    pub merges: Option<String>,
     /// The branch that would receive the work; `null`: it stays as it is.
     pub base: Option<String>,
     /// Of a new one.
@@ -117,6 +119,9 @@ pub struct PullItem {
     /// The atom whose open pull request is the base.
     #[serde(skip)]
     pub(super) below: Option<String>,
+    /// With `--dry-run`: the base that would be merged into the branch.
+    #[serde(skip)]
+    pub(super) merges: Option<String>,
 }
 
 impl PullItem {
@@ -136,6 +141,7 @@ impl PullItem {
             pull_request: None,
             plan: None,
             below: None,
+            merges: None,
         };
         if is_taken_back {
             let commits = item.brings_back.join(", ");

@@ -15,7 +15,8 @@ use super::stack::{Stacked, find_stacked, stack_base, step_over};
 use super::texts::{Texts, compose, template};
 use super::{PullError, adopt, look_at, update};
 use crate::forge::{ForgeError, NewRequest};
-use crate::land::{Base, atom_branches_at, check_each, foresee_each, plan_any};
+use crate::git::Rehearsal;
+use crate::land::{Base, LandItem, atom_branches_at, check_each, foresee_each, plan_any};
 
 /// The time between two writes: a forge takes ten in a row for a machine gone wild.
 const PACE: Duration = Duration::from_secs(2);
@@ -101,14 +102,20 @@ fn plan(
     let branches = atom_branches_at(store, repository, settings, target)?;
     let mut items = plan_any(&branches, wanted);
     let stacked = find_stacked(run, store, &mut items)?;
-    step_over(run, store, &mut items)?;
     let name = run.place.base_name();
     let base = Base { commit: run.base_commit, name: &name };
-    match run.options.dry_run {
-        true => foresee_each(repository, base, &mut items)?,
-        false => check_each(store, repository, run.land, base, &mut items)?,
-    }
+    let joined = match run.options.dry_run {
+        true => rehearse(run, store, base, &mut items)?,
+        false => {
+            step_over(run, store, &mut items)?;
+            check_each(store, repository, run.land, base, &mut items)?;
+            Vec::new()
+        }
+    };
     let mut items: Vec<PullItem> = items.into_iter().map(PullItem::of_landing).collect();
+    for at in joined {
+        items[at].merges = Some(name.clone());
+    }
     for (at, how) in stacked {
         match how {
             Stacked::Waits(why) => items[at].hold(PullOutcome::Waits, why),
@@ -122,6 +129,29 @@ fn plan(
         }
     }
     Ok(items)
+}
+
+/// Tries all in memory, and leaves no commit behind. Returns the items into which the base would be
+/// merged: their tips stay as they are.
+fn rehearse(
+    run: &PullRun<'_>,
+    store: &Store,
+    base: Base<'_>,
+    items: &mut [LandItem],
+) -> Result<Vec<usize>, PullError> {
+    let scratch = Rehearsal::begin(run.repository)?;
+    let repository = scratch.repository();
+    let before: Vec<Option<String>> = items.iter().map(|item| item.tip.clone()).collect();
+    step_over(&PullRun { repository, ..*run }, store, items)?;
+    foresee_each(repository, base, items)?;
+    let mut joined = Vec::new();
+    for (at, (item, tip)) in items.iter_mut().zip(before).enumerate() {
+        if item.tip != tip {
+            joined.push(at);
+            item.tip = tip;
+        }
+    }
+    Ok(joined)
 }
 
 /// Takes out the branches with commits that the base would refuse: el signs nothing, and rewrites
@@ -143,7 +173,9 @@ fn hold_unsigned(run: &PullRun<'_>, items: &mut [PullItem]) -> Result<(), PullEr
         let Some(tip) = &item.tip else { continue };
         let range = format!("{}..{tip}", run.base_commit);
         let said = run.repository.git().ask(&["log", "--format=%G?", &range])?;
-        let unsigned = said.lines().filter(|word| *word == "N").count();
+        // The merge of the base, which is only made later, is not signed either.
+        let unsigned =
+            said.lines().filter(|word| *word == "N").count() + usize::from(item.merges.is_some());
         if unsigned > 0 {
             let noun = if unsigned == 1 { "commit is" } else { "commits are" };
             item.hold(

@@ -30,6 +30,8 @@ pub(super) struct Texts {
     pub(super) title: String,
     /// With its marks.
     pub(super) section: String,
+    /// The section as a rehearsal shows it, which has run no check.
+    foreseen: String,
     /// The issues that it closes.
     pub(super) closes: Vec<u64>,
 }
@@ -46,6 +48,7 @@ pub(super) fn compose(
     let mut checks: Vec<Verify> =
         runs.iter().rev().find_map(|run| run.verify.clone()).into_iter().collect();
     checks.retain(|check| check.status != VerifyStatus::Pending);
+    let ran = checks.clone();
     if !rules.land_check.is_empty() {
         let passed = Verify::pending(rules.land_check.clone(), true, 0);
         checks.push(Verify { status: VerifyStatus::Passed, ..passed });
@@ -75,6 +78,7 @@ pub(super) fn compose(
         title: &shown.atom.title,
         summary,
         checks: &checks,
+        to_run: &[],
         attempts: runs.len(),
         minutes: micros / 60_000_000,
         cost: cost.as_deref(),
@@ -84,6 +88,10 @@ pub(super) fn compose(
         Ok(Texts {
             title: compose_title(&told, &private)?,
             section: compose_section(&told, &private)?,
+            foreseen: compose_section(
+                &Told { checks: &ran, to_run: &rules.land_check, ..told },
+                &private,
+            )?,
             closes: closes.clone(),
         })
     };
@@ -94,6 +102,11 @@ impl Texts {
     /// The body of a new pull request, below the repository's own template.
     pub(super) fn new_body(&self, template: Option<&str>) -> String {
         new_body(template, &self.section)
+    }
+
+    /// A body with the section, as a rehearsal shows it.
+    pub(super) fn foresee_body(&self, body: &str) -> String {
+        body.replacen(&self.section, &self.foreseen, 1)
     }
 }
 

@@ -8,7 +8,7 @@ mod closing;
 mod harmless;
 mod keys;
 
-pub use closing::find_closing;
+pub use closing::find_closings;
 pub use harmless::{make_harmless, make_title_harmless};
 pub use keys::describe_key;
 
@@ -32,6 +32,8 @@ pub struct Told<'a> {
     pub summary: Option<&'a Summary>,
     /// The checks that el ran, with their results.
     pub checks: &'a [Verify],
+    /// The check that a rehearsal does not run; empty: there is none.
+    pub to_run: &'a [String],
     pub attempts: usize,
     pub minutes: i64,
     /// Dollars, if they are to be told.
@@ -51,10 +53,14 @@ pub struct Private<'a> {
 
 /// A field with something that looks like a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the {field} has something that looks like {like}")]
+#[error("its {field} {} something that looks like {like}", has(field))]
 pub struct KeyFound {
     pub field: &'static str,
     pub like: &'static str,
+}
+
+fn has(field: &str) -> &'static str {
+    if field.ends_with('s') { "have" } else { "has" }
 }
 
 /// Returns the title.
@@ -91,6 +97,9 @@ pub fn compose_section(told: &Told<'_>, private: &Private<'_>) -> Result<String,
     let mut checks = Vec::new();
     for check in told.checks {
         checks.push(format!("{}: {}", check.command.join(" "), check.status));
+    }
+    if !told.to_run.is_empty() {
+        checks.push(format!("{}: would be run", told.to_run.join(" ")));
     }
     out.push_str(&write.list("Checks", checks.iter().map(|text| ("checks", text.as_str())))?);
     for number in told.closes {
@@ -213,6 +222,7 @@ mod tests {
             title: "Bake bread, fixes #7",
             summary: Some(summary),
             checks: &[],
+            to_run: &[],
             attempts: 2,
             minutes: 5,
             cost: None,
@@ -243,7 +253,8 @@ mod tests {
         let mut summary = summary();
         summary.accomplishments.push(format!("used ghp_{}", "a1".repeat(18)));
         let found = compose_section(&told(&summary), &Private::default()).unwrap_err();
-        assert_eq!(found.field, "accomplishments");
+        let words = "its accomplishments have something that looks like a key of GitHub";
+        assert_eq!((found.field, found.to_string().as_str()), ("accomplishments", words));
         let values = ["hunter2hunter2".to_owned()];
         let private = Private { values: &values, folders: &[] };
         let odd = Told { title: "say hunter2hunter2", ..told(&summary) };

@@ -155,9 +155,12 @@ fn facts_of(item: &PullItem, data: &Opening<'_>) -> Vec<String> {
     }
     let Some(plan) = &item.plan else { return facts };
     let branch = item.branch.as_deref().unwrap_or_default();
-    facts.push(match &plan.push {
-        Some(commit) => format!("push: {branch} at {commit} to {}", data.remote),
-        None => format!("push: nothing, {} has {branch} as it is", data.remote),
+    facts.push(match (&plan.push, &plan.merges) {
+        (_, Some(base)) => {
+            format!("push: {branch} to {}, after {base} is merged into it", data.remote)
+        }
+        (Some(commit), None) => format!("push: {branch} at {commit} to {}", data.remote),
+        (None, None) => format!("push: nothing, {} has {branch} as it is", data.remote),
     });
     facts.extend(plan.base.iter().map(|base| format!("into: {base} of {}", data.repo)));
     facts.extend(plan.title.iter().map(|title| format!("title: {title}")));

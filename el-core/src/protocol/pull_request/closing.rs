@@ -10,9 +10,11 @@ const VERBS: [(&str, &[&str]); 4] = [
     ("implement", &["", "s", "ed", "ing"]),
 ];
 
-/// Returns the first closing verb with its issue, such as `Fixes #12`; `None`: there is none.
+/// Returns each closing verb with its issue, such as `Fixes #12`. Of several issues behind a verb,
+/// such as `Closes #1, #2 and #3`, each is named.
 #[must_use]
-pub fn find_closing(text: &str) -> Option<String> {
+pub fn find_closings(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
     let mut words = text.split_whitespace().peekable();
     while let Some(word) = words.next() {
         let verb = word.strip_suffix(':').unwrap_or(word);
@@ -22,11 +24,15 @@ pub fn find_closing(text: &str) -> Option<String> {
         }
         let is_noun = |next: &&str| ["issue", "issues"].contains(next);
         let noun = words.next_if(is_noun).map(|noun| format!("{noun} ")).unwrap_or_default();
-        if let Some(issue) = words.peek().filter(|next| is_issue(next)) {
-            return Some(format!("{verb} {noun}{}", issue.trim_end_matches([',', '.', ';', ')'])));
+        while let Some(issue) = words.next_if(|next| is_issue(next)) {
+            found.push(format!("{verb} {noun}{}", issue.trim_end_matches([',', '.', ';', ')'])));
+            if words.next_if(|next| ["and", "&"].contains(next)).is_none() && !issue.ends_with(',')
+            {
+                break;
+            }
         }
     }
-    None
+    found
 }
 
 fn is_verb(word: &str) -> bool {
@@ -73,14 +79,32 @@ mod tests {
                 "https://gitlab.com/acme/shop/-/issues/12",
                 "https://gitlab.com/acme/shop/-/work_items/12",
             ] {
-                let wanted = Some(format!("{verb} {issue}"));
-                assert_eq!(find_closing(&format!("Bake. ({verb} {issue}, too)")), wanted);
-                let with_noun = find_closing(&format!("{verb}: issue {issue}"));
-                assert_eq!(with_noun, Some(format!("{verb} issue {issue}")));
+                let wanted = [format!("{verb} {issue}")];
+                assert_eq!(find_closings(&format!("Bake. ({verb} {issue}, too)")), wanted);
+                let with_noun = find_closings(&format!("{verb}: issue {issue}"));
+                assert_eq!(with_noun, [format!("{verb} issue {issue}")]);
             }
         }
         for fine in ["See #12", "Fix the oven", "Fixes UTF-8", "prefix #12", "closes [issue: x]"] {
-            assert_eq!(find_closing(fine), None, "{fine}");
+            assert_eq!(find_closings(fine), Vec::<String>::new(), "{fine}");
         }
+    }
+
+    #[test]
+    fn all_of_a_text_are_found_and_no_more() {
+        let text = "This closes PROJ-12 and resolves acme/shop#3; fix: h/acme/shop/issues/4\n\n\
+                    Closes: #5, #6 and #7. See #8, and fix the oven; fixes #9";
+        let found = [
+            "closes PROJ-12",
+            "resolves acme/shop#3",
+            "fix h/acme/shop/issues/4",
+            "Closes #5",
+            "Closes #6",
+            "Closes #7",
+            "fixes #9",
+        ];
+        assert_eq!(find_closings(text), found);
+        // A word behind `and` that is a verb itself is one of the next.
+        assert_eq!(find_closings("Fixes #1 and fixes #2"), ["Fixes #1", "fixes #2"]);
     }
 }

@@ -8,6 +8,7 @@ mod gitlab;
 mod landing;
 mod opening;
 mod refusals;
+mod sentences;
 mod stacks;
 mod telling;
 mod watching;

@@ -125,6 +125,12 @@ fn a_program_that_cannot_read_its_configuration_is_told_with_the_cause() {
                 shop.env.git(&["remote", "set-url", "origin", &url]);
             }
         }
+        if client.is_gitlab {
+            std::fs::remove_file(&file).unwrap();
+            std::fs::create_dir(&file).unwrap();
+            let ran = shop.env.el(&["pr", &id]).fails_with(6);
+            assert!(ran.stderr.contains("config.yml is a folder\n"), "{ran:#?}");
+        }
     }
 }
 
@@ -290,7 +296,10 @@ fn on_a_terminal_two_remotes_and_a_fork_are_asked_for_once() {
         let line = format!("el pr {id}");
         let screen = shop.env.screen(120, 40, &line);
         screen.wait_for("to which remote are branches pushed? [1-2]");
-        screen.press("1");
+        screen.press("nowhere");
+        screen.press("Enter");
+        screen.wait_for("that is none of them");
+        screen.press("fork");
         screen.press("Enter");
         screen.wait_for("which repository receives the work? [1-2]");
         screen.press("1");

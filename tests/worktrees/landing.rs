@@ -282,6 +282,7 @@ fn a_land_that_was_killed_is_finished_by_the_next() {
         (&busy["error"]["code"], &busy["error"]["retryable"]),
         (&"busy".into(), &true.into())
     );
+    assert_eq!(busy["error"]["message"], "another el land or el pr is at work");
     landing.signal(rustix::process::Signal::KILL);
     let _ = landing.wait(crate::support::SOON);
     std::fs::write(&go, "").unwrap();

@@ -24,6 +24,8 @@ const UNREACHED: [&str; 9] = [
 ];
 /// So a program begins to say why it cannot read its own configuration.
 const UNREADABLE: &str = "failed to read configuration:";
+/// What glab says of a folder in the place of its file: Go's bit of a folder, in octal.
+const FOLDER_MODE: &str = " has the permissions 20000000";
 /// Bytes of an answer.
 const ANSWER_MAX: usize = 64 << 20;
 
@@ -67,9 +69,7 @@ pub(super) fn run_program(call: &Call<'_>) -> Result<Said, ForgeError> {
     let ran = match run_bounded(&mut command, input, LIMIT, ANSWER_MAX) {
         Ok(Some(ran)) => ran,
         Ok(None) => {
-            let said =
-                format!("{} took longer than {} s, and was ended", program.name, LIMIT.as_secs());
-            return Err(ForgeError::Network { host: call.host.to_owned(), said });
+            return Err(slow_error(call));
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(ForgeError::Missing { program });
@@ -84,13 +84,27 @@ pub(super) fn run_program(call: &Call<'_>) -> Result<Said, ForgeError> {
     let unreadable = stderr.split_once(UNREADABLE).filter(|_| !ran.status.success());
     if let Some((_, why)) = unreadable {
         let lines: Vec<&str> = why.lines().map(str::trim).collect();
-        return Err(ForgeError::Configuration { program, said: lines.join(" ").trim().to_owned() });
+        let said = match why.split_once(FOLDER_MODE) {
+            Some((path, _)) => format!("{} is a folder", path.trim()),
+            None => lines.join(" ").trim().to_owned(),
+        };
+        return Err(ForgeError::Configuration { program, said });
     }
     Ok(Said {
         stdout: String::from_utf8_lossy(&ran.stdout).into_owned(),
         stderr,
         code: ran.status.code(),
     })
+}
+
+/// The error of a program that took too long: of its host, if it was to ask one.
+fn slow_error(call: &Call<'_>) -> ForgeError {
+    let Call { program, host, .. } = *call;
+    let said = format!("{} took longer than {} s, and was ended", program.name, LIMIT.as_secs());
+    match host {
+        "" => ForgeError::Hangs { program, said },
+        host => ForgeError::Network { host: host.to_owned(), said },
+    }
 }
 
 /// Asks a program about itself and a host.
@@ -133,7 +147,7 @@ pub(super) fn parse(program: &'static ForgeProgram, said: &str) -> Result<Value,
 }
 
 /// The kind of a failure that only the program's words tell: nobody was reached, or it was refused.
-pub(super) fn sort_words(host: &str, stderr: &str) -> ForgeError {
+pub(super) fn sort_words(program: &'static ForgeProgram, host: &str, stderr: &str) -> ForgeError {
     let is_said = |line: &&str| !line.is_empty() && !line.starts_with("DEPRECATION WARNING");
     let lines: Vec<&str> = stderr.lines().map(str::trim).filter(is_said).take(4).collect();
     let (host, lower) = (host.to_owned(), stderr.to_ascii_lowercase());
@@ -142,7 +156,7 @@ pub(super) fn sort_words(host: &str, stderr: &str) -> ForgeError {
             ForgeError::Network { host, said: (*first).to_owned() }
         }
         Some(_) => ForgeError::Refused { repo: host, said: lines.join("; ") },
-        None => ForgeError::Refused { repo: host, said: "no word why".to_owned() },
+        None => ForgeError::Silent { program },
     }
 }
 
@@ -170,17 +184,27 @@ pub(super) fn check_version(program: &'static ForgeProgram) -> Result<(), ForgeE
 mod tests {
     use super::*;
 
+    const GONE: ForgeProgram = ForgeProgram {
+        name: "/nowhere/gh",
+        page: "",
+        needed: "1.0",
+        variables: &[],
+        unset: &[],
+        tokens: &[],
+        signed_out: &[],
+    };
+
+    #[test]
+    fn a_program_that_hangs_is_named_or_its_host() {
+        let slow =
+            |host| slow_error(&Call { program: &GONE, host, words: &[], input: None }).to_string();
+        let took = "/nowhere/gh took longer than 120 s, and was ended";
+        assert_eq!(slow(""), format!("/nowhere/gh does not answer: {took}"));
+        assert_eq!(slow("github.com"), format!("github.com cannot be reached: {took}"));
+    }
+
     #[test]
     fn a_program_that_is_missing_is_named() {
-        const GONE: ForgeProgram = ForgeProgram {
-            name: "/nowhere/gh",
-            page: "",
-            needed: "1.0",
-            variables: &[],
-            unset: &[],
-            tokens: &[],
-            signed_out: &[],
-        };
         let found = check_version(&GONE);
         assert!(matches!(found, Err(ForgeError::Missing { program }) if *program == GONE));
     }

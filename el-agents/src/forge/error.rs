@@ -48,6 +48,11 @@ pub enum ForgeError {
     Refused { repo: String, said: String },
     #[error("the answer of {} cannot be read: {said}", program.name)]
     Answer { program: &'static ForgeProgram, said: String },
+    #[error("{} failed without a word why", program.name)]
+    Silent { program: &'static ForgeProgram },
+    /// It asked nobody yet.
+    #[error("{} does not answer: {said}", program.name)]
+    Hangs { program: &'static ForgeProgram, said: String },
 }
 
 impl ForgeError {
@@ -89,6 +94,10 @@ impl ForgeError {
                     .to_owned()
             }
             ForgeError::NoRequest { .. } => "el pr list shows what el knows".to_owned(),
+            ForgeError::Silent { program } | ForgeError::Hangs { program, .. } => format!(
+                "{0} auth status by hand shows whether {0} works; a newer one is at {1}",
+                program.name, program.page
+            ),
             ForgeError::Refused { .. } => "the pull request's page says more".to_owned(),
         }
     }

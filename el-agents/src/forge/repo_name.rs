@@ -65,7 +65,8 @@ impl RepoName {
     fn checked(host: &str, owner: &str, name: &str) -> Option<RepoName> {
         let is_word = |text: &str| {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-            !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain)
+            let is_name = !["", ".", ".."].contains(&text) && !text.starts_with('-');
+            is_name && text.chars().all(is_plain)
         };
         let host = host.to_ascii_lowercase();
         // Only GitLab has groups within groups.

@@ -1,7 +1,10 @@
 //! Remotes: their names and branches, and the pushes of el.
 
-use super::call::failed_call;
+use super::call::refusal_error;
 use super::{Git, GitError, Repository};
+
+/// Lines of a push that failed here, such as by a hook, that are told.
+const SAID_LINES: usize = 8;
 
 /// A remote of the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,7 +142,14 @@ impl Repository {
         }
         let told = String::from_utf8_lossy(&ran.stdout);
         let Some(line) = told.lines().find(|line| line.starts_with('!')) else {
-            return Err(failed_call(&words, &ran));
+            // A hook of the person has spoken, on either.
+            let said = [&ran.stdout, &ran.stderr].map(|said| String::from_utf8_lossy(said));
+            let lines: Vec<&str> = said.iter().flat_map(|said| said.lines()).collect();
+            let lines = lines.into_iter().filter(|line| !line.trim().is_empty());
+            let lines: Vec<&str> = lines.collect();
+            let end = lines[lines.len().saturating_sub(SAID_LINES)..].join("\n");
+            let end = if end.is_empty() { ran.status.to_string() } else { end };
+            return Err(refusal_error("push".to_owned(), end));
         };
         let why = line.rsplit('\t').next().unwrap_or(line);
         let said = String::from_utf8_lossy(&ran.stderr);

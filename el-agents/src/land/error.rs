@@ -18,7 +18,7 @@ pub enum LandError {
         source: io::Error,
     },
     /// Another process holds the lock.
-    #[error("another el land is at work")]
+    #[error("another el land or el pr is at work")]
     Busy,
     /// Work is landed from an agent's branch, never onto such a branch.
     #[error("{0} is a branch of an agent: work is brought from it, not to it")]

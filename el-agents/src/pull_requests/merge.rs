@@ -87,6 +87,11 @@ pub fn merge_one(
             let now = Box::new(seen.pop().unwrap_or_else(|| record.clone()));
             return Ok(match now.state {
                 PullRequestState::Merged | PullRequestState::Queued => MergeEnd::Done(now),
+                PullRequestState::Closed => MergeEnd::Held(format!(
+                    "it is closed; open it again on its page, or el reopen {id}, el close {id} and \
+                     el pr {id} make a new one",
+                    id = now.atom_id
+                )),
                 PullRequestState::Open if facts.is_armed => MergeEnd::Asked(now),
                 _ => MergeEnd::Held("the forge took the request, and did not merge it".to_owned()),
             });

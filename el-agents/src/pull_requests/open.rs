@@ -286,7 +286,7 @@ impl Opener<'_> {
                 Ok(ops::pull_request_opened(store, &land.ctx(), key, number, &url)?)
             }
             Err(error @ (ForgeError::Network { .. } | ForgeError::Refused { .. }))
-            | Err(error @ ForgeError::Answer { .. }) => {
+            | Err(error @ (ForgeError::Answer { .. } | ForgeError::Silent { .. })) => {
                 match adopt::find_own(self.run, store, record) {
                     Ok(adopt::Own::Found(record)) => Ok(*record),
                     _ => Err(error.into()),

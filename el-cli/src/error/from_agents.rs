@@ -115,10 +115,11 @@ impl From<ForgeError> for CommandError {
             | ForgeError::NoRepository { .. }
             | ForgeError::NoRights { .. }
             | ForgeError::NoDrafts { .. }
+            | ForgeError::Silent { .. }
             | ForgeError::Answer { .. } => (Exit::Configuration, "forge"),
             ForgeError::NoRequest { .. } => (Exit::NotFound, "not_found"),
             ForgeError::RateLimit { .. } => (Exit::Paused, "rate_limit"),
-            ForgeError::Network { .. } => (Exit::TimedOut, "network"),
+            ForgeError::Network { .. } | ForgeError::Hangs { .. } => (Exit::TimedOut, "network"),
             ForgeError::Refused { .. } => (Exit::Conflict, "refused"),
         };
         let (message, hint, is_passing) = (error.to_string(), error.hint(), error.is_passing());

@@ -20,6 +20,8 @@ pub(crate) enum Kind {
     Text,
     /// How the names of branches begin; ends with a slash.
     BranchPrefix,
+    /// `[HOST/]OWNER/NAME` at a forge.
+    RepoName,
     /// The address of a server.
     ServerUrl,
     /// A file or folder; relative to the project's folder, and `~/` is the home.

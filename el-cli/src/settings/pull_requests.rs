@@ -25,6 +25,11 @@ impl Settings {
         Ok(self.optional_text("land_via", None)?.as_deref() == Some("pr"))
     }
 
+    /// Returns true if agents are asked to work in worktrees, whatever their number.
+    pub(crate) fn has_worktrees(&self) -> Result<bool> {
+        Ok(self.optional_text("isolate", None)?.as_deref() == Some("worktree"))
+    }
+
     /// Returns true if `el work` watches pull requests.
     pub(crate) fn watches_pull_requests(&self) -> Result<bool> {
         Ok(self.value("pr_watch", None)? == Value::Bool(true))

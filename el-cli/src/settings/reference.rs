@@ -86,6 +86,7 @@ fn value_words(kind: Kind) -> String {
         Kind::Int { min, max } => format!("a number from {min} to {max}"),
         Kind::Amount => "a positive number".to_owned(),
         Kind::Text => "a text".to_owned(),
+        Kind::RepoName => "the name of a repository".to_owned(),
         Kind::ServerUrl => "the address of a server".to_owned(),
         Kind::BranchPrefix => "a folder of branches, with a slash at its end".to_owned(),
         Kind::Path => "a path".to_owned(),

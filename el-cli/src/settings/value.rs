@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use el_agents::forge::RepoName;
 use el_agents::git::ensure_branch_prefix;
 use serde::Serialize;
 use toml::de::DeValue;
@@ -56,6 +57,14 @@ impl Value {
             Kind::Choice(_) => parse_choice(key, trimmed),
             Kind::Text | Kind::Path => parse_words(trimmed),
             Kind::ServerUrl => parse_server_url(trimmed),
+            // On which host is not known here, and only GitLab has groups in groups.
+            Kind::RepoName => match RepoName::parse(trimmed, "host") {
+                Some(_) => Ok(Value::Text(trimmed.to_owned())),
+                None => Err(format!(
+                    "'{trimmed}' names no repository; OWNER/NAME does, or HOST/OWNER/NAME, such as \
+                     acme/shop"
+                )),
+            },
             Kind::BranchPrefix => {
                 ensure_branch_prefix(trimmed).map(|()| Value::Text(trimmed.to_owned()))
             }
@@ -93,6 +102,7 @@ impl Value {
                 | Kind::Choice(_)
                 | Kind::Text
                 | Kind::BranchPrefix
+                | Kind::RepoName
                 | Kind::ServerUrl
                 | Kind::Path
                 | Kind::Command,
@@ -257,9 +267,12 @@ fn kind_name(kind: Kind) -> &'static str {
         Kind::Bool => "true or false",
         Kind::Int { .. } => "a whole number",
         Kind::Amount => "an amount such as 2.50",
-        Kind::Text | Kind::BranchPrefix | Kind::ServerUrl | Kind::Path | Kind::Choice(_) => {
-            "a text in quotes"
-        }
+        Kind::Text
+        | Kind::BranchPrefix
+        | Kind::RepoName
+        | Kind::ServerUrl
+        | Kind::Path
+        | Kind::Choice(_) => "a text in quotes",
         Kind::Time { .. } => "a number of seconds or a text such as \"90m\"",
         Kind::List => "a list of texts in brackets",
         Kind::Command => "a text in quotes, or a list of texts in brackets,",

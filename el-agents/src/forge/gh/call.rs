@@ -48,7 +48,7 @@ fn sort_failure(host: &str, said: &str, code: Option<i32>) -> ForgeError {
     if has(&["resource not accessible", "must have", "permission", "http 403"]) {
         return ForgeError::NoRights { repo: host, said: line() };
     }
-    sort_words(&host, said)
+    sort_words(&GH, &host, said)
 }
 
 #[cfg(test)]

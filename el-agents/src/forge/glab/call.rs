@@ -92,7 +92,7 @@ fn sort_failure(host: &str, stderr: &str) -> ForgeError {
     if ["glab auth login", "oauth2:", "invalid_grant"].iter().any(|it| stderr.contains(it)) {
         return ForgeError::NotSignedIn { program: &GLAB, host: host.to_owned() };
     }
-    sort_words(host, stderr)
+    sort_words(&GLAB, host, stderr)
 }
 
 /// A text as a part of an address.

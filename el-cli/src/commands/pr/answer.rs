@@ -28,10 +28,21 @@ pub(in crate::commands) struct Opening<'a> {
     /// The number of pull requests that were opened.
     opened: usize,
     items: &'a [PullItem],
+    /// The setting `isolate` asks for worktrees.
+    #[serde(skip)]
+    has_worktrees: bool,
 }
 
+/// Without it, a single agent works in the project's folder.
+const WORKTREES: &str = "el config set isolate worktree";
+
 impl<'a> Opening<'a> {
-    pub(super) fn new(place: &'a PullPlace, dry_run: bool, items: &'a [PullItem]) -> Opening<'a> {
+    pub(super) fn new(
+        place: &'a PullPlace,
+        dry_run: bool,
+        items: &'a [PullItem],
+        has_worktrees: bool,
+    ) -> Opening<'a> {
         Opening {
             repo: place.repo.to_string(),
             remote: &place.remote,
@@ -41,6 +52,7 @@ impl<'a> Opening<'a> {
             count: items.len(),
             opened: items.iter().filter(|item| item.outcome == PullOutcome::Opened).count(),
             items,
+            has_worktrees,
         }
     }
 }
@@ -140,7 +152,9 @@ fn print_opening(page: &mut Page, data: &Opening<'_>) {
         detail: item.detail.as_deref(),
         conflict_atom: item.conflict_atom.as_deref(),
     });
-    print_branches(page, "nothing to open", lines);
+    let no_worktrees = format!("nothing to open; agents make branches in worktrees: {WORKTREES}");
+    let if_none = if data.has_worktrees { "nothing to open" } else { &no_worktrees };
+    print_branches(page, if_none, lines);
 }
 
 /// The lines below the outcome: the address, and what would be done.
@@ -152,6 +166,9 @@ fn facts_of(item: &PullItem, data: &Opening<'_>) -> Vec<String> {
         let branch = item.branch.as_deref().unwrap_or_default();
         let commits = item.taken_in.join(", ");
         facts.push(format!("from {} into {branch} here: {commits}", data.remote));
+    }
+    if item.outcome == PullOutcome::NoBranch {
+        facts.push(format!("agents make branches in worktrees: {WORKTREES}"));
     }
     let Some(plan) = &item.plan else { return facts };
     let branch = item.branch.as_deref().unwrap_or_default();

@@ -81,5 +81,6 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
         },
     };
     let items: Vec<PullItem> = open_all(&run, &mut app.open_for_writing()?, wanted.as_deref())?;
-    report_opening(app, &Opening::new(&place, args.dry_run, &items))
+    let has_worktrees = settings.has_worktrees()?;
+    report_opening(app, &Opening::new(&place, args.dry_run, &items, has_worktrees))
 }

@@ -26,16 +26,21 @@ pub(super) fn find_or_ask(
         }
         match found {
             Err(PullError::Remotes { remotes }) if wanted.remote.is_none() => {
-                let shown: Vec<String> =
-                    remotes.iter().map(|(name, to)| format!("{name} ({to})")).collect();
-                let at = choose(app, "to which remote are branches pushed?", &shown)?;
-                let name = remotes[at].0.clone();
+                let (names, about): (Vec<String>, Vec<String>) =
+                    remotes.into_iter().map(|(name, to)| (name, format!(" ({to})"))).unzip();
+                let at = choose(app, "to which remote are branches pushed?", &names, &about)?;
+                let name = names[at].clone();
                 keep(app, "pr_remote", &name)?;
                 wanted.remote = Some(name);
             }
             Err(PullError::Fork { fork, parent }) if wanted.repo.is_none() => {
                 let names = [parent, fork];
-                let at = choose(app, "which repository receives the work?", &names)?;
+                let at = choose(
+                    app,
+                    "which repository receives the work?",
+                    &names,
+                    &[const { String::new() }; 2],
+                )?;
                 keep(app, "pr_repo", &names[at])?;
                 wanted.repo = Some(names[at].clone());
             }
@@ -44,20 +49,28 @@ pub(super) fn find_or_ask(
     }
 }
 
-/// Asks for one of several, by number.
-fn choose(app: &App, question: &str, names: &[String]) -> Result<usize> {
-    for (at, name) in names.iter().enumerate() {
-        app.printer.note(&format!("{}  {name}", at + 1));
+/// Asks for one of several, by number or name, until one is named. `about`: for each, a few words.
+fn choose(app: &App, question: &str, names: &[String], about: &[String]) -> Result<usize> {
+    for (at, (name, about)) in names.iter().zip(about).enumerate() {
+        app.printer.note(&format!("{}  {name}{about}", at + 1));
     }
-    app.printer.note(&format!("{question} [1-{}]", names.len()));
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(|source| {
-        CommandError::internal_error("cannot read the answer").with_source(source)
-    })?;
-    let chosen = answer.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    chosen.filter(|at| *at < names.len()).ok_or_else(|| {
-        CommandError::usage_error("that is none of the numbers, and nothing was pushed")
-    })
+    loop {
+        app.printer.note(&format!("{question} [1-{}]", names.len()));
+        let mut answer = String::new();
+        let read = io::stdin().lock().read_line(&mut answer).map_err(|source| {
+            CommandError::internal_error("cannot read the answer").with_source(source)
+        })?;
+        if read == 0 {
+            return Err(CommandError::usage_error("none was named, and nothing was pushed"));
+        }
+        let answer = answer.trim();
+        let is_meant =
+            |(at, name): (usize, &String)| *name == answer || answer.parse() == Ok(at + 1);
+        if let Some(at) = names.iter().enumerate().position(is_meant) {
+            return Ok(at);
+        }
+        app.printer.note("that is none of them: a number or a name, or Ctrl-D to leave it");
+    }
 }
 
 /// Stores an answer, so that the question comes once.

@@ -13,7 +13,7 @@ pub(super) static KEYS: &[Key] = &[
     ),
     key(
         "pr_repo",
-        Kind::Text,
+        Kind::RepoName,
         None,
         Scope::Project,
         Class::Trusted,

@@ -162,7 +162,7 @@ fn a_branch_with_a_pull_request_lands_here_at_a_persons_word_alone() {
 }
 
 #[test]
-fn a_board_asks_git_little_about_a_branch_and_nothing_about_one_with_a_pull_request() {
+fn a_board_asks_git_little_about_a_branch_and_less_about_one_with_a_pull_request() {
     let Some(gh) = gh_versions().pop() else { return };
     let shop = Shop::open(&gh);
     let (log, real) = (shop.env.path("git.log"), real_git());
@@ -181,7 +181,9 @@ fn a_board_asks_git_little_about_a_branch_and_nothing_about_one_with_a_pull_requ
     let with_two = calls();
     assert!(with_two > with_one && with_two <= with_one + 8, "{with_one}, {with_two}");
     shop.env.el(&["pr", &second]).ok();
-    assert_eq!(calls(), with_one);
+    // Whether the first branch has commits of the pull request.
+    let with_request = calls();
+    assert!(with_request <= with_one + 4, "{with_one}, {with_request}");
 }
 
 #[test]

@@ -54,12 +54,16 @@ fn what_was_merged_there_and_fetched_has_landed() {
 }
 
 #[test]
-fn a_remote_that_nobody_set_as_upstream_counts_for_nothing() {
+fn without_an_upstream_the_only_remote_counts_and_of_two_none_does() {
     let env = with_remote("--porcelain");
     let id = two_commits(&env);
     squash_there(&env, &id);
-    assert!(!has_landed(&env));
+    env.git(&["remote", "add", "-f", "other", "../remote.git"]);
+    assert!(!has_landed(&env), "nobody said which of them is meant");
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 0);
+    env.git(&["remote", "remove", "other"]);
+    assert!(has_landed(&env));
+    assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
 }
 
 #[test]

@@ -154,7 +154,7 @@ enum Together<'a> {
     /// The project's folder: no task used a worktree.
     Folder,
     /// A scratch checkout.
-    Checkout(ScratchCheckout, &'a Repository),
+    Checkout(Box<ScratchCheckout>, &'a Repository),
     /// The results do not merge, for the given reason.
     Conflict(String),
 }
@@ -198,5 +198,5 @@ fn bring_together<'a>(
         }
     }
     scratch.check_out(&top)?;
-    Ok(Together::Checkout(scratch, repository))
+    Ok(Together::Checkout(Box::new(scratch), repository))
 }

@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let explained = ops::explain_placed(&store, &args.id, now, &is_there)?;
     let pull_request = ops::pull_requests_of(&store, &explained.atom.id)?.pop();
     let decisive_files = decisive_files(app, &explained.atom);
-    let agent_place = place::unmet(app, &store, &explained.atom)?;
+    let agent_place = place::find_unmet(app, &store, &explained.atom)?;
     let answer = Answer { explained, decisive_files, pull_request, agent_place };
     let explained = &answer.explained;
     app.printer.emit(&answer, |page| {

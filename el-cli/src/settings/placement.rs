@@ -22,7 +22,7 @@ impl Place {
     }
 
     /// What a worker of this host, which offers this, lacks; `None`: nothing.
-    pub(crate) fn lacks(&self, offers: &[String]) -> Option<String> {
+    pub(crate) fn find_lack(&self, offers: &[String]) -> Option<String> {
         let host = this_host();
         if !is_host_among(&self.hosts, &host) {
             let hosts = self.hosts.join(", ");
@@ -58,7 +58,7 @@ impl Settings {
         let offers = self.worker_offers()?;
         let (mut agents, mut elsewhere) = (Vec::new(), Vec::new());
         for agent in &work.agents {
-            match self.place_of(agent)?.lacks(&offers) {
+            match self.place_of(agent)?.find_lack(&offers) {
                 None => agents.push(agent.clone()),
                 Some(why) => elsewhere.push(why),
             }

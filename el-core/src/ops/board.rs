@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::budget::held_back;
 use super::explain::load_surroundings;
 use super::pause::paused_in;
-use super::placement::unplaced;
+use super::placement::find_unplaced;
 use crate::Result;
 use crate::model::{AtomRow, DoneRow, Event, Forecast, Need, Pause, RunRow, Timestamp, Worker};
 use crate::rules::attention::sort_needs;
@@ -148,7 +148,7 @@ pub fn board(
     let workers = there.len();
     there.retain(|worker| !worker.stop_requested);
     store.read(|tx| {
-        let mut unplaced = unplaced(tx, &there)?;
+        let mut unplaced = find_unplaced(tx, &there)?;
         let (ready, waiting) = queue_parts(tx, most, now, &mut unplaced)?;
         let running = rows::list_running(tx, COUNTED)?;
         let working = Working {

@@ -19,14 +19,11 @@ pub(super) fn workers_there(
 }
 
 /// The atoms to be done that none of these workers can take, each with what none offers.
-pub(super) fn unplaced<'w>(
+pub(super) fn find_unplaced<'w>(
     tx: &Tx<'_>,
     workers: impl IntoIterator<Item = &'w Worker, IntoIter: Clone>,
 ) -> Result<HashMap<String, Vec<String>>> {
-    let workers = workers.into_iter();
-    let none = |(id, needs): (String, Vec<String>)| (id, missing(&needs, workers.clone()));
-    let all = atom::needy(tx)?.into_iter().map(none);
-    Ok(all.filter(|(_, missing)| !missing.is_empty()).collect())
+    Ok(without_worker(atom::list_needs(tx)?, workers))
 }
 
 /// The same, of the workers that are there.
@@ -34,10 +31,20 @@ pub(super) fn unplaced_now(
     tx: &Tx<'_>,
     is_there: &dyn Fn(&Worker) -> bool,
 ) -> Result<HashMap<String, Vec<String>>> {
-    if atom::needy(tx)?.is_empty() {
+    let needs = atom::list_needs(tx)?;
+    if needs.is_empty() {
         return Ok(HashMap::new());
     }
-    unplaced(tx, &workers_there(tx, is_there)?)
+    Ok(without_worker(needs, &workers_there(tx, is_there)?))
+}
+
+fn without_worker<'w>(
+    all: Vec<(String, Vec<String>)>,
+    workers: impl IntoIterator<Item = &'w Worker, IntoIter: Clone>,
+) -> HashMap<String, Vec<String>> {
+    let workers = workers.into_iter();
+    let none = |(id, needs): (String, Vec<String>)| (id, missing(&needs, workers.clone()));
+    all.into_iter().map(none).filter(|(_, missing)| !missing.is_empty()).collect()
 }
 
 /// What holds an atom that needs what no worker offers.

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::placement::unplaced;
+use super::placement::find_unplaced;
 use super::{AssigneeFilter, AtomFilter};
 use crate::Result;
 use crate::model::{Priority, Run, Stamp, Status, Takes, Timestamp, Worker};
@@ -107,7 +107,7 @@ pub(super) fn of_agent(
     let whose = if takes_all { AssigneeFilter::NobodyOr(agent.to_owned()) } else { own.clone() };
     let filter = AtomFilter { assignee: Some(whose), ..AtomFilter::default() };
     let mut ready = Query::ready_at(&filter, now).queue_rows(tx)?;
-    let unplaced = unplaced(tx, serving.iter().copied())?;
+    let unplaced = find_unplaced(tx, serving.iter().copied())?;
     let beyond = ready.extract_if(.., |row| unplaced.contains_key(&row.id)).collect::<Vec<_>>();
     let open =
         AtomFilter { assignee: Some(own), statuses: vec![Status::Open], ..AtomFilter::default() };

@@ -247,7 +247,7 @@ fn find_beyond(
 ) -> Result<Beyond> {
     let Some(offers) = &filter.offers else { return Ok(Beyond::default()) };
     let mut lacking: HashMap<String, Vec<String>> = HashMap::new();
-    for (id, mut needs) in atom::needy(tx)? {
+    for (id, mut needs) in atom::list_needs(tx)? {
         needs.retain(|need| !offers.contains(need));
         if !needs.is_empty() && (filter.ids.is_empty() || filter.ids.contains(&id)) {
             lacking.insert(id, needs);

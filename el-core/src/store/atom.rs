@@ -11,7 +11,7 @@ mod tasks;
 mod undo;
 
 pub(crate) use family::{abstract_ids, all_parents, child_ids, open_below, parent_of};
-pub(crate) use needs::needy;
+pub(crate) use needs::list_needs;
 pub(crate) use resolve::{resolve, unused_short};
 pub(crate) use tasks::{assignees_of_tasks, list_delegated};
 pub(crate) use undo::restore_status;

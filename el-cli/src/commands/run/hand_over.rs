@@ -60,7 +60,7 @@ pub(super) fn hand_over(
     let allowed = settings.allowed_delegates()?;
     let background = BackgroundWorker::new(app, settings, work, agent)?;
     let mut store = app.open_for_writing()?;
-    let lacks = background.lacks(&new.needs);
+    let lacks = background.find_lack(&new.needs);
     if app.session().is_none() && lacks.is_none() && !start::is_served(&store, agent, &new.needs)? {
         // No task is filed that no worker could begin.
         background.ensure_can_work()?;
@@ -106,7 +106,7 @@ pub(crate) fn keep_served(app: &App, store: &Store, task: &Task) -> Result<()> {
         let settings = app.settings_for_agents()?;
         let needs = ops::get_atom(store, &task.id)?.needs;
         let worker = BackgroundWorker::new(app, &settings, &settings.work_settings()?, agent)?;
-        if worker.lacks(&needs).is_none() {
+        if worker.find_lack(&needs).is_none() {
             worker.start_worker(store, &needs)?;
         }
     }

@@ -83,11 +83,11 @@ impl BackgroundWorker {
     }
 
     /// Why a worker that is started here could not do what needs this; `None`: it could.
-    pub(super) fn lacks(&self, needs: &[String]) -> Option<String> {
+    pub(super) fn find_lack(&self, needs: &[String]) -> Option<String> {
         let mut needs: Vec<String> = self.place.needs.iter().chain(needs).cloned().collect();
         needs.sort();
         needs.dedup();
-        Place { needs, ..self.place.clone() }.lacks(&self.options.offers)
+        Place { needs, ..self.place.clone() }.find_lack(&self.options.offers)
     }
 
     /// Checks that a worker could work: tmux, the agent's program, the folders.

@@ -91,7 +91,7 @@ fn wait_for_task(
 fn keep_served(app: &App, store: &Store, background: &BackgroundWorker, task: &Task) -> Result<()> {
     if agent_without_worker(app, store, task)?.is_some() {
         let needs = ops::get_atom(store, &task.id)?.needs;
-        if background.lacks(&needs).is_none() {
+        if background.find_lack(&needs).is_none() {
             background.start_worker(store, &needs)?;
         }
     }

@@ -44,7 +44,7 @@ impl AgentPlace {
 }
 
 /// The place that the atom's agent asks for, while no worker that is there runs the agent.
-pub(super) fn unmet(app: &App, store: &Store, atom: &Atom) -> Result<Option<AgentPlace>> {
+pub(super) fn find_unmet(app: &App, store: &Store, atom: &Atom) -> Result<Option<AgentPlace>> {
     // Settings that are wrong are told by what needs them.
     let is_to_be_done = matches!(atom.status, Status::Open | Status::Deferred);
     let Some(places) = places_of(app, atom).ok().filter(|_| is_to_be_done) else {

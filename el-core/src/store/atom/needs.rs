@@ -9,7 +9,7 @@ use crate::store::engine;
 const MOST: i64 = 1_000;
 
 /// The atoms to be done that need something, each with what it needs.
-pub(crate) fn needy(tx: &Tx<'_>) -> Result<Vec<(String, Vec<String>)>> {
+pub(crate) fn list_needs(tx: &Tx<'_>) -> Result<Vec<(String, Vec<String>)>> {
     let doing = "read what atoms need";
     let mut statement = tx
         .prepare_cached(

@@ -34,7 +34,7 @@ impl Heartbeat<'_> {
         let sql = format!(
             "UPDATE runs SET lease_until = ?3, {PROGRESS} WHERE id = ?1 AND outcome IS NULL"
         );
-        let values = self.values(lease_until.as_micros());
+        let values = self.progress_values(lease_until.as_micros());
         tx.prepare_cached(&sql)
             .and_then(|mut s| s.execute(&refs(&values)[..]))
             .doing("extend a lease")
@@ -55,7 +55,7 @@ impl Heartbeat<'_> {
                AND r.cost_micros - r.estimated_micros = ?16 AND (r.tokens_out > 0 OR ?7 = 0)
              RETURNING 1"
         );
-        let mut values = self.values(lease);
+        let mut values = self.progress_values(lease);
         values.push(Value::from(token.to_owned()));
         values.push(Value::from(self.progress.cost.reported_micros()));
         let written = store.database.query_alone(&sql, &refs(&values)[..], |_| Ok(()));
@@ -63,7 +63,7 @@ impl Heartbeat<'_> {
     }
 
     /// The values of [`PROGRESS`], and before them the run; `lease` is the third.
-    fn values(&self, lease: i64) -> Vec<Value> {
+    fn progress_values(&self, lease: i64) -> Vec<Value> {
         let progress = self.progress;
         vec![
             self.run.to_owned().into(),

@@ -9,7 +9,7 @@ prepare() {
     gh=$("$root/scripts/get-gh") || die "this scene needs gh"
     ln -s "$gh/gh" "$bin/gh"
   fi
-  (cd "$root" && cargo build --locked --quiet -p el-cli --features test-fakes --bin fake-github)
+  programs="$programs --bin fake-github"
 }
 
 # Has something happen at GitHub: an order of tests/fakes/fake_github/control.rs.

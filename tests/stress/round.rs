@@ -13,8 +13,9 @@ use crate::script::plot;
 use crate::workers::{Noticed, Workers};
 use crate::{Only, Options, chaos, verify, watch};
 
-/// The time limit from the last strike until no run is live and no atom is ready.
-const REST: Duration = Duration::from_secs(90);
+/// The time limit from the last strike until no run is live and no atom is ready. Longer than the
+/// two minutes that claiming pauses after several runs without work, which strikes can be.
+const REST: Duration = Duration::from_secs(240);
 const LOOK: Duration = Duration::from_millis(40);
 
 #[derive(Debug)]

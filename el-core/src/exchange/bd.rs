@@ -119,7 +119,7 @@ fn read_description(draft: &mut Draft<'_>) -> Result<String, String> {
             text.push_str(&format!("## {heading}\n\n{more}"));
         }
     }
-    draft.check_text("description", &text)
+    draft.check_text("description", text)
 }
 
 fn map_status(word: &str) -> Option<(Status, bool)> {

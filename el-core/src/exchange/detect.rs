@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::io;
 
 use serde_json::{Map, Value};
@@ -13,7 +14,7 @@ use crate::model::Timestamp;
 /// If the file cannot be read.
 pub fn detect_tracker(input: &mut Input) -> io::Result<Option<Tracker>> {
     let (mut seen, mut found) = (0, None);
-    input.each_value(|_, _, value| {
+    input.each_value(|_, value| {
         if let Ok(Value::Object(object)) = value {
             found = tracker_of(&object);
             seen += 1;
@@ -48,7 +49,8 @@ fn tracker_of(object: &Map<String, Value>) -> Option<Tracker> {
 /// Reads a time as other trackers write times: RFC 3339, or a date alone.
 pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
-    let text = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    let text: Cow<'_, str> =
+        if text.len() == 10 { format!("{text}T00:00:00Z").into() } else { text.into() };
     let parsed = Timestamp::parse(&text)
         .ok()
         .or_else(|| Timestamp::parse(&text.replacen(' ', "T", 1)).ok())?;

@@ -1,6 +1,8 @@
 //! A record in the making. Readers take fields out of the other tracker's object; the fields left
 //! at the end are kept as metadata.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::detect::parse_time;
@@ -28,13 +30,9 @@ impl<'a> Draft<'a> {
         Draft { line, id, notes, object, source: Map::new() }
     }
 
-    pub(super) fn describe_place(&self) -> String {
-        format!("line {} ({})", self.line, self.id)
-    }
-
-    pub(super) fn add_note(&mut self, kind: NoteKind, what: impl Into<String>) {
-        let place = self.describe_place();
-        self.notes.add(kind, what, &place);
+    pub(super) fn add_note<'w>(&mut self, kind: NoteKind, what: impl Into<Cow<'w, str>>) {
+        let Draft { line, id, notes, .. } = self;
+        notes.add_at(kind, what, || format!("line {line} ({id})"));
     }
 
     /// Takes a field out. `null` counts as absent.
@@ -90,12 +88,12 @@ impl<'a> Draft<'a> {
     }
 
     /// Puts a value under `metadata.source` and adds a note.
-    pub(super) fn keep_source(
+    pub(super) fn keep_source<'w>(
         &mut self,
         key: &str,
         value: Value,
         kind: NoteKind,
-        what: impl Into<String>,
+        what: impl Into<Cow<'w, str>>,
     ) {
         self.keep_quietly(key, value);
         self.add_note(kind, what);
@@ -125,10 +123,14 @@ impl<'a> Draft<'a> {
     /// A long text, blank if there is none.
     pub(super) fn long_text(&mut self, key: &str) -> Result<String, String> {
         let text = self.take_text(key).unwrap_or_default();
-        self.check_text(key, &text)
+        self.check_text(key, text)
     }
 
-    pub(super) fn check_text(&mut self, key: &str, text: &str) -> Result<String, String> {
+    pub(super) fn check_text(
+        &mut self,
+        key: &str,
+        text: impl Into<String>,
+    ) -> Result<String, String> {
         self.check_length(key, text, limits::TEXT)
     }
 
@@ -140,8 +142,17 @@ impl<'a> Draft<'a> {
         self.check_length(key, text.trim(), limits::REASON).map(Some)
     }
 
-    fn check_length(&mut self, key: &str, text: &str, most: usize) -> Result<String, String> {
-        let cleaned = clean::clean_text(text, most).map_err(|why| format!("{key}: {why}"))?;
+    fn check_length(
+        &mut self,
+        key: &str,
+        text: impl Into<String>,
+        most: usize,
+    ) -> Result<String, String> {
+        let text = text.into();
+        if text.len() <= most && !text.contains('\0') {
+            return Ok(text);
+        }
+        let cleaned = clean::clean_text(&text, most).map_err(|why| format!("{key}: {why}"))?;
         if cleaned.is_changed {
             self.add_note(
                 NoteKind::Approximated,

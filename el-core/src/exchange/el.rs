@@ -62,7 +62,7 @@ fn read_atom(
     let title = draft.take_title("title")?;
     let description = draft.long_text("description")?;
     let acceptance = match draft.take_field("acceptance") {
-        Some(Value::String(text)) => Some(draft.check_text("acceptance", &text)?),
+        Some(Value::String(text)) => Some(draft.check_text("acceptance", text)?),
         Some(other) => {
             draft.put_back("acceptance", other);
             None

@@ -25,6 +25,15 @@ impl<T: Read + Write + Seek + fmt::Debug> Stored for T {}
 /// Makes a nameless file, for input that cannot be read twice in its place.
 pub type Spare<'a> = dyn FnMut() -> io::Result<Box<dyn Stored>> + 'a;
 
+/// A line that is not blank.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line<'a> {
+    /// Counts from 1; in a JSON array, the element.
+    pub(super) number: usize,
+    pub(super) span: Span,
+    pub(super) bytes: &'a [u8],
+}
+
 /// A file to import.
 #[derive(Debug)]
 pub struct Input {
@@ -114,17 +123,19 @@ impl Input {
     /// `each` returns false.
     pub(super) fn each_value(
         &mut self,
-        mut each: impl FnMut(usize, Span, Result<Value, String>) -> bool,
+        mut each: impl FnMut(Line<'_>, Result<Value, String>) -> bool,
     ) -> io::Result<()> {
         if let Some(fault) = &self.fault {
-            each(fault.line, Span::default(), Err(fault.message.clone()));
+            let line = Line { number: fault.line, span: Span::default(), bytes: &[] };
+            each(line, Err(fault.message.clone()));
             return Ok(());
         }
         self.lines.rewind(self.start)?;
         let mut number = 0;
-        while let Some((span, line)) = self.lines.next_line()? {
+        while let Some((span, bytes)) = self.lines.next_line()? {
             number += 1;
-            if !line.trim_ascii().is_empty() && !each(number, span, parse_line(line)) {
+            let line = Line { number, span, bytes };
+            if !bytes.trim_ascii().is_empty() && !each(line, parse_line(bytes)) {
                 break;
             }
         }
@@ -136,24 +147,24 @@ impl Input {
     pub(super) fn each_object(
         &mut self,
         progress: &mut Progress<'_>,
-        mut each: impl FnMut(usize, Span, Map<String, Value>) -> Result<(), String>,
+        mut each: impl FnMut(Line<'_>, Map<String, Value>) -> Result<(), String>,
     ) -> io::Result<Vec<BadLine>> {
         let mut bad = Vec::new();
         let size = usize::try_from(self.size).unwrap_or(usize::MAX);
         let (mut at, mut bytes) = (0_usize, 0);
-        self.each_value(|line, span, value| {
+        self.each_value(|line, value| {
             if at.is_multiple_of(STEP) {
                 progress(bytes, size);
             }
             at += 1;
-            bytes += span.length();
+            bytes += line.span.length();
             let done = match value {
-                Ok(Value::Object(object)) => each(line, span, object),
+                Ok(Value::Object(object)) => each(line, object),
                 Ok(_) => Err("it is no JSON object".to_owned()),
                 Err(why) => Err(why),
             };
             if let Err(message) = done {
-                bad.push(BadLine { line, message });
+                bad.push(BadLine { line: line.number, message });
             }
             true
         })?;
@@ -290,8 +301,8 @@ mod tests {
 
     fn values(text: &[u8]) -> Vec<(usize, Result<Value, String>)> {
         let mut found = Vec::new();
-        let keep = |line, _, value| {
-            found.push((line, value));
+        let keep = |line: Line<'_>, value| {
+            found.push((line.number, value));
             true
         };
         Input::from_bytes(text).each_value(keep).unwrap();

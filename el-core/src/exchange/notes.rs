@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use schemars::JsonSchema;
@@ -36,7 +37,8 @@ pub struct Note {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Notes {
     list: Vec<Note>,
-    index: HashMap<(NoteKind, String), usize>,
+    /// By text: the notes with it.
+    index: HashMap<String, Vec<(NoteKind, usize)>>,
 }
 
 impl Notes {
@@ -46,20 +48,40 @@ impl Notes {
     const MOST: usize = 500;
 
     /// Adds an occurrence.
-    pub fn add(&mut self, kind: NoteKind, what: impl Into<String>, place: &str) {
+    pub fn add<'w>(&mut self, kind: NoteKind, what: impl Into<Cow<'w, str>>, place: &str) {
+        self.add_at(kind, what, || place.to_owned());
+    }
+
+    /// Adds an occurrence. Only the first places are asked for.
+    pub(super) fn add_at<'w>(
+        &mut self,
+        kind: NoteKind,
+        what: impl Into<Cow<'w, str>>,
+        place: impl FnOnce() -> String,
+    ) {
         let mut what = what.into();
-        if self.list.len() >= Self::MOST && !self.index.contains_key(&(kind, what.clone())) {
-            what = "more of other kinds".to_owned();
+        let mut known = self.position(kind, &what);
+        if known.is_none() && self.list.len() >= Self::MOST {
+            what = "more of other kinds".into();
+            known = self.position(kind, &what);
         }
-        let at = *self.index.entry((kind, what)).or_insert_with_key(|(kind, what)| {
-            self.list.push(Note { kind: *kind, what: what.clone(), count: 0, places: Vec::new() });
-            self.list.len() - 1
+        let at = known.unwrap_or_else(|| {
+            let what = what.into_owned();
+            self.list.push(Note { kind, what: what.clone(), count: 0, places: Vec::new() });
+            let at = self.list.len() - 1;
+            self.index.entry(what).or_default().push((kind, at));
+            at
         });
         let note = &mut self.list[at];
         note.count += 1;
-        if note.places.len() < Self::PLACES && !place.is_empty() {
-            note.places.push(place.to_owned());
+        if note.places.len() < Self::PLACES {
+            note.places.extend(Some(place()).filter(|place| !place.is_empty()));
         }
+    }
+
+    fn position(&self, kind: NoteKind, what: &str) -> Option<usize> {
+        let notes = self.index.get(what)?;
+        notes.iter().find(|(of, _)| *of == kind).map(|(_, at)| *at)
     }
 
     /// Returns the notes by kind, then in the order of the first occurrence.

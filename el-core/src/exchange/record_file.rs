@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::line_file::Span;
-use super::lines::{Input, Progress};
+use super::lines::{Input, Line, Progress};
 use super::record::{BadLine, Batch, Part, Record, RecordBond, RecordComment};
 use super::{NoteKind, Notes, Tracker, bd, el, eluent, github};
-use crate::model::{BondKind, IssueType, Timestamp};
+use crate::model::{BondKind, IssueType, Name, Timestamp};
 
 /// Reads an object of a tracker's file.
 fn read_part(
@@ -36,17 +36,22 @@ pub(crate) struct RecordHead {
     pub(crate) parent: Option<Box<str>>,
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) issue_type: IssueType,
+    pub(crate) names: Box<[Name]>,
+    /// A hash of the line; `None` if the record was on none.
+    pub(crate) digest: Option<u64>,
     span: Span,
 }
 
 impl RecordHead {
-    fn new(record: &Record, span: Span) -> RecordHead {
+    fn new(record: &Record, span: Span, digest: Option<u64>) -> RecordHead {
         RecordHead {
             line: record.line,
             id: record.id.as_str().into(),
             parent: record.parent.as_deref().map(Into::into),
             created_at: record.created_at,
             issue_type: record.issue_type,
+            names: record.names.as_slice().into(),
+            digest,
             span,
         }
     }
@@ -98,10 +103,10 @@ impl RecordFile {
     ) -> io::Result<RecordFile> {
         let mut found = Found::default();
         let mut has_relations = tracker != Tracker::Github;
-        let bad = input.each_object(progress, |line, span, object| {
+        let bad = input.each_object(progress, |line, object| {
             has_relations = has_relations || github::has_relations(&object);
-            let part = read_part(tracker, line, object, &mut found.notes)?;
-            found.push(span, part, line);
+            let part = read_part(tracker, line.number, object, &mut found.notes)?;
+            found.push(tracker, line, part);
             Ok(())
         })?;
         found.set_parents(tracker);
@@ -154,7 +159,7 @@ impl RecordFile {
 
 impl From<Batch> for RecordFile {
     fn from(batch: Batch) -> RecordFile {
-        let head = |record: &Record| RecordHead::new(record, Span::default());
+        let head = |record: &Record| RecordHead::new(record, Span::default(), None);
         let heads: Vec<RecordHead> = batch.records.iter().map(head).collect();
         RecordFile {
             tracker: batch.tracker,
@@ -225,6 +230,15 @@ impl Texts {
     }
 }
 
+/// A hash by which the next import knows a line again. Another version of `el` may read the same
+/// line in another way, and knows none.
+fn line_hash(tracker: Tracker, line: &[u8]) -> u64 {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    (env!("CARGO_PKG_VERSION"), tracker, line).hash(&mut hasher);
+    hasher.finish()
+}
+
 /// A hash of all that tells comments of Eluent apart.
 fn comment_hash(comment: &RecordComment) -> u128 {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -253,16 +267,18 @@ struct Found {
 }
 
 impl Found {
-    fn push(&mut self, span: Span, part: Part, line: usize) {
+    fn push(&mut self, tracker: Tracker, line: Line<'_>, part: Part) {
+        let Line { number, span, bytes } = line;
         match part {
             Part::Nothing => {}
             Part::Item(record, bonds, comments) => {
-                self.push_record(RecordHead::new(&record, span));
+                let digest = line_hash(tracker, bytes);
+                self.push_record(RecordHead::new(&record, span, Some(digest)));
                 bonds.into_iter().for_each(|bond| self.push_bond(bond));
-                self.push_comments(comments.len(), line, span);
+                self.push_comments(comments.len(), number, span);
             }
             Part::Bond(bond) => self.push_bond(bond),
-            Part::Comment(_) => self.push_comments(1, line, span),
+            Part::Comment(_) => self.push_comments(1, number, span),
         }
     }
 

@@ -3,6 +3,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::{Error, Result};
 
+mod plain;
+
 /// A moment, in microseconds since the Unix epoch, UTC. Printed and read as RFC 3339.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
@@ -30,6 +32,9 @@ impl Timestamp {
     ///
     /// If the text is no time.
     pub fn parse(text: &str) -> Result<Self> {
+        if let Some(micros) = plain::read(text.trim()) {
+            return Ok(Timestamp(micros));
+        }
         let stamp: jiff::Timestamp = text.trim().parse().map_err(|_| {
             Error::invalid(
                 "time",
@@ -79,6 +84,10 @@ impl From<SystemTime> for Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut buffer = plain::Buffer::default();
+        if let Some(text) = plain::write(self.0, &mut buffer).filter(|_| f.precision().is_none()) {
+            return f.write_str(text);
+        }
         let stamp = jiff::Timestamp::from_microsecond(self.0).unwrap_or(if self.0 < 0 {
             jiff::Timestamp::MIN
         } else {
@@ -90,7 +99,10 @@ impl fmt::Display for Timestamp {
 
 impl serde::Serialize for Timestamp {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match plain::write(self.0, &mut plain::Buffer::default()) {
+            Some(text) => serializer.serialize_str(text),
+            None => serializer.collect_str(self),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::exchange::{
     Batch, Note, NoteKind, Notes, Progress, Record, RecordBond, RecordComment, RecordFile, Tracker,
 };
 use crate::model::{self, Atom, BondKind, Comment, EventKind, Name, Run, Timestamp};
-use crate::store::{Store, Tx, alias, atom, comment, event, meta, run, search};
+use crate::store::{Store, Tx, alias, atom, comment, enlarge_cache, event, meta, run, search};
 use crate::{Ctx, Error, Result};
 
 mod comments;
@@ -69,9 +69,12 @@ pub fn import(
     let count = file.heads.len();
     let work =
         |tx: &Tx<'_>| search::in_bulk(tx, count, || run_in(tx, ctx, file, options, progress));
-    store.prepare_bulk()?;
+    store.prepare_import()?;
     if options.dry_run { store.rehearse(work) } else { store.write(work) }
 }
+
+/// The number of new or changed records from which on many pages are written.
+const MANY: usize = 1_000;
 
 fn run_in(
     tx: &Tx<'_>,
@@ -87,6 +90,9 @@ fn run_in(
     let RecordFile { tracker, source, heads, index, bonds, mut notes, mut texts, .. } = file;
     let mut steps = Steps::new(3 * heads.len() + bonds.len() + file.comments, progress);
     let mut targets = find_targets(tx, &prefix, tracker, &source, &heads, &mut notes, &mut steps)?;
+    if targets.iter().filter(|target| target.same_line.is_none()).count() > MANY {
+        enlarge_cache(tx)?;
+    }
     let lookup = Lookup { tx, source: &source, heads: &heads, index: &index };
     let changes = if file.lacks_relations {
         edges::keep_edges(tx, &mut targets)?;
@@ -108,24 +114,34 @@ fn run_in(
     let mut touched = vec![false; targets.len()];
     for (at, target) in targets.iter_mut().enumerate() {
         steps.begin_step();
+        if target.is_as_imported(options) {
+            steps.begin_step();
+            add_names(tx, &source, &heads[at].names, &target.atom_id)?;
+            continue;
+        }
         let record = texts.read_record(at, &heads[at]).map_err(cannot_read_again)?;
-        let plan = target.with_record(tx, &source, tracker, record)?;
+        let plan = target.with_record(tx, &source, tracker, record, heads[at].digest)?;
         touched[at] = match &plan.before {
             None => {
                 create_atom(tx, ctx, session, &source, &plan)?;
                 false
             }
-            Some(before) => update_atom(tx, ctx, session, before, &plan, options, &mut notes)?,
+            Some(before) => {
+                let done = update_atom(tx, ctx, session, before, &plan, options, &mut notes)?;
+                target.moves_later = done == Updated::WaitsForParent;
+                done != Updated::Nothing
+            }
         };
         steps.begin_step();
         remember_import(tx, &source, &plan, options)?;
     }
     // A parent may stand after its children.
-    for target in targets.iter().filter(|target| target.is_new) {
-        if let Some(parent) = &target.parent {
-            if target.comes_before_parent {
-                atom::set_parent(tx, &target.atom_id, parent)?;
-            }
+    for target in &targets {
+        let Some(parent) = &target.parent else { continue };
+        if target.moves_later || (target.is_new && target.comes_before_parent) {
+            atom::set_parent(tx, &target.atom_id, parent)?;
+        }
+        if target.is_new {
             let ends = (&**parent, &*target.atom_id, BondKind::ParentChild);
             bond_event(tx, ctx, EventKind::BondAdded, ends)?;
         }
@@ -243,7 +259,16 @@ fn create_atom(
     event::insert(tx, ctx, EventKind::Created, Some(&made.id), None, &data)
 }
 
-/// Applies the file's changes since the last import. Returns true if the atom changed.
+/// The change of an atom that was here before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Updated {
+    Nothing,
+    All,
+    /// All but the new parent, which comes later in the file.
+    WaitsForParent,
+}
+
+/// Applies the file's changes since the last import.
 fn update_atom(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
@@ -252,10 +277,10 @@ fn update_atom(
     plan: &Planned,
     options: &ImportOptions,
     notes: &mut Notes,
-) -> Result<bool> {
+) -> Result<Updated> {
     let after = fields::merge_fields(before, plan, options, notes);
     if after == *before {
-        return Ok(false);
+        return Ok(Updated::Nothing);
     }
     // Budgets, reviews, claims, epics: what a session may change has rules that a file does not
     // follow.
@@ -274,7 +299,10 @@ fn update_atom(
         updated_at: before.updated_at.max(plan.record.updated_at.unwrap_or(ctx.now)),
         ..after
     };
-    atom::overwrite(tx, &after, sets_status, sets_status.then_some(ctx.now))?;
+    let waits = plan.comes_before_parent && after.parent_id != before.parent_id;
+    let parent_id = if waits { &before.parent_id } else { &after.parent_id };
+    let written = Atom { parent_id: parent_id.clone(), ..after.clone() };
+    atom::overwrite(tx, &written, sets_status, sets_status.then_some(ctx.now))?;
     for label in before.labels.iter().filter(|label| !after.labels.contains(label)) {
         crate::store::label::remove(tx, &before.id, label)?;
     }
@@ -309,7 +337,7 @@ fn update_atom(
         let (kind, parent) = match (&after.parent_id, &before.parent_id) {
             (Some(parent), _) => (EventKind::BondAdded, parent),
             (None, Some(parent)) => (EventKind::BondRemoved, parent),
-            (None, None) => return Ok(true),
+            (None, None) => return Ok(Updated::All),
         };
         bond_event(tx, ctx, kind, (parent, &before.id, BondKind::ParentChild))?;
     }
@@ -317,7 +345,7 @@ fn update_atom(
     if after.status.is_over() && !before.status.is_over() && !failed {
         super::change::mark_not_needed(tx, ctx, &before.id)?;
     }
-    Ok(true)
+    Ok(if waits { Updated::WaitsForParent } else { Updated::All })
 }
 
 fn bond_event(
@@ -343,23 +371,27 @@ fn remember_import(
     plan: &Planned,
     options: &ImportOptions,
 ) -> Result<()> {
-    let told: Vec<_> = plan.bonds.iter().map(edges::Ends::as_words).collect();
     let imported = alias::Imported {
         atom_id: plan.atom_id.clone(),
         fields: Some(fields::hash_fields(plan, options)),
-        bonds: (!told.is_empty()).then(|| json!(told).to_string()),
+        bonds: edges::text_of_bonds(&plan.bonds),
     };
     if plan.last.as_ref() != Some(&imported) {
         alias::put_import(tx, source, &plan.record.id, &imported)?;
     }
-    for name in &plan.record.names {
+    add_names(tx, source, &plan.record.names, &plan.atom_id)
+}
+
+/// Records the further names of an atom.
+fn add_names(tx: &Tx<'_>, source: &str, names: &[Name], atom_id: &str) -> Result<()> {
+    for name in names {
         // A file of bd with a name of its own keeps its own names.
         let name = if source.starts_with(&format!("{}:", name.source)) {
             &Name { source: source.to_owned(), alias: name.alias.clone() }
         } else {
             name
         };
-        alias::add_name(tx, name, &plan.atom_id)?;
+        alias::add_name(tx, name, atom_id)?;
     }
     Ok(())
 }

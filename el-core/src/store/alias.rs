@@ -4,7 +4,7 @@ use super::Tx;
 use super::engine::{self, OptionalExtension as _, params};
 use crate::Result;
 use crate::error::Doing;
-use crate::model::Name;
+use crate::model::{Name, Timestamp};
 
 /// The last imported state of an atom.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +14,38 @@ pub(crate) struct Imported {
     pub(crate) fields: Option<String>,
     /// The bonds of the imported record, as JSON.
     pub(crate) bonds: Option<String>,
+}
+
+/// The last imported state of an atom, with a part of the present one.
+pub(crate) struct Known {
+    pub(crate) imported: Imported,
+    /// `None` if the atom is missing.
+    pub(crate) created_at: Option<Timestamp>,
+    pub(crate) is_in_progress: bool,
+}
+
+/// Returns the atom with exactly this name in the source, as [`find`] does, with the atom's own
+/// state: an import asks for both of each record.
+pub(crate) fn find_known(tx: &Tx<'_>, source: &str, alias: &str) -> Result<Option<Known>> {
+    tx.prepare_cached(
+        "SELECT n.atom_id, n.imported, n.bonds, a.created_at, a.status = 'in_progress'
+         FROM aliases n LEFT JOIN atoms a ON a.id = n.atom_id WHERE n.source = ?1 AND n.alias = ?2",
+    )
+    .and_then(|mut s| {
+        s.query_row([source, alias], |row| {
+            Ok(Known {
+                imported: Imported {
+                    atom_id: row.get(0)?,
+                    fields: row.get(1)?,
+                    bonds: row.get(2)?,
+                },
+                created_at: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_micros),
+                is_in_progress: row.get::<_, Option<bool>>(4)?.unwrap_or_default(),
+            })
+        })
+        .optional()
+    })
+    .doing("find an imported atom")
 }
 
 /// Returns the atom with exactly this name in the source.
@@ -58,13 +90,12 @@ pub(crate) fn each_imported_name(
                WHERE source = ?1 AND imported IS NOT NULL ORDER BY alias";
     let mut statement = tx.prepare_cached(sql).doing("read names")?;
     let rows = statement
-        .query_map([source], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))
+        .query_map([source], |row| {
+            each(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
+            Ok(())
+        })
         .doing("read names")?;
-    for row in rows {
-        let (alias, atom_id) = row.doing("read names")?;
-        each(&alias, &atom_id);
-    }
-    Ok(())
+    rows.collect::<engine::Result<_>>().doing("read names")
 }
 
 /// Adds a name, unless another atom has the name.

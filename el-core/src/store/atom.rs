@@ -10,7 +10,7 @@ mod resolve;
 mod tasks;
 mod undo;
 
-pub(crate) use family::{abstract_ids, all_parents, child_ids, open_below, parent_of};
+pub(crate) use family::{abstract_ids, all_parents, child_ids, each_place, open_below, parent_of};
 pub(crate) use needs::list_needs;
 pub(crate) use resolve::{resolve, unused_short};
 pub(crate) use tasks::{assignees_of_tasks, list_delegated};

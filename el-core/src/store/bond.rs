@@ -84,6 +84,22 @@ pub(crate) fn list_all(tx: &Tx<'_>) -> Result<Vec<Bond>> {
     )
 }
 
+/// Passes source, target and kind of every bond, without containment, to `each`.
+pub(crate) fn each_bond(tx: &Tx<'_>, mut each: impl FnMut(&str, &str, BondKind)) -> Result<()> {
+    let sql = "SELECT source_id, target_id, kind FROM bonds";
+    let mut statement = tx.prepare_cached(sql).doing("read bonds")?;
+    let rows = statement
+        .query_map([], |row| {
+            let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
+            if let Ok(kind) = word(2)?.parse() {
+                each(word(0)?, word(1)?, kind);
+            }
+            Ok(())
+        })
+        .doing("read bonds")?;
+    rows.collect::<engine::Result<_>>().doing("read bonds")
+}
+
 /// Returns the atoms that wait for this atom alone: targets of blocking bonds, unless the atom is
 /// an epic, and children, since a blocked parent holds the children.
 pub(crate) fn waiting_for_itself(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {

@@ -270,11 +270,24 @@ impl Store {
     ///
     /// If SQLite refuses the settings.
     pub(crate) fn prepare_bulk(&self) -> Result<()> {
+        self.prepare_cache(BULK_CACHE_KIB)
+    }
+
+    /// Prepares for an import, which may find that little has changed: see [`enlarge_cache`].
+    ///
+    /// # Errors
+    ///
+    /// If SQLite refuses the settings.
+    pub(crate) fn prepare_import(&self) -> Result<()> {
+        self.prepare_cache(READING_CACHE_KIB)
+    }
+
+    fn prepare_cache(&self, kib: i64) -> Result<()> {
         let Some(conn) = self.database.sqlite() else { return Ok(()) };
         // Each statement with a trigger writes the pages before its change to a journal, which
         // would be a file: a fifth of an import.
         conn.pragma_update(None, "temp_store", "MEMORY").doing("keep journals in memory")?;
-        conn.pragma_update(None, "cache_size", -BULK_CACHE_KIB).doing("enlarge the cache")
+        conn.pragma_update(None, "cache_size", -kib).doing("enlarge the cache")
     }
 
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
@@ -295,8 +308,18 @@ pub(crate) fn ensure_unchanged(tx: &Tx<'_>, id: &str, seen: Timestamp) -> Result
     ))
 }
 
-/// The page cache of a connection that imports.
+/// Enlarges the cache of a transaction that turns out to have many changes.
+pub(crate) fn enlarge_cache(tx: &Tx<'_>) -> Result<()> {
+    if !tx.is_sqlite() {
+        return Ok(());
+    }
+    let sql = format!("PRAGMA cache_size = -{BULK_CACHE_KIB}");
+    tx.execute_batch(&sql).doing("enlarge the cache")
+}
+
+/// The page cache of a connection that writes much, and of one that compares much.
 const BULK_CACHE_KIB: i64 = 64 * 1024;
+const READING_CACHE_KIB: i64 = 16 * 1024;
 
 /// Device and inode of a plain file; `None` if there is none.
 fn file_at(path: &Path) -> Option<(u64, u64)> {

@@ -7,6 +7,7 @@ use el_core::{Error, Store};
 
 use crate::support::Project;
 
+mod again;
 mod back_and_forth;
 mod readers;
 mod sessions;

@@ -18,9 +18,15 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    pub(super) fn as_words(&self) -> [&str; 3] {
+    fn as_words(&self) -> [&str; 3] {
         [&self.source, &self.target, self.kind.as_str()]
     }
+}
+
+/// The bonds of a record as they are remembered; `None` if there are none.
+pub(super) fn text_of_bonds(bonds: &[Ends]) -> Option<String> {
+    let words: Vec<_> = bonds.iter().map(Ends::as_words).collect();
+    (!words.is_empty()).then(|| serde_json::to_string(&words).expect("texts are JSON"))
 }
 
 /// The changes of bonds, by the record that named the bond.
@@ -42,6 +48,7 @@ impl Changes {
 pub(super) fn keep_edges(tx: &Tx<'_>, targets: &mut [Target]) -> Result<()> {
     for target in targets {
         target.bonds = last_told(target);
+        target.compare_bonds();
         target.keeps_parent = true;
         target.parent = parent_here(tx, target)?;
     }
@@ -64,19 +71,20 @@ pub(super) fn plan_edges(
     notes: &mut Notes,
 ) -> Result<Changes> {
     find_parents(lookup, targets, notes)?;
-    let mut new = find_bonds(lookup, targets, bonds, notes)?;
-    let present: HashSet<Ends> = bond::list_all(lookup.tx)?
-        .into_iter()
-        .map(|b| Ends {
-            source: b.source_id.into(),
-            target: b.target_id.into(),
-            kind: b.dependency_type,
-        })
-        .collect();
-    let remove = removed_bonds(targets, &new, &present);
-    new.retain(|bond| !present.contains(&bond.ends) && !was_removed_here(targets, bond));
-    let parents = parents_to_be(lookup.tx, targets)?;
-    leave_cycles_out(lookup, targets, &mut new, &present, &remove, &parents, notes)?;
+    let mut present = HashSet::new();
+    bond::each_bond(lookup.tx, |source, target, kind| {
+        present.insert(Ends { source: source.into(), target: target.into(), kind });
+    })?;
+    let (mut new, told) = find_bonds(lookup, targets, bonds, &present, notes)?;
+    targets.iter_mut().for_each(Target::compare_bonds);
+    let remove = removed_bonds(targets, &told, &present);
+    drop(told);
+    new.retain(|bond| !was_removed_here(targets, bond));
+    // Only a new edge can close a cycle.
+    if !new.is_empty() || has_new_families(lookup, targets)? {
+        let parents = parents_to_be(lookup.tx, targets)?;
+        leave_cycles_out(lookup, targets, &mut new, &present, &remove, &parents, notes)?;
+    }
     let add = new.into_iter().map(|bond| (bond.owner, bond.ends, bond.created_at)).collect();
     Ok(Changes { add, remove })
 }
@@ -104,14 +112,39 @@ fn find_parents(lookup: &Lookup<'_>, targets: &mut [Target], notes: &mut Notes) 
     Ok(())
 }
 
+/// Returns true if the import makes an atom the child of another than today, or an epic.
+fn has_new_families(lookup: &Lookup<'_>, targets: &[Target]) -> Result<bool> {
+    let parents = targets.iter().filter_map(|one| Some((&*one.atom_id, one.parent.as_deref()?)));
+    let (mut parents, count) =
+        parents.fold((HashMap::new(), 0), |(mut all, count), (id, parent)| {
+            all.insert(id, parent);
+            (all, count + 1)
+        });
+    // Two records of one atom are left to the check.
+    let is_told_twice = parents.len() < count;
+    let epics = targets.iter().zip(lookup.heads).filter(|(_, head)| head.issue_type.is_abstract());
+    let mut epics: HashSet<&str> = epics.map(|(target, _)| &*target.atom_id).collect();
+    atom::each_place(lookup.tx, |id, parent, is_abstract| {
+        if parent.is_some() && parents.get(id).copied() == parent {
+            parents.remove(id);
+        }
+        if is_abstract {
+            epics.remove(id);
+        }
+    })?;
+    Ok(is_told_twice || !parents.is_empty() || !epics.is_empty())
+}
+
+/// Returns the bonds that are not present, and all bonds that the file tells of.
 fn find_bonds(
     lookup: &Lookup<'_>,
     targets: &mut [Target],
     bonds: Vec<RecordBond>,
+    present: &HashSet<Ends>,
     notes: &mut Notes,
-) -> Result<Vec<NewBond>> {
-    let mut new = Vec::with_capacity(bonds.len());
-    let mut seen = HashSet::new();
+) -> Result<(Vec<NewBond>, HashSet<Ends>)> {
+    let mut new = Vec::new();
+    let mut seen = HashSet::with_capacity(bonds.len());
     for told in bonds {
         let owner = lookup.index.get(told.owner.as_str()).copied();
         let source = lookup.find_id(targets, &told.source)?;
@@ -123,7 +156,9 @@ fn find_bonds(
                     if let Some(owner) = owner {
                         targets[owner].bonds.push(ends.clone());
                     }
-                    new.push(NewBond { owner, ends, created_at: told.created_at, told });
+                    if !present.contains(&ends) {
+                        new.push(NewBond { owner, ends, created_at: told.created_at, told });
+                    }
                 }
                 continue;
             }
@@ -131,7 +166,7 @@ fn find_bonds(
         };
         leave_bond_out(lookup, targets, owner, &told, why, notes);
     }
-    Ok(new)
+    Ok((new, seen))
 }
 
 /// Notes an impossible bond, and keeps the bond for the metadata of the record that named it.
@@ -168,6 +203,9 @@ pub(super) fn leave_out(
 
 /// Returns the bonds of the last import.
 fn last_told(target: &Target) -> Vec<Ends> {
+    if target.has_last_bonds {
+        return target.bonds.clone();
+    }
     let text = target.last_bonds.as_deref();
     let words: Vec<[String; 3]> =
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
@@ -182,12 +220,12 @@ fn last_told(target: &Target) -> Vec<Ends> {
 /// Bonds that the last import brought and the file has no more.
 fn removed_bonds(
     targets: &[Target],
-    new: &[NewBond],
+    told: &HashSet<Ends>,
     present: &HashSet<Ends>,
 ) -> Vec<(usize, Ends)> {
-    let told: HashSet<&Ends> = new.iter().map(|bond| &bond.ends).collect();
     let mut gone = Vec::new();
-    for (at, target) in targets.iter().enumerate().filter(|(_, target)| target.has_last) {
+    let may_lack = |target: &Target| target.has_last && !target.has_last_bonds;
+    for (at, target) in targets.iter().enumerate().filter(|(_, target)| may_lack(target)) {
         let missing = last_told(target)
             .into_iter()
             .filter(|ends| !told.contains(ends) && present.contains(ends));

@@ -1,7 +1,10 @@
 //! The fields of an import, each compared in three versions: in the file, at the last import, and
 //! in the store.
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use serde_json::Value;
 
 use super::*;
 use crate::model::RunOptions;
@@ -41,17 +44,36 @@ const FIELDS: [Field; 12] = [
 ];
 
 /// The hashes of a record's fields, eight characters each. A field that could not be taken yet
-/// keeps its old hash, so that a later import takes it.
+/// keeps its old hash, so that a later import takes it. If there is none, `=` and the digest of the
+/// line follow.
 pub(super) fn hash_fields(plan: &Planned, options: &ImportOptions) -> String {
-    let hash = |(at, field): (usize, &Field)| {
+    let mut hashes = String::with_capacity(FIELDS.len() * 8 + 17);
+    let mut digest = plan.digest;
+    for (at, field) in FIELDS.iter().enumerate() {
         let waits = plan.before.as_ref().is_some_and(|before| {
             must_wait(before, plan, *field) || is_held(plan, *field, options)
         });
-        last_hash(plan, at)
+        digest = digest.filter(|_| !waits);
+        match last_hash(plan, at)
             .filter(|_| waits || (plan.keeps_parent && *field == Field::Parent))
-            .map_or_else(|| hash_text(&value_in_file(plan, *field)), str::to_owned)
-    };
-    FIELDS.iter().enumerate().map(hash).collect()
+        {
+            Some(last) => hashes.push_str(last),
+            None => hashes.push_str(&hash_text(&value_in_file(plan, *field))),
+        }
+    }
+    if let Some(digest) = digest {
+        let _ = write!(hashes, "={digest:016x}");
+    }
+    hashes
+}
+
+/// Returns the hash of the parent at the last import, if that import took all of the line with this
+/// digest. `fields` are its hashes.
+pub(super) fn parent_of_line(fields: &str, digest: u64) -> Option<u32> {
+    let (hashes, last) = fields.split_once('=')?;
+    let is_same = u64::from_str_radix(last, 16).ok()? == digest && hashes.len() == FIELDS.len() * 8;
+    let at = FIELDS.iter().position(|field| *field == Field::Parent)? * 8;
+    u32::from_str_radix(hashes.get(at..at + 8)?, 16).ok().filter(|_| is_same)
 }
 
 /// The hashes after these fields were written back.
@@ -66,7 +88,8 @@ pub(super) fn with_written(hashes: &str, written: &[PushField]) -> String {
 
 /// The hash of a field at the last import.
 fn last_hash(plan: &Planned, at: usize) -> Option<&str> {
-    plan.last.as_ref()?.fields.as_deref()?.get(at * 8..at * 8 + 8)
+    let hashes = plan.last.as_ref()?.fields.as_deref()?;
+    hashes.split_once('=').map_or(hashes, |(hashes, _)| hashes).get(at * 8..at * 8 + 8)
 }
 
 /// Returns true if the issue is over there while work on it goes on here: that work is finished.
@@ -85,12 +108,18 @@ fn is_held(plan: &Planned, field: Field, options: &ImportOptions) -> bool {
 }
 
 fn hash_text(text: &str) -> String {
+    format!("{:08x}", hash_of(Some(text)))
+}
+
+/// The hash of a field's text; an absent value counts as an empty text.
+pub(super) fn hash_of(text: Option<&str>) -> u32 {
     // FNV-1a: the hash only has to stay the same in every version; no attacker gains by a
     // collision.
-    let full = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+    let bytes = text.unwrap_or_default().bytes();
+    let full = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
-    format!("{:08x}", (full >> 32) ^ (full & 0xffff_ffff))
+    u32::try_from((full >> 32) ^ (full & 0xffff_ffff)).expect("both halves have 32 bits")
 }
 
 fn status_text(standing: (model::Status, Option<&str>, Option<Timestamp>)) -> String {
@@ -103,57 +132,56 @@ fn status_text(standing: (model::Status, Option<&str>, Option<Timestamp>)) -> St
 }
 
 /// The record's value, as a text.
-fn value_in_file(plan: &Planned, field: Field) -> String {
+fn value_in_file(plan: &Planned, field: Field) -> Cow<'_, str> {
     let record = &plan.record;
     match field {
-        Field::Title => record.title.clone(),
-        Field::Description => record.description.clone(),
-        Field::Acceptance => record.acceptance.clone().unwrap_or_default(),
+        Field::Title => record.title.as_str().into(),
+        Field::Description => record.description.as_str().into(),
+        Field::Acceptance => record.acceptance.as_deref().unwrap_or_default().into(),
         Field::Standing => {
-            status_text((record.status, record.close_reason.as_deref(), record.defer_until))
+            status_text((record.status, record.close_reason.as_deref(), record.defer_until)).into()
         }
-        Field::Type => record.issue_type.to_string(),
-        Field::Priority => record.priority.value().to_string(),
-        Field::Labels => record.labels.join(","),
-        Field::Assignee => record.assignee.clone().unwrap_or_default(),
-        Field::Parent => plan.parent.clone().unwrap_or_default(),
-        Field::Metadata => canonical_json(&record.metadata),
-        Field::RunOptions => options_text(record.run_options.as_ref()),
+        Field::Type => record.issue_type.as_str().into(),
+        Field::Priority => record.priority.value().to_string().into(),
+        Field::Labels => record.labels.join(",").into(),
+        Field::Assignee => record.assignee.as_deref().unwrap_or_default().into(),
+        Field::Parent => plan.parent.as_deref().unwrap_or_default().into(),
+        Field::Metadata => canonical_json(&record.metadata).into(),
+        Field::RunOptions => options_text(record.run_options.as_ref()).into(),
         Field::Needs => match (&record.needs, &plan.before) {
-            (Some(needs), _) => needs.join(","),
+            (Some(needs), _) => needs.join(",").into(),
             // The file leaves them as they are.
-            (None, before) => before.as_ref().map_or_else(String::new, |atom| atom.needs.join(",")),
+            (None, Some(before)) => before.needs.join(",").into(),
+            (None, None) => "".into(),
         },
     }
 }
 
 /// Returns the atom's value as a text. Of the metadata, only the keys of the record count; other
 /// keys do not come from the file.
-fn value_here(atom: &Atom, plan: &Planned, field: Field) -> String {
+fn value_here<'a>(atom: &'a Atom, plan: &Planned, field: Field) -> Cow<'a, str> {
     match field {
-        Field::Title => atom.title.clone(),
-        Field::Description => atom.description.clone(),
-        Field::Acceptance => atom.acceptance.clone().unwrap_or_default(),
+        Field::Title => atom.title.as_str().into(),
+        Field::Description => atom.description.as_str().into(),
+        Field::Acceptance => atom.acceptance.as_deref().unwrap_or_default().into(),
         Field::Standing => {
-            status_text((atom.status, atom.close_reason.as_deref(), atom.defer_until))
+            status_text((atom.status, atom.close_reason.as_deref(), atom.defer_until)).into()
         }
-        Field::Type => atom.issue_type.to_string(),
-        Field::Priority => atom.priority.value().to_string(),
-        Field::Labels => atom.labels.join(","),
-        Field::Assignee => atom.assignee.clone().unwrap_or_default(),
-        Field::Parent => atom.parent_id.clone().unwrap_or_default(),
+        Field::Type => atom.issue_type.as_str().into(),
+        Field::Priority => atom.priority.value().to_string().into(),
+        Field::Labels => atom.labels.join(",").into(),
+        Field::Assignee => atom.assignee.as_deref().unwrap_or_default().into(),
+        Field::Parent => atom.parent_id.as_deref().unwrap_or_default().into(),
         Field::Metadata => {
             let own = atom.metadata.as_object();
             if plan.owns_metadata {
-                return own.map_or_else(String::new, canonical_json);
+                return own.map_or_else(String::new, canonical_json).into();
             }
             let keys = plan.record.metadata.keys();
-            canonical_json(
-                &keys.filter_map(|key| Some((key.clone(), own?.get(key)?.clone()))).collect(),
-            )
+            canonical_json(keys.filter_map(|key| own?.get_key_value(key))).into()
         }
-        Field::RunOptions => options_text(atom.run_options.as_ref()),
-        Field::Needs => atom.needs.join(","),
+        Field::RunOptions => options_text(atom.run_options.as_ref()).into(),
+        Field::Needs => atom.needs.join(",").into(),
     }
 }
 
@@ -165,7 +193,7 @@ fn options_text(options: Option<&RunOptions>) -> String {
 }
 
 /// Renders a value the same way, whatever the order of the keys.
-fn canonical_json(map: &Map<String, Value>) -> String {
+fn canonical_json<'a>(map: impl IntoIterator<Item = (&'a String, &'a Value)>) -> String {
     fn write_value(value: &Value, out: &mut String) {
         match value {
             Value::Object(map) => {
@@ -173,7 +201,7 @@ fn canonical_json(map: &Map<String, Value>) -> String {
                 keys.sort_by(|a, b| a.0.cmp(b.0));
                 out.push('{');
                 for (key, value) in keys {
-                    out.push_str(&Value::String(key.clone()).to_string());
+                    out.push_str(&serde_json::to_string(key).expect("a text is JSON"));
                     out.push(':');
                     write_value(value, out);
                     out.push(',');
@@ -188,11 +216,13 @@ fn canonical_json(map: &Map<String, Value>) -> String {
                 }
                 out.push(']');
             }
-            scalar => out.push_str(&scalar.to_string()),
+            scalar => {
+                let _ = write!(out, "{scalar}");
+            }
         }
     }
     let mut out = String::new();
-    for (key, value) in map.iter().collect::<std::collections::BTreeMap<_, _>>() {
+    for (key, value) in map.into_iter().collect::<std::collections::BTreeMap<_, _>>() {
         out.push_str(key);
         out.push('\u{0}');
         write_value(value, &mut out);
@@ -233,9 +263,9 @@ pub(super) fn pushed_fields(plan: &Planned) -> Vec<PushField> {
             let theirs = value_in_file(plan, *field);
             PushField {
                 field: field_name(*field),
-                ours: value_here(before, plan, *field),
+                ours: value_here(before, plan, *field).into_owned(),
                 may_write: last_hash(plan, at) == Some(&hash_text(&theirs)),
-                theirs,
+                theirs: theirs.into_owned(),
             }
         })
         .filter(|field| field.ours != field.theirs)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::steps::Steps;
-use super::{Target, ids};
+use super::{Target, fields, ids};
 use crate::exchange::{NoteKind, Notes, RecordHead, Tracker};
 use crate::model::Timestamp;
 use crate::store::{Tx, alias, atom};
@@ -67,16 +67,16 @@ pub(super) fn find_targets(
     let mut targets = Vec::with_capacity(heads.len());
     for head in heads {
         steps.begin_step();
-        let last = alias::find(tx, source, &head.id)?;
+        let last = alias::find_known(tx, source, &head.id)?;
         let is_same = |made| head.created_at.is_none_or(|at| at == made);
         let known = match &last {
             Some(last) => {
-                let made = atom::created_at(tx, &last.atom_id)?
-                    .ok_or_else(|| Error::not_found("atom", &last.atom_id))?;
+                let atom_id = &last.imported.atom_id;
+                let made = last.created_at.ok_or_else(|| Error::not_found("atom", atom_id))?;
                 if !is_same(made) {
-                    return Err(other_project(&head.id, &last.atom_id, made));
+                    return Err(other_project(&head.id, atom_id, made));
                 }
-                Some(last.atom_id.as_str())
+                Some(atom_id.as_str())
             }
             // Ids of `el` are the same everywhere. The creation time tells apart two atoms that
             // share an id by chance.
@@ -103,9 +103,15 @@ pub(super) fn find_targets(
             is_new: known.is_none(),
             parent: None,
             comes_before_parent: false,
+            moves_later: false,
             bonds: Vec::new(),
             has_last: last.is_some(),
-            last_bonds: last.and_then(|last| last.bonds).map(Into::into),
+            has_last_bonds: false,
+            // What waits for the end of work here is looked at again.
+            same_line: last.as_ref().filter(|last| !last.is_in_progress).and_then(|last| {
+                fields::parent_of_line(last.imported.fields.as_deref()?, head.digest?)
+            }),
+            last_bonds: last.and_then(|last| last.imported.bonds).map(Into::into),
             left_out: Vec::new(),
             keeps_parent: false,
             keeps_type: false,

@@ -36,6 +36,7 @@ pub fn plan_push(store: &Store, batch: Batch) -> Result<Vec<(Atom, Vec<PushField
                 bonds: Vec::new(),
                 owns_metadata: false,
                 keeps_parent: true,
+                digest: None,
             };
             found.push((before, fields::pushed_fields(&plan)));
         }

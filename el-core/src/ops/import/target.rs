@@ -12,12 +12,18 @@ pub(super) struct Target {
     pub(super) parent: Option<Arc<str>>,
     /// The parent is written later.
     pub(super) comes_before_parent: bool,
+    /// The atom was here, and gets its new parent later.
+    pub(super) moves_later: bool,
     /// The bonds of the record that are possible.
     pub(super) bonds: Vec<edges::Ends>,
     /// The bonds of the last import, as JSON.
     pub(super) last_bonds: Option<Box<str>>,
     /// The record was imported before.
     pub(super) has_last: bool,
+    /// The bonds are those of the last import, which are forgotten then.
+    pub(super) has_last_bonds: bool,
+    /// If the last import took all of the same line: the hash of its parent.
+    pub(super) same_line: Option<u32>,
     /// Edges of the record that are not possible, for the metadata.
     pub(super) left_out: Vec<Value>,
     /// The import leaves the parent as it is.
@@ -43,9 +49,32 @@ pub(super) struct Planned {
     /// The file has all of the metadata: keys absent from the file are removed.
     pub(super) owns_metadata: bool,
     pub(super) keeps_parent: bool,
+    /// A hash of the record's line, if the record is as the line says.
+    pub(super) digest: Option<u64>,
 }
 
 impl Target {
+    /// Returns true if nothing of the record can change anything: the line is that of the last
+    /// import, which took all of it, and its parent and bonds are the same atoms as then. What was
+    /// changed here since stands.
+    pub(super) fn is_as_imported(&self, options: &ImportOptions) -> bool {
+        let Some(parent) = self.same_line else { return false };
+        self.has_last_bonds
+            && self.left_out.is_empty()
+            && !self.keeps_type
+            && (self.keeps_parent || fields::hash_of(self.parent.as_deref()) == parent)
+            && !options.takes_all_of(&self.atom_id)
+    }
+
+    /// Compares the bonds with those of the last import, which are forgotten if they are the same.
+    pub(super) fn compare_bonds(&mut self) {
+        self.has_last_bonds =
+            edges::text_of_bonds(&self.bonds).as_deref() == self.last_bonds.as_deref();
+        if self.has_last_bonds {
+            self.last_bonds = None;
+        }
+    }
+
     /// Reads the state of the store for a record, and applies the import's decisions to the record.
     pub(super) fn with_record(
         &mut self,
@@ -53,7 +82,9 @@ impl Target {
         source: &str,
         tracker: Tracker,
         mut record: Record,
+        digest: Option<u64>,
     ) -> Result<Planned> {
+        let digest = digest.filter(|_| !self.keeps_type && self.left_out.is_empty());
         let before = (!self.is_new).then(|| atom::get(tx, &self.atom_id)).transpose()?;
         let last =
             self.has_last.then(|| alias::find(tx, source, &record.id)).transpose()?.flatten();
@@ -79,6 +110,7 @@ impl Target {
             bonds: std::mem::take(&mut self.bonds),
             owns_metadata: tracker == Tracker::El,
             keeps_parent: self.keeps_parent,
+            digest,
         })
     }
 }

@@ -33,6 +33,22 @@ pub(crate) fn all_parents(tx: &Tx<'_>) -> Result<Vec<(String, Option<String>)>> 
     rows.collect::<engine::Result<_>>().doing("read parents")
 }
 
+/// Passes the id of every atom to `each`, with the parent and whether the atom is abstract.
+pub(crate) fn each_place(
+    tx: &Tx<'_>,
+    mut each: impl FnMut(&str, Option<&str>, bool),
+) -> Result<()> {
+    let sql = "SELECT id, parent_id, issue_type IN ('epic','formula') FROM atoms";
+    let mut statement = tx.prepare_cached(sql).doing("read parents")?;
+    let rows = statement
+        .query_map([], |row| {
+            each(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str_or_null()?, row.get(2)?);
+            Ok(())
+        })
+        .doing("read parents")?;
+    rows.collect::<engine::Result<_>>().doing("read parents")
+}
+
 /// Returns the descendants that are not over, oldest first. Below an atom that was given up, all
 /// descendants count as given up.
 pub(crate) fn open_below(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::list::{List, Window, stream_list};
+use crate::output::list::{List, Window, stream_lines};
 use crate::output::time::{self, Towards};
 use crate::output::{atoms, holds, pull_requests, style};
 use crate::values::{SortArg, word_parser};
@@ -183,8 +183,8 @@ fn look(args: &Args, app: &App) -> Result<Exit> {
     let is_robot = app.printer.is_robot();
     let (sort, window) = (args.sort.into(), &args.window);
     if is_robot && window.is_all() && !args.waiting {
-        return stream_list(&app.printer, |visit| {
-            ops::list_each(&store, &filter, sort, now, visit)
+        return stream_lines(&app.printer, |visit| {
+            ops::list_lines(&store, &filter, sort, now, visit)
         });
     }
     let found = match args.waiting {

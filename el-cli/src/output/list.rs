@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::page::Page;
-use super::printer::Printer;
+use super::printer::{ListWriter, Printer};
 use super::style;
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 
 /// `{"count","total","truncated","items"}`: nothing is cut without saying so.
@@ -88,22 +88,63 @@ pub(crate) fn stream_list<T: Serialize>(
     printer: &Printer,
     read: impl FnOnce(&mut dyn FnMut(Streamed<T>) -> el_core::Result<()>) -> el_core::Result<()>,
 ) -> Result<Exit> {
-    let mut list = printer.list_writer("");
-    let mut failed = None;
+    let mut list = Stream::new(printer);
     let read = read(&mut |next| {
-        match next {
-            Streamed::Total(total) => list.begin(total, total),
-            Streamed::Item(item) if failed.is_none() => failed = list.push_item(&item).err(),
-            Streamed::Item(_) => {}
-        }
+        list.push(next, |list, item| list.push_item(&item));
         Ok(())
     });
-    if let Some(error) = failed {
-        return Err(error);
+    list.finish(read)
+}
+
+/// Takes items that are JSON already.
+type TakeLine<'a> = dyn FnMut(Streamed<&[u8]>) -> el_core::Result<()> + 'a;
+
+/// The same for items that are JSON already.
+pub(crate) fn stream_lines(
+    printer: &Printer,
+    read: impl FnOnce(&mut TakeLine<'_>) -> el_core::Result<()>,
+) -> Result<Exit> {
+    let mut list = Stream::new(printer);
+    let read = read(&mut |next| {
+        list.push(next, |list, line| list.push_json(line));
+        Ok(())
+    });
+    list.finish(read)
+}
+
+/// A list that is being read, and the first fault of printing it.
+struct Stream<'a> {
+    list: ListWriter<'a>,
+    failed: Option<CommandError>,
+}
+
+impl<'a> Stream<'a> {
+    fn new(printer: &'a Printer) -> Stream<'a> {
+        Stream { list: printer.list_writer(""), failed: None }
     }
-    read?;
-    list.finish()?;
-    Ok(Exit::Done)
+
+    fn push<T>(
+        &mut self,
+        next: Streamed<T>,
+        write: impl FnOnce(&mut ListWriter<'a>, T) -> Result<()>,
+    ) {
+        match next {
+            Streamed::Total(total) => self.list.begin(total, total),
+            Streamed::Item(item) if self.failed.is_none() => {
+                self.failed = write(&mut self.list, item).err();
+            }
+            Streamed::Item(_) => {}
+        }
+    }
+
+    fn finish(self, read: el_core::Result<()>) -> Result<Exit> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        read?;
+        self.list.finish()?;
+        Ok(Exit::Done)
+    }
 }
 
 /// `--limit` and `--offset`.

@@ -6,6 +6,7 @@
 use std::io::{self, BufRead, Write as _};
 use std::sync::{Mutex, PoisonError};
 
+use el_core::text::append_json;
 use serde::Serialize;
 
 use super::page::{Page, paint_if};
@@ -133,7 +134,7 @@ impl Printer {
                 break;
             }
             let mut quoted = Vec::with_capacity(line.len() + 2);
-            robot::append_json(&mut quoted, &*String::from_utf8_lossy(&line)).map_err(no_json)?;
+            append_json(&mut quoted, &*String::from_utf8_lossy(&line)).map_err(no_json)?;
             out.extend_from_slice(&quoted[1..quoted.len() - 1]);
             if out.len() > HELD {
                 self.write_bytes(&out)?;
@@ -276,12 +277,26 @@ impl ListWriter<'_> {
     }
 
     pub(crate) fn push_item<T: Serialize>(&mut self, item: &T) -> Result<()> {
+        self.push_with(|out| {
+            append_json(out, item).map_err(|source| {
+                CommandError::internal_error("cannot write the answer as JSON").with_source(source)
+            })
+        })
+    }
+
+    /// Adds an item that is JSON already, as [`append_json`] writes it.
+    pub(crate) fn push_json(&mut self, item: &[u8]) -> Result<()> {
+        self.push_with(|out| {
+            out.extend_from_slice(item);
+            Ok(())
+        })
+    }
+
+    fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         if std::mem::replace(&mut self.has_items, true) {
             self.out.push(b',');
         }
-        robot::append_json(&mut self.out, item).map_err(|source| {
-            CommandError::internal_error("cannot write the answer as JSON").with_source(source)
-        })?;
+        write(&mut self.out)?;
         if self.out.len() > HELD {
             self.printer.write_bytes(&self.out)?;
             self.out.clear();

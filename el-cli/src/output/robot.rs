@@ -3,13 +3,10 @@
 //! `{"status":"ok","data":…}` or
 //! `{"status":"error","error":{code,message,hint,details,retryable}}`, then a newline.
 
-use std::io;
-
+use el_core::text::append_json;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
-use super::sanitize::is_deceptive;
 use crate::error::CommandError;
 
 /// The whole document that a command prints.
@@ -52,14 +49,6 @@ pub(crate) fn failure_document(error: &CommandError) -> Vec<u8> {
     json_line(&document).expect("strings and maps of JSON values always serialize")
 }
 
-/// Appends a JSON value in the format of [`json_line`].
-pub(super) fn append_json<T: Serialize + ?Sized>(
-    out: &mut Vec<u8>,
-    value: &T,
-) -> serde_json::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(out, TerminalSafe))
-}
-
 /// A JSON value and a newline. C1 controls, DEL and characters that reorder text are escaped too,
 /// so that robot output is harmless on a terminal.
 pub(crate) fn json_line<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<Vec<u8>> {
@@ -69,40 +58,10 @@ pub(crate) fn json_line<T: Serialize + ?Sized>(value: &T) -> serde_json::Result<
     Ok(out)
 }
 
-struct TerminalSafe;
-
-impl TerminalSafe {
-    fn needs_escape(character: char) -> bool {
-        matches!(character, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}')
-            || is_deceptive(character)
-    }
-}
-
-impl Formatter for TerminalSafe {
-    fn write_string_fragment<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        if fragment.bytes().all(|byte| byte < 0x7f) {
-            return CompactFormatter.write_string_fragment(writer, fragment);
-        }
-        let mut plain = 0;
-        for (start, character) in fragment.char_indices() {
-            if Self::needs_escape(character) {
-                writer.write_all(&fragment.as_bytes()[plain..start])?;
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    write!(writer, "\\u{unit:04x}")?;
-                }
-                plain = start + character.len_utf8();
-            }
-        }
-        writer.write_all(&fragment.as_bytes()[plain..])
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use el_core::text::is_deceptive;
+
     use super::*;
 
     fn into_text(bytes: Vec<u8>) -> String {

@@ -133,18 +133,28 @@ fn take_atom(
     before: &Atom,
     conversation: Option<&str>,
 ) -> Result<Atom> {
-    if before.status == Status::InProgress {
-        let owned =
-            Atom { assignee: Some(ctx.actor.to_owned()), updated_at: ctx.now, ..before.clone() };
+    let owned =
+        Atom { assignee: Some(ctx.actor.to_owned()), updated_at: ctx.now, ..before.clone() };
+    let claimed = if before.status == Status::InProgress {
         atom::update_fields(tx, before, &owned)?;
+        owned
     } else {
         let to = ChangeDetails { assignee: Some(ctx.actor), ..ChangeDetails::default() };
         set_status(tx, ctx, before, Status::InProgress, to)?;
-    }
+        // To read it again would prepare a statement, which costs more than the change.
+        Atom {
+            status: Status::InProgress,
+            close_reason: None,
+            closed_at: None,
+            defer_until: None,
+            retry_at: None,
+            ..owned
+        }
+    };
     let mut data = json!({ "assignee": ctx.actor, "was": before.assignee });
     if let Some(conversation) = conversation {
         data["conversation"] = conversation.into();
     }
     event::insert(tx, ctx, EventKind::Claimed, Some(&before.id), None, &data)?;
-    atom::get(tx, &before.id)
+    Ok(claimed)
 }

@@ -64,22 +64,23 @@ pub enum Streamed<T> {
     Item(T),
 }
 
-/// Visits the atoms of [`list`] without a limit, in constant memory.
+/// Visits the atoms of [`list`] without a limit as JSON, each as [`Atom`] is written for robots, in
+/// constant memory.
 ///
 /// # Errors
 ///
 /// If the database cannot be read, or `visit` fails.
-pub fn list_each(
+pub fn list_lines(
     store: &Store,
     filter: &AtomFilter,
     sort: Sort,
     now: Timestamp,
-    mut visit: impl FnMut(Streamed<Atom>) -> Result<()>,
+    mut visit: impl FnMut(Streamed<&[u8]>) -> Result<()>,
 ) -> Result<()> {
     store.read(|tx| {
         let query = Query::new(&with_parent(tx, filter)?);
         visit(Streamed::Total(query.count(tx)?))?;
-        query.visit_atoms(tx, &sort.order_sql(now), |atom| visit(Streamed::Item(atom)))
+        query.visit_lines(tx, &sort.order_sql(now), |line| visit(Streamed::Item(line)))
     })
 }
 

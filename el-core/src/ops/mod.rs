@@ -105,7 +105,7 @@ pub use finished_epics::{finished_among, finished_epics, set_epic_autoclose};
 pub use history::{history, history_each, history_id, list_events};
 pub use import::{ImportOptions, Imported, PushField, Theirs, import, note_push, plan_push};
 pub use inbox::{InboxFilter, inbox, last_message, mark_read};
-pub use list::{READY_COUNTED, Streamed, list, list_each, ready};
+pub use list::{READY_COUNTED, Streamed, list, list_lines, ready};
 pub use mailbox::{
     Received, mailbox_decide, mailbox_outlook, mailbox_receive, mailbox_sent, mailbox_told,
 };

@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::placement::find_unplaced;
 use super::{AssigneeFilter, AtomFilter};
 use crate::Result;
-use crate::model::{Priority, Run, Stamp, Status, Takes, Timestamp, Worker};
-use crate::store::filter::{Query, QueueRow};
+use crate::model::{Priority, Run, Stamp, Takes, Timestamp, Worker};
+use crate::store::filter::{Query, QueueRow, open_rows_beside};
 use crate::store::{Store, Tx, atom, run, worker};
 
 /// An agent with current work and queue.
@@ -104,16 +104,12 @@ pub(super) fn of_agent(
         workers.iter().filter(|w| w.agents.iter().any(|a| a == agent)).collect();
     let takes_all = serving.iter().any(|w| w.takes == Takes::All && !w.stop_requested);
     let own = AssigneeFilter::Is(agent.to_owned());
-    let whose = if takes_all { AssigneeFilter::NobodyOr(agent.to_owned()) } else { own.clone() };
+    let whose = if takes_all { AssigneeFilter::NobodyOr(agent.to_owned()) } else { own };
     let filter = AtomFilter { assignee: Some(whose), ..AtomFilter::default() };
     let mut ready = Query::ready_at(&filter, now).queue_rows(tx)?;
     let unplaced = find_unplaced(tx, serving.iter().copied())?;
     let beyond = ready.extract_if(.., |row| unplaced.contains_key(&row.id)).collect::<Vec<_>>();
-    let open =
-        AtomFilter { assignee: Some(own), statuses: vec![Status::Open], ..AtomFilter::default() };
-    let mut held = Query::new(&open).queue_rows(tx)?;
-    let waiting: HashSet<&str> = ready.iter().map(|atom| atom.id.as_str()).collect();
-    held.retain(|atom| !waiting.contains(atom.id.as_str()));
+    let mut held = open_rows_beside(tx, agent, &ready)?;
     let unassigned = beyond.into_iter().filter(|row| row.assignee.is_none());
     held.extend(unassigned);
     let mut current = Vec::new();

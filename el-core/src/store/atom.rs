@@ -1,101 +1,27 @@
 use super::engine::{self, OptionalExtension as _, Row, ToSql, params};
 use super::{Tx, label};
 use crate::error::Doing;
-use crate::model::{Atom, Delegation, IssueType, Priority, Status, Timestamp};
+use crate::model::{Atom, IssueType, Status, Timestamp};
 use crate::{Error, Result};
 
 mod family;
 mod needs;
 mod resolve;
+mod row;
 mod tasks;
 mod undo;
 
 pub(crate) use family::{abstract_ids, all_parents, child_ids, each_place, open_below, parent_of};
 pub(crate) use needs::list_needs;
 pub(crate) use resolve::{resolve, unused_short};
+use row::UNKNOWN_STATUS;
+pub(crate) use row::{AtomRow, COLUMNS, PARENT_COLUMN};
 pub(crate) use tasks::{assignees_of_tasks, list_delegated};
 pub(crate) use undo::restore_status;
 
-/// The status that an unreadable status is read as.
-const UNKNOWN_STATUS: Status = Status::Blocked;
-
-/// The columns that [`from_row`] reads, of a table that the query calls `a`.
-pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.status, \
-     a.issue_type, a.priority, a.assignee, a.parent_id, a.defer_until, a.retry_at, \
-     a.close_reason, a.created_by, a.created_at, a.updated_at, a.closed_at, a.metadata, \
-     (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL), \
-     (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id), \
-     a.delegated_by, a.workdir, a.timeout_ms, a.verify, a.require_verify, a.run_options, \
-     a.needs";
-
-/// Where [`COLUMNS`] has the parent.
-pub(crate) const PARENT_COLUMN: usize = 8;
-
-/// Reads an atom. The tables refuse unknown words, but a damaged record must not hide all other
-/// atoms: an unknown status is shown as `blocked`, so nobody claims the atom, and `el doctor` names
-/// the record.
+/// Reads an atom, as [`AtomRow::read`] does.
 pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Result<Atom>> {
-    let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
-    let status = word(4)?.parse().unwrap_or(UNKNOWN_STATUS);
-    let issue_type = word(5)?.parse().unwrap_or(IssueType::Task);
-    let priority = Priority::new(row.get(6)?).unwrap_or(Priority::DEFAULT);
-    let time = |at: usize| -> engine::Result<Option<Timestamp>> {
-        Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros))
-    };
-    let metadata = word(16)?;
-    // A label holds no comma; the index gives them sorted.
-    let labels = row
-        .get::<_, Option<String>>(18)?
-        .map(|all| all.split(',').map(str::to_owned).collect())
-        .unwrap_or_default();
-    let delegation = match row.get::<_, Option<String>>(19)? {
-        None => None,
-        Some(by) => Some(Delegation {
-            by,
-            workdir: row.get(20)?,
-            timeout_ms: row.get(21)?,
-            verify: row
-                .get::<_, Option<String>>(22)?
-                .and_then(|text| serde_json::from_str(&text).ok()),
-            require_verify: row.get(23)?,
-        }),
-    };
-    Ok(Ok(Atom {
-        record_type: Atom::RECORD_TYPE,
-        id: row.get(0)?,
-        title: row.get(1)?,
-        description: row.get(2)?,
-        acceptance: row.get(3)?,
-        status,
-        issue_type,
-        priority,
-        labels,
-        needs: row
-            .get_ref(25)?
-            .as_str_or_null()?
-            .and_then(|text| serde_json::from_str(text).ok())
-            .unwrap_or_default(),
-        assignee: row.get(7)?,
-        parent_id: row.get(8)?,
-        defer_until: time(9)?,
-        retry_at: time(10)?,
-        close_reason: row.get(11)?,
-        created_by: row.get(12)?,
-        created_at: Timestamp::from_micros(row.get(13)?),
-        updated_at: Timestamp::from_micros(row.get(14)?),
-        closed_at: time(15)?,
-        run_id: row.get(17)?,
-        delegation,
-        run_options: row
-            .get_ref(24)?
-            .as_str_or_null()?
-            .and_then(|text| serde_json::from_str(text).ok()),
-        metadata: if metadata == "{}" {
-            serde_json::Value::Object(serde_json::Map::new())
-        } else {
-            serde_json::from_str(metadata).unwrap_or_default()
-        },
-    }))
+    Ok(Ok(AtomRow::read(row)?.into_atom()))
 }
 
 /// Returns the atom with exactly this id.

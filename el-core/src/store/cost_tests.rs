@@ -14,6 +14,7 @@ use crate::{Ctx, Durability, Store};
 mod again;
 mod board;
 mod ends;
+mod lists;
 mod pages;
 mod series;
 

@@ -13,9 +13,10 @@ use crate::model::{Atom, Status, Timestamp};
 mod criteria;
 mod offers;
 mod queue_row;
+mod sorted;
 
 pub use criteria::{AssigneeFilter, AtomFilter, Page, Sort};
-pub(crate) use queue_row::QueueRow;
+pub(crate) use queue_row::{QueueRow, open_rows_beside};
 
 pub(crate) struct Query {
     /// The index to use where the planner would choose badly. The planner has no statistics, since
@@ -34,6 +35,9 @@ pub(crate) struct Query {
 /// The index of the whole queue, and the index with a part for each agent.
 const OF_ALL: &str = "atoms_queue";
 const OF_ONE: &str = "atoms_queue_of";
+
+/// The index of all that is not over, in the order of the queue.
+const IN_ORDER: &str = "atoms_active";
 
 const NOT_OVER: &str = "a.status NOT IN ('closed','wont_do','discard')";
 
@@ -77,7 +81,7 @@ impl Query {
         if (filter.statuses.is_empty() && !filter.include_over) || is_not_over {
             self.conditions.push(NOT_OVER.to_owned());
             if filter.parent.is_none() {
-                self.index = Some("atoms_active");
+                self.index = Some(IN_ORDER);
             }
         } else if filter.statuses == [Status::InProgress] {
             // A literal: a partial index does not know what a parameter will be.
@@ -308,22 +312,6 @@ impl Query {
         Ok(micros.map(Timestamp::from_micros))
     }
 
-    /// Hands each atom to `each`, in `order` (a fixed fragment of SQL).
-    pub(crate) fn for_each<E: From<crate::Error>>(
-        &self,
-        tx: &Tx<'_>,
-        order: &str,
-        mut each: impl FnMut(Atom) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let sql = format!("SELECT {} {} ORDER BY {order}", atom::COLUMNS, self.from());
-        let mut statement = tx.prepare_cached(&sql).doing("list atoms")?;
-        let mut rows = statement.query(&*self.bound_params()).doing("list atoms")?;
-        while let Some(row) = rows.next().doing("list atoms")? {
-            each(atom::from_row(&row).doing("list atoms")??)?;
-        }
-        Ok(())
-    }
-
     /// Counts the back-offs that run at `now`.
     pub(crate) fn backing_off(mut self, tx: &Tx<'_>, now: Timestamp) -> Result<i64> {
         self.add_comparison("a.retry_at >", now.as_micros().into());
@@ -347,16 +335,6 @@ impl Query {
         Ok(atoms)
     }
 
-    /// Each of the atoms, in `order`.
-    pub(crate) fn visit_atoms(
-        &self,
-        tx: &Tx<'_>,
-        order: &str,
-        mut visit: impl FnMut(Atom) -> Result<()>,
-    ) -> Result<()> {
-        self.visit_rows(tx, order, None, 0, |row| visit(atom::from_row(row).doing("list atoms")??))
-    }
-
     /// Visits the rows of [`Query::fetch_rows`] as [`atom::COLUMNS`], in constant memory.
     fn visit_rows(
         &self,
@@ -373,6 +351,11 @@ impl Query {
         };
         if left == 0 {
             return Ok(());
+        }
+        let is_whole = self.ready_at.is_none() && limit.is_none() && offset == 0;
+        let is_in_order = order == ready::QUEUE_ORDER && self.index == Some(IN_ORDER);
+        if is_whole && !is_in_order && tx.is_sqlite() {
+            return self.visit_sorted(tx, order, visit);
         }
         let page = match self.ready_at {
             Some(_) => String::new(),

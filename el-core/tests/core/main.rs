@@ -13,6 +13,7 @@ mod engines;
 mod exchange;
 mod layers;
 mod lifecycle;
+mod listing;
 mod messages;
 mod migrations;
 mod orchestrate;

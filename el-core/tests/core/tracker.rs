@@ -1,5 +1,7 @@
 //! The tracker's verbs, without workers.
 
+use std::time::Duration;
+
 use el_core::model::{BondKind, EventKind, Priority, Status};
 use el_core::ops::{self, AtomFilter, AtomPatch, Guard, NewAtom};
 use el_core::{Error, model};
@@ -236,6 +238,34 @@ fn a_claim_is_one_persons_until_it_is_released() {
         Some("bob")
     );
     assert!(ops::claim_next(&mut p.store, &person, &which).unwrap().is_none());
+}
+
+#[test]
+fn a_claim_answers_with_the_atom_as_it_is_then() {
+    let mut p = Project::new();
+    let guard = Guard::default();
+    let (failed, plain) = (p.create("Failed"), p.create("Plain"));
+    let claimed = p.claim().unwrap();
+    assert_eq!(claimed.atom.id, failed);
+    p.settle(&claimed.run.id, 1);
+    let (late, over) = (p.create("Late"), p.create("Over"));
+    let ctx = p.person();
+    let patch = AtomPatch {
+        defer_until: Some(Some(p.now.plus(Duration::from_secs(60)))),
+        add_labels: vec!["api".to_owned()],
+        ..AtomPatch::default()
+    };
+    ops::update(&mut p.store, &ctx, &[&late], &patch, &guard).unwrap();
+    ops::close(&mut p.store, &ctx, &[&over], Some("done"), &guard).unwrap();
+    ops::reopen(&mut p.store, &ctx, &[&over]).unwrap();
+    for id in [failed, plain, late, over] {
+        p.wait(Duration::from_secs(120));
+        let ann = p.person();
+        for ctx in [ann, el_core::Ctx { actor: "bob", ..ann }] {
+            let claimed = ops::claim(&mut p.store, &ctx, &id, true, None).unwrap();
+            assert_eq!(claimed, ops::get_atom(&p.store, &id).unwrap());
+        }
+    }
 }
 
 #[test]

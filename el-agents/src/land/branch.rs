@@ -10,7 +10,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::pulled::{PulledBelow, PulledBranch, find_below, find_pulled};
+use super::pulled::{Pulled, PulledBelow, find_below, find_pulled};
 use super::{LandError, LandSettings, apart};
 use crate::git::{GitError, Repository, Revert, Worktree};
 
@@ -128,8 +128,8 @@ pub(super) struct Search<'a> {
     live: Vec<String>,
     /// The last pull request of each atom.
     pulls: HashMap<String, PullRequest>,
-    /// The branches of pull requests. Looked up once a branch may have their work.
-    pulled: OnceCell<Vec<PulledBranch>>,
+    /// What pull requests are to bring in. Looked up once a branch may have their work.
+    pulled: OnceCell<Pulled>,
 }
 
 impl<'a> Search<'a> {
@@ -225,11 +225,13 @@ impl<'a> Search<'a> {
             return Ok(Vec::new());
         };
         if self.pulled.get().is_none() {
-            let pulled = find_pulled(store, repository, target, |id| self.pulls.get(id))?;
+            let pulled = find_pulled(store, repository, target, self.pulls.values())?;
             let _ = self.pulled.set(pulled);
         }
-        let pulled = self.pulled.get().map(Vec::as_slice).unwrap_or_default();
-        find_below(store, repository, target, pulled, (id, tip))
+        match self.pulled.get() {
+            Some(pulled) => find_below(store, repository, target, pulled, (id, tip)),
+            None => Ok(Vec::new()),
+        }
     }
 
     fn worktree_of(&self, id: &str, branch: &str) -> Option<&Worktree> {

@@ -1,5 +1,6 @@
 //! Branches that contain work which the pull request of another atom is to bring in.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use el_core::Store;
@@ -17,29 +18,37 @@ pub struct PulledBelow {
     pub state: String,
 }
 
-/// The branch of a pull request, with the commits that the target lacks.
-pub(super) struct PulledBranch {
-    atom: String,
-    tip: String,
-    state: String,
+/// All that pull requests are to bring in.
+pub(super) struct Pulled {
+    branches: Vec<PulledBranch>,
+    /// The commits of all of them that the target lacks.
     commits: HashSet<String>,
 }
 
-/// Finds the branches here that land by the given pull requests, and those whose pull request was
-/// refused.
+struct PulledBranch {
+    atom: String,
+    /// The last commit that was pushed, or is being pushed.
+    tip: String,
+    state: String,
+    is_merged: bool,
+    /// Its commits that the target lacks. Asked for once.
+    commits: OnceCell<HashSet<String>>,
+}
+
+/// Finds the work of these pull requests that are open, merged or refused. Git is asked once for
+/// all of them.
 pub(super) fn find_pulled<'a>(
     store: &Store,
     repository: &Repository,
     target: &str,
-    pulls: impl Fn(&str) -> Option<&'a PullRequest>,
-) -> Result<Vec<PulledBranch>, LandError> {
-    let mut found = Vec::new();
-    for atom in repository.atoms_with_branch()? {
-        let Some(pull) = pulls(&atom) else { continue };
-        let Some(tip) = repository.tip_of(&atom)? else { continue };
+    pulls: impl Iterator<Item = &'a PullRequest>,
+) -> Result<Pulled, LandError> {
+    let mut branches = Vec::new();
+    for pull in pulls {
+        let Some(tip) = pull.pushed.clone().or_else(|| pull.pushing.clone()) else { continue };
         // After the word of a person it lands as any other does.
         let is_refused = pull.state == PullRequestState::Closed
-            && !ops::get_atom(store, &atom).is_ok_and(|atom| atom.status == Status::Closed);
+            && !ops::get_atom(store, &pull.atom_id).is_ok_and(|atom| atom.status == Status::Closed);
         if !pull.carries(&tip) && !is_refused {
             continue;
         }
@@ -49,15 +58,18 @@ pub(super) fn find_pulled<'a>(
             _ => "is open",
         };
         let number = pull.number.map(|number| format!(" #{number}")).unwrap_or_default();
-        let commits = repository.git().ask(&["rev-list", &format!("{target}..{tip}")])?;
-        found.push(PulledBranch {
-            atom,
+        branches.push(PulledBranch {
+            atom: pull.atom_id.clone(),
             tip,
             state: format!("pull request{number} {state}"),
-            commits: commits.lines().map(str::to_owned).collect(),
+            is_merged: pull.state == PullRequestState::Merged,
+            commits: OnceCell::new(),
         });
     }
-    Ok(found)
+    branches.sort_by(|one, other| one.atom.cmp(&other.atom));
+    let tips: Vec<&str> = branches.iter().map(|one| one.tip.as_str()).collect();
+    let commits = lacking(repository, target, &tips)?;
+    Ok(Pulled { branches, commits })
 }
 
 /// Returns those of which a branch has commits that the target lacks.
@@ -65,23 +77,46 @@ pub(super) fn find_below(
     store: &Store,
     repository: &Repository,
     target: &str,
-    pulled: &[PulledBranch],
+    pulled: &Pulled,
     (id, tip): (&str, &str),
 ) -> Result<Vec<PulledBelow>, LandError> {
-    let others: Vec<&PulledBranch> = pulled.iter().filter(|one| one.atom != id).collect();
-    if others.is_empty() {
-        return Ok(Vec::new());
-    }
-    let own = repository.git().ask(&["rev-list", &format!("{target}..{tip}")])?;
     let mut found = Vec::new();
-    for one in others {
-        if own.lines().any(|commit| one.commits.contains(commit))
-            // The commits are those of this branch, if the other builds on it.
-            && !ops::builds_on(store, &one.atom)?.iter().any(|below| below == id)
-            && !repository.has_landed(target, &one.atom, &one.tip)?
-        {
-            found.push(PulledBelow { atom_id: one.atom.clone(), state: one.state.clone() });
+    if pulled.commits.is_empty() {
+        return Ok(found);
+    }
+    let own = lacking(repository, target, &[tip])?;
+    if own.is_disjoint(&pulled.commits) {
+        return Ok(found);
+    }
+    for one in pulled.branches.iter().filter(|one| one.atom != id) {
+        if one.commits.get().is_none() {
+            let _ = one.commits.set(lacking(repository, target, &[&one.tip])?);
         }
+        if one.commits.get().is_none_or(|commits| own.is_disjoint(commits))
+            // The commits are those of this branch, if the other builds on it.
+            || ops::builds_on(store, &one.atom)?.iter().any(|below| below == id)
+            // The branch of one that has landed was taken away.
+            || one.is_merged && repository.tip_of(&one.atom)?.is_none()
+            || repository.has_landed(target, &one.atom, &one.tip)?
+        {
+            continue;
+        }
+        found.push(PulledBelow { atom_id: one.atom.clone(), state: one.state.clone() });
     }
     Ok(found)
+}
+
+/// The commits of these that the target lacks. Those that are not in this repository are none.
+fn lacking(
+    repository: &Repository,
+    target: &str,
+    tips: &[&str],
+) -> Result<HashSet<String>, LandError> {
+    if tips.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let mut words = vec!["rev-list", "--ignore-missing"];
+    words.extend(tips);
+    words.extend(["--not", target]);
+    Ok(repository.git().ask(&words)?.lines().map(str::to_owned).collect())
 }

@@ -13,6 +13,16 @@ fn is_refused(shop: &Shop, arguments: &[&str], words: &str) {
     assert_eq!(shop.env.robot(&["pr", "list"])["count"], 0);
 }
 
+/// The verbs that ask the forge about the first pull request, which is this atom's.
+fn verbs_that_ask(id: &str) -> [Vec<&str>; 4] {
+    [
+        vec!["pr", "watch", "--once"],
+        vec!["pr", "merge", id],
+        vec!["pr", "adopt", id, "1"],
+        vec!["pr", id],
+    ]
+}
+
 #[test]
 fn bad_surroundings_are_told_in_a_sentence_and_nothing_is_pushed() {
     for client in forge_clients() {
@@ -104,14 +114,8 @@ fn a_program_that_cannot_read_its_configuration_is_told_with_the_cause() {
         for (text, mode, why) in broken {
             std::fs::write(&file, text).unwrap();
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-            let all: [&[&str]; 4] = [
-                &["pr", "watch", "--once"],
-                &["pr", "merge", &id],
-                &["pr", "adopt", &id, "1"],
-                &["pr", &id],
-            ];
-            for arguments in all {
-                let ran = shop.env.el(arguments).fails_with(6);
+            for arguments in verbs_that_ask(&id) {
+                let ran = shop.env.el(&arguments).fails_with(6);
                 let words = format!("{name} cannot read its configuration: ");
                 assert!(ran.stderr.contains(&words) && ran.stderr.contains(why), "{ran:#?}");
             }
@@ -140,14 +144,8 @@ fn without_any_configuration_of_glab_nobody_is_signed_in() {
         let shop = Shop::open(&client);
         let id = shop.opened("a.txt");
         std::fs::remove_dir_all(shop.env.path("home/glab")).unwrap();
-        let all: [&[&str]; 4] = [
-            &["pr", "watch", "--once"],
-            &["pr", "merge", &id],
-            &["pr", "adopt", &id, "1"],
-            &["pr", &id],
-        ];
-        for arguments in all {
-            let ran = shop.env.el(arguments).fails_with(6);
+        for arguments in verbs_that_ask(&id) {
+            let ran = shop.env.el(&arguments).fails_with(6);
             let words = "glab auth login --hostname gitlab.localhost";
             assert!(ran.stderr.contains(words), "{ran:#?}");
         }
@@ -160,16 +158,13 @@ fn every_verb_that_asks_the_forge_says_so_if_it_cannot() {
         let shop = Shop::open(&client);
         let id = shop.opened("a.txt");
         let (name, host) = (client.name(), client.host());
-        let all: [&[&str]; 5] = [
-            &["pr", "watch", "--once"],
-            &["pr", "merge", &id],
-            &["pr", "adopt", &id, "1"],
-            &["pr", &id],
-            &["sync", "github"],
-        ];
-        for arguments in &all[..if client.is_gitlab { 4 } else { 5 }] {
+        let mut all = verbs_that_ask(&id).to_vec();
+        if !client.is_gitlab {
+            all.push(vec!["sync", "github"]);
+        }
+        for arguments in all {
             shop.github.fail_any(401, "Bad credentials");
-            let ran = shop.env.el(arguments).fails_with(6);
+            let ran = shop.env.el(&arguments).fails_with(6);
             assert!(ran.stderr.contains(&format!("nobody is signed in to {host}")), "{ran:#?}");
             let hint = format!("{name} auth login --hostname {host}");
             assert!(ran.stderr.contains(&hint), "{ran:#?}");

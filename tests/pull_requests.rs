@@ -58,7 +58,9 @@ impl Shop {
     fn finished_on(&self, below: &str, file: &str, text: &str) -> String {
         let id = self.env.create(&format!("Write {file}"), &[]);
         self.env.el(&["dep", "add", below, &id]).ok();
-        self.env.git(&["branch", "--quiet", &format!("el/{id}"), &format!("el/{below}")]);
+        let below = format!("el/{below}");
+        self.env.git(&["branch", "--quiet", &format!("el/{id}"), &below]);
+        self.env.git(&["update-ref", &format!("refs/el/base/{id}"), &below]);
         self.commit(&id, file, text);
         self.env.el(&["close", &id]).ok();
         id

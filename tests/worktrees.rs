@@ -16,6 +16,7 @@ mod pruning;
 mod repositories;
 mod runs;
 mod side_by_side;
+mod squashes;
 mod upstream;
 mod variables;
 

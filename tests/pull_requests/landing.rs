@@ -86,3 +86,33 @@ fn one_that_was_merged_lands_by_a_pull_and_not_by_what_builds_on_it() {
         assert_eq!(fates(&shop.env.robot(&["land", "--all"])), [(above.as_str(), "landed")]);
     }
 }
+
+#[test]
+fn what_builds_on_a_merged_one_lands_with_its_own_difference_alone() {
+    for client in forge_clients() {
+        for method in ["SQUASH", "MERGE", "REBASE"] {
+            let shop = Shop::open(&client);
+            let below = shop.finished("a.txt", "one");
+            shop.commit(&below, "a.txt", "two");
+            let above = shop.finished_on(&below, "a.txt", "three");
+            let beside = shop.finished_on(&below, "b.txt", "beside");
+            shop.env.el(&["pr", &below, "--ready"]).ok();
+            shop.merge(1, method);
+            shop.watch();
+            shop.env.git(&["pull", "--quiet", "--ff-only", "origin", "main"]);
+            // What lands then needs the branch no more.
+            assert_eq!(shop.env.robot(&["worktrees", "prune"])["count"], 1);
+            let before = shop.env.git(&["rev-parse", "main"]);
+            let told = shop.env.robot(&["land", &above]);
+            assert_eq!(fates(&told), [(above.as_str(), "landed")], "{method}");
+            assert_eq!(shop.env.git(&["show", "main:a.txt"]), "three");
+            assert_eq!(shop.env.git(&["diff", "--name-only", &before, "main"]), "a.txt");
+
+            let opened = shop.env.robot(&["pr", &beside, "--ready"]);
+            assert_eq!(opened["items"][0]["fate"], "opened", "{opened}");
+            let diff = ["diff", "--name-only", "origin/main", &shop.tip(&beside)];
+            assert_eq!(shop.env.git(&diff), "b.txt");
+            assert_eq!(shop.env.robot(&["ready"])["count"], 0, "no conflict is filed");
+        }
+    }
+}

@@ -4,19 +4,23 @@ use serde_json::Value;
 
 use crate::support::TestEnv;
 
+/// Makes the branch and the worktree of an atom as el does.
+pub(super) fn begin(env: &TestEnv, id: &str, from: &str) {
+    let tree = env.path("tmp").join(id);
+    let at = tree.to_str().unwrap();
+    let base = env.git(&["rev-parse", from]);
+    env.git(&["worktree", "add", "-q", "-b", &format!("el/{id}"), at, from]);
+    env.git(&["update-ref", &format!("refs/el/base/{id}"), &base]);
+    let folder = env.git(&["-C", at, "rev-parse", "--absolute-git-dir"]);
+    std::fs::write(env.path(folder).join("el-ready"), "").unwrap();
+}
+
 /// An atom with a branch and a worktree as made by el, for trying `el land` without an agent.
 pub(super) fn finished(env: &TestEnv, file: &str, text: &str) -> String {
     let id = env.create(&format!("Write {file}"), &[]);
+    begin(env, &id, "main");
     let tree = env.path("tmp").join(&id);
     let at = tree.to_str().unwrap();
-    let base = env.git(&["rev-parse", "main"]);
-    env.git(&["worktree", "add", "-q", "-b", &format!("el/{id}"), at, "main"]);
-    env.git(&["update-ref", &format!("refs/el/base/{id}"), &base]);
-    std::fs::write(
-        env.path(env.git(&["-C", at, "rev-parse", "--absolute-git-dir"])).join("el-ready"),
-        "",
-    )
-    .unwrap();
     std::fs::write(tree.join(file), format!("{text}\n")).unwrap();
     env.git(&["-C", at, "add", "-A", "-f"]);
     env.git(&["-C", at, "commit", "-q", "--no-verify", "-m", &format!("write {file}")]);

@@ -1,6 +1,7 @@
 //! Where a team merges pull requests, work is in the fetched branch of the remote first.
 
 use super::landing::{fates, finished};
+use super::squashes::finished_on;
 use crate::support::TestEnv;
 
 /// A project whose `main` has an upstream in a bare repository beside it.
@@ -51,6 +52,23 @@ fn what_was_merged_there_and_fetched_has_landed() {
     let needs = env.robot(&["status"])["needs"].to_string();
     assert!(!needs.contains(&id), "{needs}");
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
+}
+
+#[test]
+fn what_builds_on_a_squash_there_waits_for_a_pull() {
+    let env = with_remote("--set-upstream");
+    let below = two_commits(&env);
+    let above = finished_on(&env, &below, "own.txt", "own");
+    squash_there(&env, &below);
+    let main = env.git(&["rev-parse", "main"]);
+    for words in [&["land", &above, "--dry-run"][..], &["land", "--all"]] {
+        let held = env.el(words).fails_with(4).stdout;
+        assert!(held.contains("which main here lacks: git pull, then el land"), "{held}");
+    }
+    assert_eq!(env.git(&["rev-parse", "main"]), main);
+    env.git(&["merge", "-q", "--ff-only", "origin/main"]);
+    assert_eq!(fates(&env, 0, &["--all"]), [(above, "landed".to_owned())]);
+    assert_eq!(env.git(&["diff", "--name-only", "origin/main", "main"]), "own.txt");
 }
 
 #[test]

@@ -2,10 +2,9 @@
 //! landed. The merge happens in memory and moves no reference, so the branch is made at the known
 //! base or not at all.
 
-use super::call::failed_call;
+use super::GitError;
 use super::repository::Repository;
 use super::request::WorktreeRequest;
-use super::{Git, GitError};
 
 /// Returns a commit that contains `base` and the branches of all dependencies. The nearest
 /// dependency is merged first, since most others are then contained already.
@@ -19,21 +18,14 @@ pub(super) fn merge_dependencies(
     wanted: &WorktreeRequest<'_>,
 ) -> Result<String, GitError> {
     let (mut top, mut with) = (base.to_owned(), Vec::new());
-    let mut committer = None;
     for atom in unmerged_dependencies(repository, base, base, wanted.builds_on)? {
         let branch = repository.branch_of(&atom)?;
         let Some(tip) = repository.branch_tip(&branch)? else { continue };
         if repository.contains(&tip, &top)? {
             top = tip;
         } else if !repository.contains(&top, &tip)? {
-            let git =
-                committer.get_or_insert_with(|| repository.git().without_hooks().as_committer());
-            top = match merge_commits(
-                git,
-                &top,
-                &tip,
-                &format!("Join {branch}, which this builds on"),
-            )? {
+            let message = format!("Join {branch}, which this builds on");
+            top = match repository.merge_branch(&top, (&atom, &tip), &message)? {
                 Ok(commit) => commit,
                 Err(_) if wanted.joins => continue,
                 Err(files) => {
@@ -114,47 +106,4 @@ pub(super) fn unmerged_dependencies(
         }
     }
     Ok(found)
-}
-
-impl Repository {
-    /// Merges two commits in memory. Returns the merge commit, which no reference names, or the
-    /// files in conflict.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub fn merge_in_memory(
-        &self,
-        ours: &str,
-        theirs: &str,
-    ) -> Result<Result<String, Vec<String>>, GitError> {
-        if self.contains(ours, theirs)? {
-            return Ok(Ok(ours.to_owned()));
-        }
-        merge_commits(&self.git().without_hooks().as_committer(), ours, theirs, "Foreseen")
-    }
-}
-
-/// The merge of two commits, or the files that are in conflict.
-pub(super) fn merge_commits(
-    git: &Git,
-    ours: &str,
-    theirs: &str,
-    message: &str,
-) -> Result<Result<String, Vec<String>>, GitError> {
-    let words = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs];
-    let ran = git.run_once(&words, None, usize::MAX)?;
-    // The output has the id of a tree, and after a conflict the names of the files.
-    let said = String::from_utf8_lossy(&ran.stdout);
-    let mut said = said.split('\0').filter(|word| !word.is_empty());
-    let tree = said
-        .next()
-        .filter(|word| word.len() >= 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    let files: Vec<String> = said.map(str::to_owned).collect();
-    match tree {
-        Some(tree) if ran.status.success() => {
-            git.ask(&["commit-tree", tree, "-p", ours, "-p", theirs, "-m", message]).map(Ok)
-        }
-        Some(_) if !files.is_empty() => Ok(Err(files)),
-        _ => Err(failed_call(&words, &ran)),
-    }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::repository::Repository;
-use super::{Git, GitError};
+use super::{Git, GitError, Merged};
 
 /// The way to join a branch to the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,15 +12,6 @@ pub enum JoinMode {
     Rebase,
     /// Join the branch by a merge commit.
     Merge,
-}
-
-/// The result of joining a branch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum JoinResult {
-    /// The commit that contains the branch.
-    Joined(String),
-    /// The files in conflict.
-    Conflict(Vec<String>),
 }
 
 /// A detached checkout for el's own use. Removed on drop, or by the next landing.
@@ -92,71 +83,42 @@ impl ScratchCheckout {
         self.git.ask(&["clean", "-fdq"]).map(drop)
     }
 
-    /// Brings a branch's tip onto `head` and leaves the result checked out, or `head` after a
-    /// conflict. `since`: for a rebase, the commit after which the branch's own commits begin.
+    /// Puts the commits of a branch on top of `head`: those after `since`, or those that `head`
+    /// lacks. Leaves the result checked out, or `head` after a conflict.
     ///
     /// # Errors
     /// If git fails otherwise.
-    pub fn join_branch(
-        &self,
-        head: &str,
-        since: Option<&str>,
-        tip: &str,
-        mode: JoinMode,
-        message: &str,
-    ) -> Result<JoinResult, GitError> {
-        let tried = match mode {
-            JoinMode::Merge => {
-                self.check_out(head)?;
-                self.git.ask(&[
-                    "merge",
-                    "--no-ff",
-                    "--no-edit",
-                    "--no-stat",
-                    "--no-autostash",
-                    "-m",
-                    message,
-                    tip,
-                ])
-            }
-            JoinMode::Rebase => {
-                self.check_out(tip)?;
-                let words = [
-                    "rebase",
-                    "--quiet",
-                    "--no-autostash",
-                    "--no-autosquash",
-                    "--empty=drop",
-                    "--onto",
-                    head,
-                ];
-                self.git.ask(&[&words[..], &[since.unwrap_or(head)]].concat())
-            }
-        };
-        if let Err(error) = tried {
-            let files =
-                self.abort_step(if mode == JoinMode::Merge { "merge" } else { "rebase" }, head)?;
-            return if files.is_empty() { Err(error) } else { Ok(JoinResult::Conflict(files)) };
+    pub fn rebase(&self, head: &str, since: Option<&str>, tip: &str) -> Result<Merged, GitError> {
+        self.check_out(tip)?;
+        let words = [
+            "rebase",
+            "--quiet",
+            "--no-autostash",
+            "--no-autosquash",
+            "--empty=drop",
+            "--onto",
+            head,
+            since.unwrap_or(head),
+        ];
+        if let Err(error) = self.git.ask(&words) {
+            let files = self.abort_step("rebase", head)?;
+            return if files.is_empty() { Err(error) } else { Ok(Err(files)) };
         }
-        Ok(JoinResult::Joined(self.git.ask(&["rev-parse", "HEAD"])?))
+        self.git.ask(&["rev-parse", "HEAD"]).map(Ok)
     }
 
     /// Reverts a revert.
     ///
     /// # Errors
     /// If git fails otherwise.
-    pub fn bring_back(&self, head: &str, revert: &str) -> Result<JoinResult, GitError> {
+    pub fn bring_back(&self, head: &str, revert: &str) -> Result<Merged, GitError> {
         self.check_out(head)?;
         if self.git.ask(&["revert", "--no-edit", revert]).is_err() {
             let files = self.abort_step("revert", head)?;
             // No conflict: the target has all of the work again.
-            return Ok(if files.is_empty() {
-                JoinResult::Joined(head.to_owned())
-            } else {
-                JoinResult::Conflict(files)
-            });
+            return Ok(if files.is_empty() { Ok(head.to_owned()) } else { Err(files) });
         }
-        Ok(JoinResult::Joined(self.git.ask(&["rev-parse", "HEAD"])?))
+        self.git.ask(&["rev-parse", "HEAD"]).map(Ok)
     }
 
     /// Aborts a step that failed, and returns the files in conflict.

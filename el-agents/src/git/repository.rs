@@ -215,15 +215,30 @@ impl Repository {
         if self.is_in_merged_pull(target, atom, tip)? {
             return Ok(true);
         }
-        // A merge in the branch may hold changes of its own, such as the resolution of a conflict,
-        // and no other commit shows them.
-        let base = self.base_of(atom)?;
-        let mut words = vec!["rev-list", "--merges", "--max-count=1", tip, "--not", target];
-        words.extend(base.as_deref());
-        if self.git.ask(&words)?.is_empty() && self.has_changes(target, tip)? {
+        if self.has_copies(target, tip, self.base_of(atom)?.as_deref())? {
             return Ok(true);
         }
-        self.is_merge_empty(target, tip)
+        match self.try_merge(target, tip)? {
+            Some(tree) => Ok(tree == self.tree_of(target)?),
+            // The target may have gone on in the lines of a squash. Where a merge brings something,
+            // the work came and is gone.
+            None => self.has_squash(target, tip, &[]),
+        }
+    }
+
+    /// Returns true if a target has copies of all commits of a branch since `base`, and the branch
+    /// has no work besides.
+    pub(super) fn has_copies(
+        &self,
+        target: &str,
+        tip: &str,
+        base: Option<&str>,
+    ) -> Result<bool, GitError> {
+        // A merge in the branch may hold changes of its own, such as the resolution of a conflict,
+        // and no other commit shows them.
+        let mut words = vec!["rev-list", "--merges", "--max-count=1", tip, "--not", target];
+        words.extend(base);
+        Ok(self.git.ask(&words)?.is_empty() && self.has_changes(target, tip)?)
     }
 
     /// Returns true if merging a commit would change nothing, as after a squash.
@@ -231,10 +246,14 @@ impl Repository {
     /// # Errors
     /// If git fails.
     pub(super) fn is_merge_empty(&self, target: &str, commit: &str) -> Result<bool, GitError> {
+        let merged = self.try_merge(target, commit)?;
+        Ok(merged.is_some_and(|tree| self.tree_of(target).is_ok_and(|own| own == tree)))
+    }
+
+    /// The tree of a merge; `None` if it has conflicts.
+    fn try_merge(&self, target: &str, commit: &str) -> Result<Option<String>, GitError> {
         let words = ["merge-tree", "--write-tree", "--no-messages", target, commit];
-        let merged = self.git.ask_optional(&words)?;
-        let tree = self.git.ask(&["rev-parse", &format!("{target}^{{tree}}")])?;
-        Ok(merged.as_deref() == Some(tree.as_str()))
+        self.git.ask_optional(&words)
     }
 
     /// Returns the commits that none of the others contains, without duplicates.

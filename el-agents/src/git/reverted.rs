@@ -11,6 +11,8 @@ pub struct Revert {
     pub commit: String,
     /// The commit time, in seconds since 1970.
     pub at: i64,
+    /// A commit that it reverts had brought all of the work.
+    pub is_of_all: bool,
 }
 
 /// The words before a commit's id in the message of `git revert`.
@@ -43,14 +45,17 @@ impl Repository {
             }
             let taken_back: Vec<String> =
                 body.split(SIGN).skip(1).map(leading_hex).filter(|name| name.len() >= 40).collect();
-            let mut is_of_it = false;
+            let (mut is_of_it, mut is_of_all) = (false, false);
             for commit in &taken_back {
-                is_of_it = is_of_it || self.is_work_of(atom, &base, tip, commit)?;
+                if self.is_work_of(atom, &base, tip, commit)? {
+                    is_of_it = true;
+                    is_of_all = is_of_all || self.is_merge_empty(commit, tip)?;
+                }
             }
             undone.extend(taken_back);
             if is_of_it && !self.contains(tip, commit)? {
-                found
-                    .push(Revert { commit: commit.to_owned(), at: at.parse().unwrap_or_default() });
+                let at = at.parse().unwrap_or_default();
+                found.push(Revert { commit: commit.to_owned(), at, is_of_all });
             }
         }
         Ok(found)

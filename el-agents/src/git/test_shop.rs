@@ -29,8 +29,7 @@ impl Shop {
         git(folder.path(), &["commit", "--quiet", "-m", "base"]);
         let repository = Repository::open_at(folder.path()).unwrap();
         let shop = Shop { folder, repository };
-        shop.git(&["update-ref", &format!("refs/el/base/{ATOM}"), "main"]);
-        shop.git(&["checkout", "--quiet", "-b", "el/t-1"]);
+        shop.begin_branch(ATOM);
         shop
     }
 
@@ -80,12 +79,21 @@ impl Shop {
         self.git(&["checkout", "--quiet", name]);
     }
 
+    /// Begins and checks out the branch of an atom, where HEAD is.
+    pub(super) fn begin_branch(&self, atom: &str) {
+        self.git(&["update-ref", &format!("refs/el/base/{atom}"), "HEAD"]);
+        self.git(&["checkout", "--quiet", "-b", &format!("el/{atom}")]);
+    }
+
     /// Merges a branch into main as GitHub's "squash and merge" does. Returns the commit.
     pub(super) fn squash(&self, name: &str) -> String {
+        self.commit_tree(&self.git(&["merge-tree", "--write-tree", "main", name]))
+    }
+
+    /// Makes main's next commit of a tree.
+    pub(super) fn commit_tree(&self, tree: &str) -> String {
         self.check_out("main");
-        let message = format!("{name} (#1)");
-        let tree = self.git(&["merge-tree", "--write-tree", "main", name]);
-        let commit = self.git(&["commit-tree", &tree, "-p", "main", "-m", &message]);
+        let commit = self.git(&["commit-tree", tree, "-p", "main", "-m", "squashed (#1)"]);
         self.git(&["reset", "--quiet", "--hard", &commit]);
         commit
     }

@@ -53,6 +53,9 @@ pub struct AtomBranch {
     /// The reverts of any of the work, newest first.
     #[serde(skip)]
     pub reverts: Vec<Revert>,
+    /// The other atoms on whose work it builds, each with the commit that reverted the work since.
+    #[serde(skip)]
+    pub reverted_below: Vec<(String, String)>,
     #[serde(skip)]
     pub closed_at: Option<Timestamp>,
     /// The time of the last reopening after a close. Looked up only for a branch with reverts.
@@ -112,7 +115,27 @@ pub fn atom_branches_at(
             found.push(search.atom_branch(&atom, branch, tip)?);
         }
     }
+    note_reverted_below(&search.repository, &mut found)?;
     Ok(found)
+}
+
+/// Notes which branches have the work of another one that the target took back after that.
+fn note_reverted_below(repository: &Repository, all: &mut [AtomBranch]) -> Result<(), GitError> {
+    let reverted = |one: &AtomBranch| {
+        let last = one.reverts.first()?;
+        Some((one.atom_id.clone(), one.tip.clone(), last.commit.clone()))
+    };
+    for (atom, work, revert) in all.iter().filter_map(reverted).collect::<Vec<_>>() {
+        for above in all.iter_mut().filter(|one| one.atom_id != atom && !one.landed) {
+            if above.commits > 0
+                && repository.contains(&above.tip, &work)?
+                && !repository.contains(&above.tip, &revert)?
+            {
+                above.reverted_below.push((atom.clone(), revert.clone()));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Facts that are looked up once for all branches.
@@ -180,6 +203,8 @@ impl<'a> Search<'a> {
             }
             _ => Vec::new(),
         };
+        // Git counts a squash as landed no more once it was reverted.
+        let has_landed = has_landed || reverts.first().is_some_and(|revert| revert.is_of_all);
         let taken_back = reverts.first().filter(|_| has_landed).map(|revert| revert.commit.clone());
         let reopened_at = if reverts.is_empty() { None } else { reopened_at(self.store, id)? };
         let put = &self.settings.put_into_worktrees;
@@ -209,6 +234,7 @@ impl<'a> Search<'a> {
             pull_request: self.pulls.get(id).cloned(),
             pulled_below,
             reverts,
+            reverted_below: Vec::new(),
             closed_at: known.as_ref().and_then(|atom| atom.closed_at),
             reopened_at,
             parent: known.and_then(|atom| atom.parent_id),

@@ -29,16 +29,9 @@ pub fn carry_out(
     progress: CheckProgress<'_>,
 ) -> Result<(), LandError> {
     recover_move(repository, onto)?;
-    let todo = to_land(items);
-    if todo.is_empty() {
+    let Some((head, todo)) = begin(repository, context.settings, onto, items)? else {
         return Ok(());
-    }
-    // An obstacle is better found before a long check than after it.
-    if let Some(why) = find_obstacle(repository, onto, &context.settings.configuration)? {
-        hold_items(items, &todo, &why);
-        return Ok(());
-    }
-    let head = repository.branch_tip(onto)?.unwrap_or_default();
+    };
     let runner = CheckRunner::new(context, format!("{}:land", context.tracker_name()))?;
     let scratch = ScratchCheckout::new(repository, &context.scratch_folder("landing", "")?, &head)?;
     let check = CommitCheck::new(context, repository, runner, progress);
@@ -94,19 +87,11 @@ pub fn predict_conflicts(
     onto: &str,
     items: &mut [LandItem],
 ) -> Result<(), LandError> {
-    let todo = to_land(items);
-    if todo.is_empty() {
-        return Ok(());
-    }
-    if let Some(why) = find_obstacle(repository, onto, &settings.configuration)? {
-        hold_items(items, &todo, &why);
-        return Ok(());
-    }
-    let mut top = repository.branch_tip(onto)?.unwrap_or_default();
+    let Some((mut top, todo)) = begin(repository, settings, onto, items)? else { return Ok(()) };
     let mut conflicts = Vec::new();
     for at in todo {
         let tip = items[at].tip.clone().unwrap_or_default();
-        match repository.merge_in_memory(&top, &tip)? {
+        match repository.merge_branch(&top, (&items[at].atom_id, &tip), "Foreseen")? {
             Ok(commit) => match find_files_in_the_way(repository, onto, &top, &commit)? {
                 Some(why) => hold_items(items, &[at], &why),
                 None => top = commit,
@@ -123,6 +108,41 @@ pub fn predict_conflicts(
         }
     }
     Ok(())
+}
+
+/// Returns the target's tip and the branches to be tried; `None` if there is none, or the target
+/// cannot be moved. An obstacle is better found before a long check than after it.
+fn begin(
+    repository: &Repository,
+    settings: &LandSettings,
+    onto: &str,
+    items: &mut [LandItem],
+) -> Result<Option<(String, Vec<usize>)>, LandError> {
+    let todo = to_land(items);
+    if todo.is_empty() {
+        return Ok(None);
+    }
+    if let Some(why) = find_obstacle(repository, onto, &settings.configuration)? {
+        hold_items(items, &todo, &why);
+        return Ok(None);
+    }
+    let head = repository.branch_tip(onto)?.unwrap_or_default();
+    if let Some(known) = repository.known_tip(onto)?.filter(|known| *known != head) {
+        for at in todo {
+            let tip = items[at].tip.clone().unwrap_or_default();
+            let branch = (items[at].atom_id.as_str(), tip.as_str());
+            let at_remote = repository.landed_below(&known, branch, &[])?;
+            if at_remote != repository.landed_below(&head, branch, &[])? {
+                let why = format!(
+                    "it builds on work that was merged into {onto} at the remote, which {onto} \
+                     here lacks: git pull, then el land"
+                );
+                hold_items(items, &[at], &why);
+            }
+        }
+    }
+    let todo = to_land(items);
+    Ok((!todo.is_empty()).then_some((head, todo)))
 }
 
 fn hold_items(items: &mut [LandItem], which: &[usize], why: &str) {
@@ -311,6 +331,7 @@ impl Lander<'_> {
                 item.path.as_deref(),
             )?;
             told.extend(noted.as_ref().map(|error| format!("git could not note that: {error}")));
+            told.extend(item.remark.clone());
             item.outcome = LandOutcome::Landed;
             item.detail = (!told.is_empty()).then(|| told.join("\n"));
             before.clone_from(&link.commit);

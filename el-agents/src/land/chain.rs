@@ -1,7 +1,7 @@
 //! Puts branches on top of each other in a scratch checkout.
 
 use super::{LandError, LandItem};
-use crate::git::{GitError, JoinMode, JoinResult, Repository, ScratchCheckout};
+use crate::git::{GitError, JoinMode, Merged, Repository, ScratchCheckout};
 
 /// A branch on top of all earlier branches of the chain.
 #[derive(Debug)]
@@ -40,16 +40,18 @@ impl ChainBuilder<'_> {
     ) -> Result<(Vec<Link>, Vec<Conflict>), LandError> {
         let (mut chain, mut conflicts) = (Vec::new(), Vec::new());
         let mut top = head.to_owned();
+        let mut joined: Vec<&str> = Vec::new();
         for &at in todo {
             if is_interrupted() {
                 return Err(LandError::Interrupted);
             }
-            match self.join_item(&top, &items[at])? {
-                JoinResult::Joined(commit) => {
+            match self.join_item(&top, &items[at], &joined)? {
+                Ok(commit) => {
                     top.clone_from(&commit);
+                    joined.extend(items[at].tip.as_deref());
                     chain.push(Link { item: at, commit });
                 }
-                JoinResult::Conflict(files) => conflicts.push(Conflict { item: at, files }),
+                Err(files) => conflicts.push(Conflict { item: at, files }),
             }
         }
         // A later branch may contain a branch in conflict, and resolve the conflict.
@@ -64,34 +66,36 @@ impl ChainBuilder<'_> {
         Ok((chain, left))
     }
 
-    fn join_item(&self, top: &str, item: &LandItem) -> Result<JoinResult, GitError> {
+    /// `joined`: the tips of the earlier branches.
+    fn join_item(&self, top: &str, item: &LandItem, joined: &[&str]) -> Result<Merged, GitError> {
         let tip = item.tip.as_deref().unwrap_or_default();
         let mut top = top.to_owned();
         // The newest revert is reverted first.
         for revert in &item.brings_back {
             match self.scratch.bring_back(&top, revert)? {
-                JoinResult::Joined(commit) => top = commit,
-                conflict @ JoinResult::Conflict(_) => return Ok(conflict),
+                Ok(commit) => top = commit,
+                conflict => return Ok(conflict),
+            }
+        }
+        if !item.brings_back.is_empty() && self.repository.has_landed(&top, &item.atom_id, tip)? {
+            return Ok(Ok(top));
+        }
+        let landed = self.repository.landed_below(&top, (&item.atom_id, tip), joined)?;
+        if self.mode == JoinMode::Rebase && landed.len() <= 1 {
+            let since = landed.first().map(String::as_str);
+            // A rebase would lose merges in the branch, such as a resolved conflict.
+            let range = format!("{}..{tip}", since.unwrap_or(&top));
+            let words = ["rev-list", "--merges", "--max-count=1", &range, "--not", &top];
+            if self.repository.git().ask(&words)?.is_empty() {
+                let rebased = self.scratch.rebase(&top, since, tip)?;
+                // Commits one by one may meet a conflict that the whole does not have.
+                if rebased.is_ok() || since.is_none() {
+                    return Ok(rebased);
+                }
             }
         }
         let title = item.title.as_deref().unwrap_or_default();
         let message = format!("Land {}: {title}", item.atom_id);
-        let since = self.own_base(&top, &item.atom_id, tip)?;
-        // A rebase would lose merges in the branch, such as a resolved conflict.
-        let range = format!("{}..{tip}", since.as_ref().unwrap_or(&top));
-        let words = ["rev-list", "--merges", "--max-count=1", &range, "--not", &top];
-        let has_merges = !self.repository.git().ask(&words)?.is_empty();
-        let mode = if has_merges { JoinMode::Merge } else { self.mode };
-        self.scratch.join_branch(&top, since.as_deref(), tip, mode, &message)
-    }
-
-    /// Returns the base of a branch if the target has the content of the base as other commits. The
-    /// work of others below the base is then not put on top a second time. `None`: the branch
-    /// begins at the first commit that `top` does not have.
-    fn own_base(&self, top: &str, atom: &str, tip: &str) -> Result<Option<String>, GitError> {
-        let Some(base) = self.repository.base_of(atom)? else { return Ok(None) };
-        let is_other =
-            self.repository.contains(tip, &base)? && !self.repository.contains(top, &base)?;
-        Ok(if is_other && self.repository.has_work(top, &base)? { Some(base) } else { None })
+        self.repository.merge_in_memory(&top, tip, &landed, &message)
     }
 }

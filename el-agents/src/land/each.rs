@@ -30,7 +30,9 @@ pub fn foresee_each(
 ) -> Result<(), LandError> {
     for at in to_land(items) {
         let tip = items[at].tip.clone().unwrap_or_default();
-        if let Err(files) = repository.merge_in_memory(base.commit, &tip)? {
+        let merged =
+            repository.merge_branch(base.commit, (&items[at].atom_id, &tip), "Foreseen")?;
+        if let Err(files) = merged {
             items[at].outcome = LandOutcome::Conflict;
             items[at].detail = Some(files.join("\n"));
             items[at].files = files;
@@ -73,7 +75,10 @@ pub fn check_each(
             return Err(LandError::Interrupted);
         }
         let tip = items[at].tip.clone().unwrap_or_default();
-        let Ok(merged) = repository.merge_in_memory(base.commit, &tip)? else { continue };
+        let branch = (items[at].atom_id.as_str(), tip.as_str());
+        let Ok(merged) = repository.merge_branch(base.commit, branch, "Foreseen")? else {
+            continue;
+        };
         let Some(output) = check.find_failure(&scratch, &merged)? else { continue };
         if let Some(output) = check.find_failure(&scratch, base.commit)? {
             return Err(LandError::TargetFails { onto: base.name.to_owned(), output });

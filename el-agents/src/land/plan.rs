@@ -93,6 +93,9 @@ pub struct LandItem {
     pub(super) closed_at: Option<Timestamp>,
     #[serde(skip)]
     pub(super) parent: Option<String>,
+    /// What else a person should know once it has landed.
+    #[serde(skip)]
+    pub(super) remark: Option<String>,
 }
 
 /// Decides about each branch to be landed here, in the order in which the atoms were closed.
@@ -108,12 +111,17 @@ pub fn plan_landing(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<L
             branches.iter().filter(is_pulled).map(|branch| branch.atom_id.as_str()).collect();
         items.retain(|item| !pulled.contains(item.atom_id.as_str()));
     }
+    let to_land: HashSet<String> =
+        to_land(&items).into_iter().map(|at| items[at].atom_id.clone()).collect();
     for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::ToLand) {
-        let branch = branches.iter().find(|branch| branch.atom_id == item.atom_id);
+        let Some(branch) = branches.iter().find(|branch| branch.atom_id == item.atom_id) else {
+            continue;
+        };
+        let is_gone = |below: &&(String, String)| !to_land.contains(&below.0);
+        item.tell_of_reverted(branch.reverted_below.iter().filter(is_gone));
         let is_left =
             |below: &&PulledBelow| wanted.is_none_or(|wanted| !wanted.contains(&below.atom_id));
-        let below: Vec<&PulledBelow> =
-            branch.into_iter().flat_map(|branch| &branch.pulled_below).filter(is_left).collect();
+        let below: Vec<&PulledBelow> = branch.pulled_below.iter().filter(is_left).collect();
         item.wait_for(&below);
     }
     items
@@ -162,6 +170,7 @@ impl LandItem {
             path: None,
             closed_at: None,
             parent: None,
+            remark: None,
         }
     }
 
@@ -190,6 +199,19 @@ impl LandItem {
         };
         item.apply_reverts(&branch.reverts, branch.reopened_at);
         item
+    }
+
+    /// Says that it lands without work on which it builds, since the target took that back.
+    fn tell_of_reverted<'a>(&mut self, below: impl Iterator<Item = &'a (String, String)>) {
+        let each: Vec<String> = below
+            .map(|(atom, revert)| {
+                format!("{atom}, which {} took back", revert.get(..12).unwrap_or(revert))
+            })
+            .collect();
+        if !each.is_empty() {
+            self.remark = Some(format!("without the work of {}", each.join(", or of ")));
+            self.detail.clone_from(&self.remark);
+        }
     }
 
     /// Leaves it out if it would bring in the work of pull requests.

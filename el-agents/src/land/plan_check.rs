@@ -8,7 +8,7 @@ use el_core::rules::orchestrate::{Question, Standing};
 
 use super::check::{CheckCommand, CheckEnd, CheckRunner};
 use super::{LandContext, LandError, project_folder};
-use crate::git::{GitError, JoinMode, JoinResult, Repository, ScratchCheckout, copy_untracked};
+use crate::git::{GitError, Repository, ScratchCheckout, copy_untracked};
 
 /// A branch with the work of an atom of a plan.
 #[derive(Debug)]
@@ -178,16 +178,11 @@ fn bring_together<'a>(
         (None, None) => repository.head_commit()?,
     };
     let epic = &plan.overview.epic.id;
-    let scratch = context.scratch_folder("check", &format!("-{epic}"))?;
-    let scratch = ScratchCheckout::new(repository, &scratch, &top)?;
-    for PlanBranch { name: branch, tip, .. } in tasks {
-        if repository.contains(&top, &tip)? {
-            continue;
-        }
+    for PlanBranch { atom, name: branch, tip, .. } in tasks {
         let message = format!("Join {branch} for the check of {epic}");
-        match scratch.join_branch(&top, None, &tip, JoinMode::Merge, &message)? {
-            JoinResult::Joined(commit) => top = commit,
-            JoinResult::Conflict(files) => {
+        match repository.merge_branch(&top, (atom, &tip), &message)? {
+            Ok(commit) => top = commit,
+            Err(files) => {
                 let names = files.join("\n");
                 let with = whole.as_ref().map_or("the branches before it", |one| one.name.as_str());
                 return Ok(Together::Conflict(format!(
@@ -197,6 +192,7 @@ fn bring_together<'a>(
             }
         }
     }
-    scratch.check_out(&top)?;
+    let scratch = context.scratch_folder("check", &format!("-{epic}"))?;
+    let scratch = ScratchCheckout::new(repository, &scratch, &top)?;
     Ok(Together::Checkout(Box::new(scratch), repository))
 }

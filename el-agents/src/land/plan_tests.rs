@@ -20,6 +20,7 @@ fn branch(id: &str, closed: i64) -> AtomBranch {
         pull_request: None,
         pulled_below: Vec::new(),
         reverts: Vec::new(),
+        reverted_below: Vec::new(),
         closed_at: Some(Timestamp::from_micros(closed * 1_000_000)),
         reopened_at: None,
         parent: None,
@@ -116,7 +117,7 @@ fn what_was_taken_back_waits_for_a_later_close() {
     let reverted = |closed: i64, reopened: Option<i64>| {
         let mut one = branch("a", closed);
         one.taken_back = Some("f".repeat(40));
-        one.reverts = vec![Revert { commit: "f".repeat(40), at: 10 }];
+        one.reverts = vec![Revert { commit: "f".repeat(40), at: 10, is_of_all: true }];
         one.reopened_at = reopened.map(|at| Timestamp::from_micros(at * 1_000_000));
         let item = plan_landing(&[one], Some(&["a".to_owned()])).remove(0);
         (item.outcome, item.brings_back.len())
@@ -125,6 +126,25 @@ fn what_was_taken_back_waits_for_a_later_close() {
     assert_eq!(reverted(11, Some(11)), (LandOutcome::ToLand, 1));
     assert_eq!(reverted(10, Some(9)), (LandOutcome::TakenBack, 0));
     assert_eq!(reverted(10, Some(10)), (LandOutcome::ToLand, 1));
+}
+
+#[test]
+fn work_below_that_was_taken_back_is_told_unless_it_comes_again() {
+    let revert = "f".repeat(40);
+    let mut above = branch("b", 2);
+    above.reverted_below = vec![("a".to_owned(), revert.clone())];
+    let mut below = branch("a", 1);
+    (below.landed, below.taken_back) = (false, Some(revert.clone()));
+    let told = |below: &AtomBranch| {
+        let items = plan_landing(&[below.clone(), above.clone()], None);
+        let item = items.into_iter().find(|item| item.atom_id == "b").unwrap();
+        assert_eq!(item.outcome, LandOutcome::ToLand);
+        item.detail
+    };
+    let said = told(&below).unwrap();
+    assert!(said.contains("without the work of a, which ffffffffffff took back"), "{said}");
+    below.taken_back = None;
+    assert_eq!(told(&below), None);
 }
 
 #[test]

@@ -7,7 +7,6 @@ use el_core::ops;
 
 use super::{PullError, PullRun};
 use crate::forge::{Forge, RepoName};
-use crate::git::{MergedPull, StepOver};
 use crate::land::{LandItem, LandOutcome};
 
 /// The relation of a branch to the open work that it builds on.
@@ -108,62 +107,32 @@ fn shares_work(run: &PullRun<'_>, one: &str, other: &str) -> Result<bool, PullEr
     Ok(false)
 }
 
-/// Takes the base into branches that build on work which the base got as a squash, so that their
-/// difference is their own, and into those that have to be up to date with it. The branch moves up;
-/// with `--dry-run` only the plan does.
+/// Takes the base into branches that build on work which the base has as other commits, so that
+/// their difference is their own, and into those that have to be up to date with it. The branch
+/// moves up; with `--dry-run` only the plan does.
 pub(super) fn step_over(
     run: &PullRun<'_>,
     store: &Store,
     items: &mut [LandItem],
 ) -> Result<(), PullError> {
     let repository = run.repository;
-    let mut squashes = None;
     for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::ToLand) {
         let (Some(tip), Some(branch)) = (item.tip.clone(), item.branch.clone()) else { continue };
-        let all = match &squashes {
-            Some(all) => all,
-            None => squashes.insert(merged_into_base(run)?),
-        };
-        let mut below = Vec::new();
-        // Answers to a review may have come after this branch had begun to build on the other.
-        let mut whole = tip.clone();
-        for pull in all {
-            if !repository.contains(&whole, &pull.commit)?
-                && shares_work(run, &whole, &pull.head)?
-                && let Ok(merged) = repository.merge_in_memory(&whole, &pull.head)?
-            {
-                whole = merged;
-                below.push(pull.clone());
-            }
-        }
+        let landed = repository.landed_below(run.base_commit, (&item.atom_id, &tip), &[])?;
         let last = ops::pull_requests_of(store, &item.atom_id)?.pop();
         let is_behind = last.is_some_and(|one| one.waits_for() == Some("behind"));
-        if below.is_empty() && !is_behind {
+        if landed.is_empty() && !is_behind {
             continue;
         }
         let message = format!("Merge {} into {branch}", run.place.base_name());
-        let result = repository.step_over_squashes(&whole, &below, run.base_commit, &message)?;
         // A conflict is found again, and told, by the check of the branch.
-        let StepOver::Joined(commit) = result else { continue };
+        let Ok(commit) = repository.take_in(&tip, run.base_commit, &landed, &message)? else {
+            continue;
+        };
         if !run.options.dry_run {
             repository.move_branch_up(&branch, &tip, &commit)?;
         }
         item.tip = Some(commit);
     }
     Ok(())
-}
-
-/// The merged pull requests of all atoms that the base has as other commits.
-fn merged_into_base(run: &PullRun<'_>) -> Result<Vec<MergedPull>, PullError> {
-    let mut found = Vec::new();
-    for atom in run.repository.atoms_with_branch()? {
-        for pull in run.repository.merged_pulls(&atom)? {
-            if run.repository.contains(run.base_commit, &pull.commit)?
-                && !run.repository.contains(run.base_commit, &pull.head)?
-            {
-                found.push(pull);
-            }
-        }
-    }
-    Ok(found)
 }

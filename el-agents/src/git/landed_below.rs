@@ -1,0 +1,235 @@
+//! Finds the work below a branch that its target has as other commits.
+
+use std::collections::{HashMap, HashSet};
+
+use super::merge::Merged;
+use super::{GitError, Repository, base_reference};
+
+/// The most commits of a target that are looked through for a squash.
+const MOST: &str = "--max-count=2000";
+/// The most of them that are compared with the work.
+const MOST_COMPARED: usize = 50;
+
+/// A branch's commits that a target lacks.
+struct Lacking<'a> {
+    tip: &'a str,
+    /// Each with its place; the newest has the first.
+    commits: HashMap<String, usize>,
+    /// The commit at which the branch began, if the target lacks it.
+    base: Option<String>,
+    /// Some of the commits may be of others who went on since.
+    may_share: bool,
+}
+
+impl Repository {
+    /// Merges a branch's tip into a target, stepping over all that [`Self::landed_below`] finds.
+    /// Returns the merge commit, or the files in conflict.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn merge_branch(
+        &self,
+        target: &str,
+        branch: (&str, &str),
+        message: &str,
+    ) -> Result<Merged, GitError> {
+        let landed = self.landed_below(target, branch, &[])?;
+        self.merge_in_memory(target, branch.1, &landed, message)
+    }
+
+    /// Returns the commits below a branch's tip whose work a target has as other commits, or had
+    /// before it was reverted. Left out is what the branch took from the target itself.
+    /// `branch`: the atom, and the tip. `joined`: tips whose work the target is known to have.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn landed_below(
+        &self,
+        target: &str,
+        (atom, tip): (&str, &str),
+        joined: &[&str],
+    ) -> Result<Vec<String>, GitError> {
+        let range = format!("{target}..{tip}");
+        let said = self.git().ask(&["rev-list", "--topo-order", "--parents", &range])?;
+        let first = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+        let commits: HashMap<_, _> = said.lines().map(first).zip(0..).collect();
+        if commits.is_empty() {
+            return Ok(Vec::new());
+        }
+        let began_at = self.base_of(atom)?;
+        let may_share = began_at.as_ref().is_none_or(|base| commits.contains_key(base))
+            || said.lines().any(|line| line.split(' ').count() > 2);
+        let base = began_at.filter(|base| commits.contains_key(base));
+        let lacking = Lacking { tip, commits, base, may_share };
+        let mut found = Vec::new();
+        for head in joined {
+            found.extend(self.common_commits(&lacking, head)?);
+        }
+        for (of, head, commit) in self.landings()? {
+            let common = match of == atom && !lacking.commits.contains_key(&head) {
+                true => self.leaving_commits(&lacking, &head)?,
+                false => self.common_commits(&lacking, &head)?,
+            };
+            if !common.is_empty()
+                && self.contains(target, &commit)?
+                && !self.contains(tip, &commit)?
+            {
+                found.extend(common);
+            }
+        }
+        if lacking.may_share {
+            self.add_unnoted(target, atom, &lacking, &mut found)?;
+        }
+        self.independent_commits(&found)
+    }
+
+    /// Adds the work of others that the target got without a note, such as a squash by hand.
+    fn add_unnoted(
+        &self,
+        target: &str,
+        atom: &str,
+        lacking: &Lacking<'_>,
+        found: &mut Vec<String>,
+    ) -> Result<(), GitError> {
+        let got = self.git().ask_optional(&["merge-base", target, lacking.tip])?;
+        for head in self.others_below(atom, lacking)? {
+            let mut is_known = false;
+            for below in found.iter() {
+                is_known = is_known || self.contains(below, &head)?;
+            }
+            let common = if is_known { Vec::new() } else { self.common_commits(lacking, &head)? };
+            if !common.is_empty()
+                && self.has_had(target, &head, found)?
+                && !got.as_ref().map_or(Ok(false), |got| self.has_had(got, &head, found))?
+            {
+                found.extend(common);
+            }
+        }
+        Ok(())
+    }
+
+    /// The commits at which the work of others ends, or did when this branch began. The lower ones
+    /// come first, since the squash of an upper one may have come upon theirs.
+    fn others_below(&self, atom: &str, lacking: &Lacking<'_>) -> Result<Vec<String>, GitError> {
+        let bases = self.refs_below("refs/el/base/")?;
+        let form = "--format=%(refname:lstrip=2) %(objectname)";
+        let branches = self.git().ask(&["for-each-ref", form, "refs/heads"])?;
+        let mut heads = Vec::new();
+        for (branch, tip) in branches.lines().filter_map(|line| line.split_once(' ')) {
+            let other = self.atom_of(branch).filter(|other| *other != atom);
+            let Some(name) = other.map(base_reference) else { continue };
+            // One without commits of its own may have begun on this branch.
+            let is_empty = bases.iter().any(|(of, at)| *of == name && at == tip);
+            if lacking.commits.contains_key(tip) && !is_empty {
+                heads.push(tip.to_owned());
+            }
+        }
+        if let Some(own) = &lacking.base {
+            for (_, at) in bases.into_iter().filter(|(_, at)| lacking.commits.contains_key(at)) {
+                if self.contains(own, &at)? {
+                    heads.push(at);
+                }
+            }
+            // What this branch began on may have gone on since.
+            let words = ["for-each-ref", "--format=%(objectname)", "--contains", own, "refs/heads"];
+            for head in self.git().ask(&words)?.lines() {
+                if !lacking.commits.contains_key(head) && !self.contains(head, lacking.tip)? {
+                    heads.push(head.to_owned());
+                }
+            }
+        }
+        heads.sort_by_key(|head| std::cmp::Reverse(lacking.commits.get(head).copied()));
+        heads.dedup();
+        Ok(heads)
+    }
+
+    /// The lacking commits at which another branch leaves this one, if it may have any of them.
+    fn common_commits(&self, lacking: &Lacking<'_>, head: &str) -> Result<Vec<String>, GitError> {
+        if lacking.commits.contains_key(head) {
+            return Ok(vec![head.to_owned()]);
+        }
+        if lacking.may_share { self.leaving_commits(lacking, head) } else { Ok(Vec::new()) }
+    }
+
+    fn leaving_commits(&self, lacking: &Lacking<'_>, head: &str) -> Result<Vec<String>, GitError> {
+        let said = self.git().ask_optional(&["merge-base", "--all", lacking.tip, head])?;
+        let common = said.unwrap_or_default();
+        let common = common.lines().map(str::to_owned);
+        Ok(common.filter(|commit| lacking.commits.contains_key(commit)).collect())
+    }
+
+    /// The noted landings of all branches: the atom, the branch's tip, and the commit that brought
+    /// it.
+    fn landings(&self) -> Result<Vec<(String, String, String)>, GitError> {
+        let mut found = Vec::new();
+        for (name, at) in self.refs_below("refs/el/brought/")? {
+            if let [_, _, _, atom, tip, _] = name.split('/').collect::<Vec<_>>()[..] {
+                found.push((atom.to_owned(), tip.to_owned(), at));
+            }
+        }
+        for (name, head) in self.refs_below("refs/el/merged/")? {
+            if let [_, _, _, atom, commit] = name.split('/').collect::<Vec<_>>()[..] {
+                found.push((atom.to_owned(), head, commit.to_owned()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns true if a target has all work of a commit, or had it before a revert.
+    fn has_had(&self, target: &str, head: &str, below: &[String]) -> Result<bool, GitError> {
+        Ok(self.has_copies(target, head, None)?
+            || self.is_merge_empty(target, head)?
+            || self.has_squash(target, head, below)?)
+    }
+
+    /// Returns true if a commit of the target brought exactly the work of `head`, as a squash does.
+    /// `below`: work below it that the target has as other commits.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(super) fn has_squash(
+        &self,
+        target: &str,
+        head: &str,
+        below: &[String],
+    ) -> Result<bool, GitError> {
+        let Some(fork) = self.git().ask_optional(&["merge-base", target, head])? else {
+            return Ok(false);
+        };
+        let words = ["diff-tree", "-r", "--no-renames", "--name-only", &fork, head];
+        let changed = self.git().ask(&words)?;
+        let changed: HashSet<&str> = changed.lines().collect();
+        let range = format!("{head}..{target}");
+        let commits = self.git().ask(&["rev-list", "--no-merges", MOST, &range])?;
+        let ids: HashSet<&str> = commits.lines().collect();
+        let words = ["diff-tree", "--stdin", "-r", "--no-renames", "--name-only"];
+        let said = self.git().ask_with(&words, Some(&format!("{commits}\n")))?;
+        // A squash changes no other files. Each commit is followed by the names of its own.
+        let mut candidates: Vec<(&str, bool)> = Vec::new();
+        for line in said.lines() {
+            match candidates.last_mut() {
+                _ if ids.contains(line) => candidates.push((line, true)),
+                Some((_, is_like_it)) => *is_like_it &= changed.contains(line),
+                None => {}
+            }
+        }
+        let git = self.git().without_hooks().as_committer();
+        let alike = candidates.iter().filter(|(_, is_like_it)| *is_like_it);
+        for (commit, _) in alike.take(MOST_COMPARED) {
+            let before = format!("{commit}^");
+            let tree = self.tree_of(commit)?;
+            let mut is_it = self.merged_tree(&git, &before, head, &[])? == Ok(tree.clone());
+            if !is_it && !below.is_empty() {
+                is_it = self.merged_tree(&git, &before, head, below)? == Ok(tree);
+            }
+            if is_it {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+#[path = "landed_below_tests.rs"]
+mod tests;

@@ -1,0 +1,117 @@
+//! Merges commits in memory. No reference names the result.
+//!
+//! A target may have work that a branch builds on as other commits: as the squash of a pull
+//! request, or as copies. A plain merge would bring that work a second time, with a conflict where
+//! either side changed the same lines since, and again where the target took it back. The merge
+//! then has the landed work as its base, so that it brings the branch's own difference alone, as
+//! `git rebase --onto` does. [`Repository::landed_below`] finds such work.
+
+use super::call::failed_call;
+use super::{Git, GitError, Repository};
+
+/// A commit or a tree, or the files in conflict.
+pub type Merged = Result<String, Vec<String>>;
+
+impl Repository {
+    /// Merges a branch's tip into a target. Returns the merge commit, or the files in conflict.
+    /// Nothing to bring: the target. `landed`: what [`Self::landed_below`] found.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn merge_in_memory(
+        &self,
+        target: &str,
+        tip: &str,
+        landed: &[String],
+        message: &str,
+    ) -> Result<Merged, GitError> {
+        if self.contains(target, tip)? {
+            return Ok(Ok(target.to_owned()));
+        }
+        let git = self.git().without_hooks().as_committer();
+        let tree = match self.merged_tree(&git, target, tip, landed)? {
+            Ok(tree) => tree,
+            Err(files) => return Ok(Err(files)),
+        };
+        if !landed.is_empty() && tree == self.tree_of(target)? {
+            return Ok(Ok(target.to_owned()));
+        }
+        commit_merge(&git, &tree, [target, tip], message).map(Ok)
+    }
+
+    /// Merges a target into a branch's tip. The result moves the branch up: no push is forced, and
+    /// reviewers' comments stay.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(crate) fn take_in(
+        &self,
+        tip: &str,
+        target: &str,
+        landed: &[String],
+        message: &str,
+    ) -> Result<Merged, GitError> {
+        if self.contains(tip, target)? {
+            return Ok(Ok(tip.to_owned()));
+        }
+        let git = self.git().without_hooks().as_committer();
+        match self.merged_tree(&git, target, tip, landed)? {
+            Ok(tree) => commit_merge(&git, &tree, [tip, target], message).map(Ok),
+            Err(files) => Ok(Err(files)),
+        }
+    }
+
+    /// The tree of a merge, or the files in conflict.
+    pub(super) fn merged_tree(
+        &self,
+        git: &Git,
+        target: &str,
+        tip: &str,
+        landed: &[String],
+    ) -> Result<Merged, GitError> {
+        if landed.is_empty() {
+            return merge_trees(git, target, tip);
+        }
+        // Git takes the nearest common commits as the base: those of a commit with the target's
+        // files that comes after the landed work.
+        let mut parents = landed.to_vec();
+        let common = git.ask_optional(&["merge-base", "--all", target, tip])?.unwrap_or_default();
+        parents.extend(common.lines().map(str::to_owned));
+        let parents = self.independent_commits(&parents)?;
+        let files = format!("{target}^{{tree}}");
+        let mut words = vec!["commit-tree", &files, "-m", "Stand-in"];
+        parents.iter().for_each(|parent| words.extend(["-p", parent]));
+        let stand_in = git.ask(&words)?;
+        merge_trees(git, &stand_in, tip)
+    }
+
+    pub(super) fn tree_of(&self, commit: &str) -> Result<String, GitError> {
+        self.git().ask(&["rev-parse", &format!("{commit}^{{tree}}")])
+    }
+}
+
+fn commit_merge(
+    git: &Git,
+    tree: &str,
+    [ours, theirs]: [&str; 2],
+    message: &str,
+) -> Result<String, GitError> {
+    git.ask(&["commit-tree", tree, "-p", ours, "-p", theirs, "-m", message])
+}
+
+fn merge_trees(git: &Git, ours: &str, theirs: &str) -> Result<Merged, GitError> {
+    let words = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs];
+    let ran = git.run_once(&words, None, usize::MAX)?;
+    // The output has the id of a tree, and after a conflict the names of the files.
+    let said = String::from_utf8_lossy(&ran.stdout);
+    let mut said = said.split('\0').filter(|word| !word.is_empty());
+    let tree = said
+        .next()
+        .filter(|word| word.len() >= 40 && word.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let files: Vec<String> = said.map(str::to_owned).collect();
+    match tree {
+        Some(tree) if ran.status.success() => Ok(Ok(tree.to_owned())),
+        Some(_) if !files.is_empty() => Ok(Err(files)),
+        _ => Err(failed_call(&words, &ran)),
+    }
+}

@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use el_core::model::{
-    self, EndKind, ExitRecord, Progress, Run, Stamp, Takes, Timestamp, Worker, fresh_short,
+    EndKind, ExitRecord, Progress, Run, Stamp, Takes, Timestamp, Worker, fresh_short,
 };
-use el_core::ops::{self, AtomFilter, Beat, Caps, ClaimRequest, Ending, NewAtom};
+use el_core::ops::{self, AtomFilter, Beat, ClaimRequest, Ending, NewAtom};
 use el_core::rules::retry::RetryPolicy;
 use el_core::{Ctx, Durability, ServerAddress, Store};
 
@@ -118,23 +118,8 @@ fn worker(at: usize) -> Worker {
 }
 
 fn claim(store: &mut Store, worker: usize) -> Run {
-    let request = ClaimRequest {
-        run_id: model::fresh_run_id(),
-        token: model::fresh_token(),
-        worker_id: format!("worker-{worker:03}"),
-        agent: "claude".to_owned(),
-        account: None,
-        agent_limit: None,
-        executor: "claude".to_owned(),
-        conversation: model::fresh_uuid(),
-        workdir: "/tmp".to_owned(),
-        check: None,
-        review: false,
-        filter: AtomFilter::default(),
-        caps: Caps::default(),
-        lease: LEASE,
-        policy: RetryPolicy::default(),
-    };
+    let worker = format!("worker-{worker:03}");
+    let request = ClaimRequest::new(&worker, "claude", "/tmp".to_owned(), LEASE);
     let ctx = Ctx { now: now(), actor: "claude", session: None };
     ops::claim_run(store, &ctx, &request).unwrap().unwrap().run
 }

@@ -1,8 +1,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use el_core::model::{EndKind, ExitRecord, SummaryStatus, Timestamp, fresh_run_id, fresh_token};
-use el_core::ops::{self, AtomFilter, ClaimRequest, NewAtom};
+use el_core::model::{EndKind, ExitRecord, SummaryStatus, Timestamp};
+use el_core::ops::{self, ClaimRequest, NewAtom};
 use el_core::{Ctx, Store};
 use proptest::prelude::*;
 
@@ -37,23 +37,8 @@ impl World {
             },
         )
         .unwrap();
-        let request = ClaimRequest {
-            run_id: fresh_run_id(),
-            token: fresh_token(),
-            worker_id: "w".into(),
-            agent: "claude".into(),
-            account: None,
-            agent_limit: None,
-            executor: "claude".into(),
-            conversation: "c".into(),
-            workdir: root.display().to_string(),
-            check: None,
-            review: false,
-            filter: AtomFilter::default(),
-            caps: el_core::ops::Caps::default(),
-            lease: Duration::from_secs(60),
-            policy: el_core::rules::retry::RetryPolicy::default(),
-        };
+        let (workdir, lease) = (root.display().to_string(), Duration::from_secs(60));
+        let request = ClaimRequest::new("w", "claude", workdir, lease);
         let claimed = ops::claim_run(&mut store, &ctx, &request).unwrap().unwrap();
         let places = Places {
             database: state.join("el.db"),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use el_core::model::{Run, fresh_run_id, fresh_token, fresh_uuid};
+use el_core::model::Run;
 use el_core::ops::{self, Caps, Check, ClaimRequest, WorkerView};
 use el_core::rules::budget::usd_to_micros;
 use el_core::{Ctx, Error};
@@ -86,16 +86,11 @@ impl State<'_> {
 
     fn claim_request(&self, served: &Served) -> ClaimRequest {
         let agent = &served.agent;
+        let workdir = agent.working_directory.display().to_string();
         ClaimRequest {
-            run_id: fresh_run_id(),
-            token: fresh_token(),
-            worker_id: self.id.clone(),
-            agent: agent.name.clone(),
             account: self.account_of(&agent.name),
             agent_limit: Some(served.at_most),
             executor: agent.executor.name().to_owned(),
-            conversation: fresh_uuid(),
-            workdir: agent.working_directory.display().to_string(),
             check: Some(Check {
                 command: agent.verify.clone(),
                 required: agent.require_verify,
@@ -107,8 +102,8 @@ impl State<'_> {
                 run: agent.budget_per_run.and_then(usd_to_micros),
                 epic: self.options.resources.budget_per_epic.and_then(usd_to_micros),
             },
-            lease: self.options.rules.lease,
             policy: self.options.rules.retry_policy(),
+            ..ClaimRequest::new(&self.id, &agent.name, workdir, self.options.rules.lease)
         }
     }
 

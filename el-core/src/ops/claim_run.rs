@@ -8,7 +8,9 @@ use super::comment::insert_comment;
 use super::list::with_parent;
 use super::pause::{account_pause, begin_probe, is_being_probed, paused_for};
 use super::{AssigneeFilter, AtomFilter};
-use crate::model::{Atom, EventKind, Progress, Run, Status, Verify, validate};
+use crate::model::{
+    Atom, EventKind, Progress, Run, Status, Verify, fresh_run_id, fresh_token, fresh_uuid, validate,
+};
 use crate::rules::retry::{NextStart, RetryPolicy};
 use crate::store::filter::Query;
 use crate::store::{Store, Tx, atom, event, ready, run, worker};
@@ -42,6 +44,31 @@ pub struct ClaimRequest {
     pub lease: Duration,
     /// The limits and waits for an atom that comes back to the queue again and again.
     pub policy: RetryPolicy,
+}
+
+impl ClaimRequest {
+    /// A request by a worker for an agent, with a fresh id and token: any atom, without limits and
+    /// without a check.
+    #[must_use]
+    pub fn new(worker_id: &str, agent: &str, workdir: String, lease: Duration) -> ClaimRequest {
+        ClaimRequest {
+            run_id: fresh_run_id(),
+            token: fresh_token(),
+            worker_id: worker_id.to_owned(),
+            agent: agent.to_owned(),
+            account: None,
+            agent_limit: None,
+            executor: "claude".to_owned(),
+            conversation: fresh_uuid(),
+            workdir,
+            check: None,
+            review: false,
+            filter: AtomFilter::default(),
+            caps: Caps::default(),
+            lease,
+            policy: RetryPolicy::default(),
+        }
+    }
 }
 
 /// The agent's own check.

@@ -250,23 +250,7 @@ impl Project {
 }
 
 pub(crate) fn request() -> ClaimRequest {
-    ClaimRequest {
-        run_id: model::fresh_run_id(),
-        token: model::fresh_token(),
-        worker_id: "w1".to_owned(),
-        agent: "claude".to_owned(),
-        account: None,
-        agent_limit: None,
-        executor: "claude".to_owned(),
-        conversation: model::fresh_uuid(),
-        workdir: "/tmp".to_owned(),
-        check: None,
-        review: false,
-        filter: AtomFilter::default(),
-        caps: ops::Caps::default(),
-        lease: LEASE,
-        policy: RetryPolicy::default(),
-    }
+    ClaimRequest::new("w1", "claude", "/tmp".to_owned(), LEASE)
 }
 
 pub(crate) fn session(claimed: &ClaimedRun) -> SessionCredentials {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::{EndKind, ExitRecord};
-use crate::ops::{AtomFilter, Caps, ClaimRequest, Ending, NewAtom};
+use crate::ops::{ClaimRequest, Ending, NewAtom};
 use crate::rules::retry::RetryPolicy;
 use crate::store::run;
 
@@ -12,23 +12,8 @@ fn the_end_of_a_run_reads_its_row_twice() {
     let mut store = Store::create(&dir.path().join("el.db"), "el", NOW).unwrap();
     let new = NewAtom { title: "One".to_owned(), ..NewAtom::default() };
     ops::create(&mut store, &ctx(), &new).unwrap();
-    let request = ClaimRequest {
-        run_id: crate::model::fresh_run_id(),
-        token: crate::model::fresh_token(),
-        worker_id: "w1".to_owned(),
-        agent: "claude".to_owned(),
-        account: None,
-        agent_limit: None,
-        executor: "claude".to_owned(),
-        conversation: crate::model::fresh_uuid(),
-        workdir: "/tmp".to_owned(),
-        check: None,
-        review: false,
-        filter: AtomFilter::default(),
-        caps: Caps::default(),
-        lease: Duration::from_secs(60),
-        policy: RetryPolicy::default(),
-    };
+    let lease = Duration::from_secs(60);
+    let request = ClaimRequest::new("w1", "claude", "/tmp".to_owned(), lease);
     let claimed = ops::claim_best(&mut store, &ctx(), &[request]).unwrap().unwrap();
     let before = run::times_read(&mut store);
     let exit = ExitRecord::new(&claimed.run.id, EndKind::Exited, NOW);

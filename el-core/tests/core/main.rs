@@ -24,6 +24,7 @@ mod reviews;
 mod rounds;
 mod series;
 mod support;
+mod tail;
 mod tracker;
 mod undo;
 mod waking;

@@ -54,7 +54,7 @@ const STEPS: &[(u64, Step)] = &[
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 pub(crate) fn chaos(round: &Round, rng: &mut Rng, strikes: u64) {
-    let db = Db::open(&round.scratch.database());
+    let db = round.scratch.place.open();
     let begin = Instant::now() + PATIENCE;
     while db.runs().is_empty() && Instant::now() < begin {
         std::thread::sleep(Duration::from_micros(500));
@@ -193,7 +193,7 @@ fn hold_and_kill(round: &Round, db: &Db, run: &LiveRun, end: Instant) -> bool {
     if !wait_for_record(round, db, run, end) {
         return false;
     }
-    let holder = Db::open_to_lock(&round.scratch.database());
+    let holder = round.scratch.place.open_to_lock();
     let mut done = false;
     if holder.lock() {
         if holder.is_live(&run.id) {
@@ -211,7 +211,7 @@ fn hold_and_kill(round: &Round, db: &Db, run: &LiveRun, end: Instant) -> bool {
 
 /// Stops a supervisor right before it registers, and kills the workers that know of it.
 fn stop_before_registering(round: &Round, run: &LiveRun) -> bool {
-    let holder = Db::open_to_lock(&round.scratch.database());
+    let holder = round.scratch.place.open_to_lock();
     if !holder.lock() {
         return false;
     }

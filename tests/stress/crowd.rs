@@ -5,7 +5,6 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 
-use crate::db::Db;
 use crate::rng::Rng;
 use crate::scratch::{Ran, Scratch};
 
@@ -101,7 +100,7 @@ fn one(scratch: &Scratch, told: &Mutex<Told>, shared: &str, rng: &mut Rng, n: us
 /// Compares the callers' answers with the tracker's state.
 fn judge(scratch: &Scratch, shared: &str, told: Told) -> Vec<String> {
     let mut faults = told.faults;
-    let db = Db::open(&scratch.database());
+    let db = scratch.place.open();
     let atoms: HashMap<String, String> = db.atoms().into_iter().collect();
     let events = db.events();
     let mut missing = |what: &str, is_there: bool| {

@@ -19,6 +19,7 @@
 //! cargo test … --test stress -- --rounds 200 --seed 7 --jobs 4     the long part
 //! cargo test … --test stress -- --seed 7 --round 31                one round again
 //! cargo test … --test stress -- --plan 100 --strikes 30 --seed 7   the plan alone
+//! scripts/with-postgres cargo test … --test stress -- …            the same on a server
 //! cargo test … --test stress -- --rounds 50 --step Late            at one step alone (`chaos.rs`);
 //!                                                    also --strike KillWorker, --kind breeder
 //! ```

@@ -188,7 +188,7 @@ impl Plan {
     /// Drives the plan to its end under so many strikes. Returns the end of the last driving
     /// process.
     fn drive(&mut self, rng: &mut Rng, mut strikes: u64) -> Option<Ran> {
-        let db = Db::open(&self.scratch.database());
+        let db = self.scratch.place.open();
         let end = Instant::now() + AT_MOST;
         let mut words = vec!["orchestrate".to_owned(), "Make a hundred things".to_owned()];
         loop {
@@ -249,7 +249,7 @@ impl Plan {
         if ran.status != 0 && ran.status != 4 {
             self.faults.push(format!("it ended with {}: {ran:#?}", ran.status));
         }
-        let db = Db::open(&self.scratch.database());
+        let db = self.scratch.place.open();
         let (events, runs, bonds) = (db.events(), db.runs(), db.blocking());
         let mut titles = HashSet::new();
         let statuses: HashMap<String, String> = db.atoms().into_iter().collect();

@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::db::Db;
 use crate::rng::Rng;
 use crate::scratch::Scratch;
 use crate::script::plot;
@@ -72,11 +71,8 @@ impl Round {
             return;
         }
         let at = self.began.elapsed().as_secs_f64();
-        let story = if atom.is_empty() {
-            String::new()
-        } else {
-            Db::open(&self.scratch.database()).story(atom)
-        };
+        let story =
+            if atom.is_empty() { String::new() } else { self.scratch.place.open().story(atom) };
         let text = format!(
             "VIOLATION of promise {promise}, {} at {at:.3} s, {atom}: {what}\n{story}",
             self.label
@@ -145,7 +141,7 @@ pub(crate) fn file_one(round: &Round, rng: &mut Rng, others: &[String]) -> Strin
 
 /// Keeps workers running until no work is left and no strike comes any more.
 fn work(round: &Round, stricken: &AtomicBool) {
-    let db = Db::open(&round.scratch.database());
+    let db = round.scratch.place.open();
     let mut calm_since: Option<Instant> = None;
     let mut looked = Instant::now() - Duration::from_secs(1);
     let mut is_ready = true;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rustix::process::Signal;
 use serde_json::Value;
 
+use crate::db::Place;
 use crate::procs::{self, Marks};
 
 /// How long a command may run. Longer than `el` waits for a busy database.
@@ -25,6 +26,7 @@ const CONFIG: &str = "lease = \"5s\"\nretry_backoff = \"0s\"\nclose_grace = \"1s
 pub(crate) struct Scratch {
     root: PathBuf,
     pub(crate) marks: Marks,
+    pub(crate) place: Place,
     environment: Vec<(String, String)>,
     outputs: AtomicU32,
 }
@@ -85,7 +87,14 @@ impl Scratch {
             own: format!("STRESS_MARK={unique}"),
             tmux: format!("TMUX_TMPDIR={}", text("t")),
         };
-        let scratch = Scratch { root, marks, environment, outputs: AtomicU32::new(0) };
+        let state = root.join("p/.eluent");
+        fs::create_dir(&state).unwrap();
+        let place = Place::new(&state, &unique.replace('-', "_"));
+        let outputs = AtomicU32::new(0);
+        let mut scratch = Scratch { root, marks, place, environment, outputs };
+        if let Place::Server(url) = scratch.place.clone() {
+            scratch.set("EL_DATABASE_URL", &url);
+        }
         scratch.el(&["init", "--name", "x"]).data();
         let agent = env!("CARGO_BIN_EXE_fake-agent");
         let config = format!("{CONFIG}claude_code_path = \"{agent}\"\n");
@@ -105,10 +114,6 @@ impl Scratch {
 
     pub(crate) fn state(&self) -> PathBuf {
         self.root.join("p/.eluent")
-    }
-
-    pub(crate) fn database(&self) -> PathBuf {
-        self.state().join("el.db")
     }
 
     pub(crate) fn exit_record(&self, run: &str) -> PathBuf {

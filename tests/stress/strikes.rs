@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::Signal;
 
-use crate::db::{Db, LiveRun};
+use crate::db::LiveRun;
 use crate::procs::{Proc, scan, send};
 use crate::rng::Rng;
 use crate::round::Round;
@@ -172,7 +172,7 @@ fn servers(round: &Round) -> Vec<Proc> {
 /// its run.
 fn stop_supervisor(round: &Round, run: &LiveRun, length: Duration) -> bool {
     let Some(process) = supervisor(round, run) else { return false };
-    let db = Db::open(&round.scratch.database());
+    let db = round.scratch.place.open();
     round.stopped.fetch_add(1, Ordering::Relaxed);
     let end = Instant::now() + length;
     let stopped = stop_in_pane(round, &process);
@@ -263,8 +263,7 @@ fn stop_all(round: &Round) -> bool {
         (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros());
     let ran = round.scratch.el(&["work", "--stop"]);
     // A worker in its start has not heard of the stop.
-    let live =
-        Db::open(&round.scratch.database()).live_of_workers_before(i64::try_from(moment).unwrap());
+    let live = round.scratch.place.open().live_of_workers_before(i64::try_from(moment).unwrap());
     let long = Duration::from_secs(5) + LEASE + Duration::from_secs(10);
     if ran.status != 0
         || !live.is_empty()
@@ -281,7 +280,7 @@ fn stop_all(round: &Round) -> bool {
 }
 
 fn retry_one(round: &Round, rng: &mut Rng) -> bool {
-    let db = Db::open(&round.scratch.database());
+    let db = round.scratch.place.open();
     let held: Vec<String> = db
         .atoms()
         .into_iter()
@@ -293,7 +292,7 @@ fn retry_one(round: &Round, rng: &mut Rng) -> bool {
 
 /// Returns as the session of a run that is over.
 pub(crate) fn late_close(round: &Round, rng: &mut Rng) -> bool {
-    let settled = Db::open(&round.scratch.database()).settled();
+    let settled = round.scratch.place.open().settled();
     let sessions = round.scratch.log("sessions");
     let over: Vec<&Vec<String>> =
         sessions.iter().filter(|line| line.len() == 4 && settled.contains(&line[0])).collect();

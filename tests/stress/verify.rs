@@ -18,7 +18,7 @@ pub(crate) fn verify(round: &Round, rng: &mut Rng) {
             round.count("late closes by the harness, all refused");
         }
     }
-    let db = Db::open(&round.scratch.database());
+    let db = round.scratch.place.open();
     let (events, runs) = (db.events(), db.runs());
     for (atom, status) in db.atoms() {
         if status == "in_progress" {

@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(150);
 const SLACK: Duration = Duration::from_secs(7);
 
 pub(crate) fn watch(round: &Round) {
-    let db = Db::open(&round.scratch.database());
+    let db = round.scratch.place.open();
     let mut alone: HashMap<String, Instant> = HashMap::new();
     while !round.is_over.load(Ordering::Relaxed) {
         look(round, &db, &mut alone);

@@ -9,4 +9,6 @@ mod keyboard;
 mod stream;
 mod walls;
 
-use client::{Answer, Board};
+use client::Answer;
+pub(crate) use client::Board;
+pub(crate) use stream::Listener;

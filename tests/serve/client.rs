@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{Running, TestEnv};
 
 /// A running `el serve`.
-pub(super) struct Board {
+pub(crate) struct Board {
     _process: Running,
     pub(super) port: u16,
     /// `el-<hash>.localhost:<port>`
@@ -22,7 +22,7 @@ pub(super) struct Board {
 
 /// An answer of the server.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     pub(super) status: u16,
     pub(super) head: String,
     pub(super) body: String,
@@ -37,7 +37,7 @@ impl Answer {
 
     /// The `data` of an answer that says that all went well.
     #[track_caller]
-    pub(super) fn data(&self) -> Value {
+    pub(crate) fn data(&self) -> Value {
         assert_eq!(self.status, 200, "{self:#?}");
         self.json()["data"].take()
     }
@@ -58,7 +58,7 @@ impl Answer {
 impl Board {
     /// Starts the server, and signs this client in.
     #[track_caller]
-    pub(super) fn start(env: &TestEnv, flags: &[&str]) -> Board {
+    pub(crate) fn start(env: &TestEnv, flags: &[&str]) -> Board {
         let mut board = Board::start_signed_out(env, flags);
         let code = board.code.clone();
         let answer = board.sign_in(&code);
@@ -122,7 +122,7 @@ impl Board {
 
     /// Sends a GET request as the page does.
     #[track_caller]
-    pub(super) fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         let host = format!("Host: {}", self.host);
         let headers = [host.as_str(), "Sec-Fetch-Site: same-origin", self.cookie.as_str()];
         self.raw(&format!("GET {path}"), &filled(&headers), "")

@@ -10,18 +10,18 @@ use super::Board;
 use crate::support::TestEnv;
 
 /// A stream that a browser listens to.
-struct Listener(BufReader<TcpStream>);
+pub(crate) struct Listener(BufReader<TcpStream>);
 
 /// A message of the stream.
 #[derive(Debug)]
-struct Message {
+pub(crate) struct Message {
     id: Option<i64>,
     kind: String,
-    data: Value,
+    pub(crate) data: Value,
 }
 
 impl Listener {
-    fn open(board: &Board, path: &str, more: &str) -> Listener {
+    pub(crate) fn open(board: &Board, path: &str, more: &str) -> Listener {
         let mut stream = board.connect();
         let (host, cookie) = (&board.host, &board.cookie);
         let text = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{cookie}\r\n{more}\r\n");
@@ -60,7 +60,7 @@ impl Listener {
     }
 
     #[track_caller]
-    fn next_change(&mut self) -> Message {
+    pub(crate) fn next_change(&mut self) -> Message {
         let next = self.next();
         assert_eq!(next.kind, "change", "{next:#?}");
         next

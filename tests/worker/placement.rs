@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::serve::Board;
 use crate::support::{SOON, TestEnv};
 
 /// An atom that needs this, and that any agent closes.
@@ -35,6 +36,9 @@ fn what_an_atom_needs_is_set_shown_emptied_and_taken_along() {
     assert!(!line(&plain).contains("needs"), "{exported}");
     let markdown = env.el(&["export", "--format", "markdown"]).ok().stdout;
     assert!(markdown.contains("needs gpu, macos"), "{markdown}");
+    let csv = env.el(&["export", "--format", "csv"]).ok().stdout;
+    let ends = |end: &str| csv.lines().any(|line| line.ends_with(end));
+    assert!(csv.contains(",acceptance,needs\r\n") && ends(",gpu macos") && ends(","), "{csv}");
     let other = TestEnv::with_tracker();
     std::fs::write(other.project("all.jsonl"), &exported).unwrap();
     other.el(&["import", "all.jsonl"]).ok();
@@ -136,6 +140,14 @@ fn what_no_worker_can_take_is_told_with_what_would() {
         (&json!("no_worker"), &json!("No worker offers gpu"))
     );
     assert_eq!(need["ways"][0]["command"], "el work --background --offers gpu");
+    let screen = env.screen(140, 30, "el top");
+    screen.wait_for("No worker offers gpu");
+    screen.wait_for("for a worker that offers gpu");
+    screen.press("q");
+    screen.wait_for("[exit 0]");
+    let shown = Board::start(&env, &[]).get("/api/snapshot").data();
+    assert_eq!(shown["needs"]["items"][0]["title"], "No worker offers gpu", "{shown}");
+    assert_eq!(shown["waiting"]["items"][0]["holds"], why["holds"], "{shown}");
     env.el(&["update", &atom, "--assignee", "claude"]).ok();
     let queue = env.robot(&["queue", "show", "claude"]);
     let held = serde_json::to_string(&queue["items"][0]["held"]).unwrap();

@@ -9,7 +9,7 @@ use crate::output::{runs, sanitize, time};
 /// Bytes of a text in a single answer. Clients give their model little more.
 pub(super) const WINDOW: usize = 20_000;
 
-/// `el-q5e6 P1 open bug @gendry [parser]: Fix the parser`.
+/// `el-q5e6 P1 open bug @gendry [parser] needs gpu: Fix the parser`.
 pub(super) fn atom_row(atom: &Atom) -> String {
     let mut row =
         format!("{} P{} {} {}", atom.id, atom.priority.value(), atom.status, atom.issue_type);
@@ -18,6 +18,9 @@ pub(super) fn atom_row(atom: &Atom) -> String {
     }
     if !atom.labels.is_empty() {
         row.push_str(&format!(" [{}]", sanitize::one_line(&atom.labels.join(","))));
+    }
+    if !atom.needs.is_empty() {
+        row.push_str(&format!(" needs {}", sanitize::one_line(&atom.needs.join(","))));
     }
     if let Some(run) = &atom.run_id {
         row.push_str(&format!(" {run}"));

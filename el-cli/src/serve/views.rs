@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use el_core::Store;
 use el_core::model::{
-    Atom, AtomRow, Bond, BondKind, Cost, Event, EventKind, Outcome, Run, Status, Timestamp,
+    Atom, AtomRow, Bond, BondKind, Cost, Event, EventKind, Outcome, Run, Stamp, Status, Timestamp,
 };
 use el_core::ops::{self, RunFilter, Shown};
 use serde::Serialize;
@@ -77,6 +77,8 @@ pub(super) struct Attempt {
     title: String,
     attempt: i64,
     agent: String,
+    /// Its machine, in a project that several machines share.
+    host: Option<String>,
     started_at: Timestamp,
     ended_at: Option<Timestamp>,
     /// The earliest time at which it could have begun, by the runs: the end of the attempt before.
@@ -121,6 +123,7 @@ pub(super) async fn list_runs(
             title: known(run).map(|atom| atom.title.clone()).unwrap_or_default(),
             attempt: run.attempt,
             agent: run.agent.clone(),
+            host: run.supervisor.as_ref().and_then(Stamp::host).map(str::to_owned),
             started_at: run.started_at,
             ended_at: run.ended_at,
             queued_at: queued(run),

@@ -16,6 +16,11 @@ export function visible(text: string): string {
   });
 }
 
+/** Where a run is, behind its agent; empty in a project of one machine. */
+export function onHost(host: string | null): string {
+  return host ? ` on ${visible(host)}` : "";
+}
+
 /** How long ago, in one unit. */
 export function age(time: string | null, now = clock.value): string {
   if (!time) return "";

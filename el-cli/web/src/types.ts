@@ -44,6 +44,8 @@ export interface RunRow {
   atom_id: string;
   title: string;
   agent: string;
+  /** Its machine, in a project that several machines share. */
+  host: string | null;
   attempt: number;
   started_at: string;
   action: string | null;
@@ -134,6 +136,8 @@ export interface Run {
   atom_id: string;
   attempt: number;
   agent: string;
+  /** The boot of a machine that shares the project begins with its name. */
+  supervisor: { boot: string } | null;
   executor: string;
   workdir: string;
   started_at: string;

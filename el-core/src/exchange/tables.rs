@@ -6,7 +6,8 @@ use super::{Exported, Piece};
 use crate::model::{Bond, BondKind, Priority, Status, Timestamp};
 
 const CSV_NAMES: &str = "id,title,status,issue_type,priority,labels,assignee,parent_id,blocked_by,\
-    defer_until,close_reason,created_by,created_at,updated_at,closed_at,description,acceptance\r\n";
+    defer_until,close_reason,created_by,created_at,updated_at,closed_at,description,acceptance,\
+    needs\r\n";
 
 /// Writes a piece as comma-separated values (RFC 4180): a row of column names, then a row for each
 /// atom. A cell that a spreadsheet would take for a formula gets an apostrophe in front.
@@ -40,6 +41,7 @@ pub fn write_csv(out: &mut dyn Write, piece: &Piece) -> io::Result<()> {
         time(atom.closed_at),
         atom.description.clone(),
         text(&atom.acceptance),
+        atom.needs.join(" "),
     ];
     let cells: Vec<String> = cells.iter().map(|cell| csv_cell(cell)).collect();
     write!(out, "{}\r\n", cells.join(","))

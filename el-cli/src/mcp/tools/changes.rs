@@ -25,6 +25,7 @@ pub(super) fn create_atom(call: &Call, mut given: Arguments) -> Result<String> {
         issue_type: given.optional_word("type")?,
         priority: given.optional_priority()?,
         labels: given.text_list("labels")?,
+        needs: given.text_list("needs")?,
         assignee: given.optional_text("assignee")?,
         parent: given.optional_text("parent")?,
         blocked_by: given.text_list("blocked_by")?,
@@ -84,6 +85,7 @@ pub(super) fn update_atom(call: &Call, mut given: Arguments) -> Result<String> {
         parent: given.optional_text("parent")?.map(emptied),
         add_labels: given.text_list("add_labels")?,
         remove_labels: given.text_list("remove_labels")?,
+        needs: given.asks_for("needs").then(|| given.text_list("needs")).transpose()?,
         status: given.optional_word("status")?,
         reason: given.optional_text("reason")?,
         defer_until: given

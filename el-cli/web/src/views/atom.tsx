@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { ask, type Verb } from "../actions";
 import { CallError, get } from "../api";
-import { age, dollars, localTime, PRIORITIES, span, statusSign, visible } from "../format";
+import { age, dollars, localTime, onHost, PRIORITIES, span, statusSign, visible } from "../format";
 import { useKeys } from "../keys";
 import { Markdown } from "../markdown";
 import { go } from "../router";
@@ -233,6 +233,11 @@ export function runKind(run: { outcome: string | null }): "runs" | "failed" | "q
   return FAILED.has(run.outcome) ? "failed" : "quiet";
 }
 
+function hostOf({ supervisor }: Run): string | null {
+  const [host, boot] = supervisor?.boot.split("|") ?? [];
+  return boot && host ? host : null;
+}
+
 function Attempt({ run, took }: { run: Run; took: number }) {
   const sign = { runs: "◐", failed: "✗", quiet: "✓" }[runKind(run)];
   const word = run.outcome?.replaceAll("_", " ") ?? "running";
@@ -241,7 +246,7 @@ function Attempt({ run, took }: { run: Run; took: number }) {
       <p class="title">
         <span class={`word ${runKind(run)}`}>{sign} {word}</span>
         <span>attempt {run.attempt}</span>
-        <span>{visible(run.agent)}</span>
+        <span>{visible(run.agent)}{onHost(hostOf(run))}</span>
         <code class="quiet">{run.id}</code>
         <time dateTime={run.started_at} title={localTime(run.started_at)}>
           {age(run.started_at)} ago, {span(took)}

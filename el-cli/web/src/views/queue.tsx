@@ -4,7 +4,7 @@ import { Fragment } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { ask, askForWorkers, type Verb } from "../actions";
 import { Command } from "../command";
-import { age, count, dollars, localTime, statusSign, total, visible } from "../format";
+import { age, count, dollars, localTime, onHost, statusSign, total, visible } from "../format";
 import { chosenAtom, moveFocus, useKeys } from "../keys";
 import { New, Outlook } from "../looked";
 import { go } from "../router";
@@ -249,7 +249,7 @@ export function RunLine({ run }: { run: RunRow }) {
           <code class="quiet">{run.atom_id}</code>
         </p>
         <p class="why">
-          {visible(run.agent)}: {visible(run.action ?? "starting")}
+          {visible(run.agent)}{onHost(run.host)}: {visible(run.action ?? "starting")}
           {run.percent !== null && ` · ${run.percent} %`}
         </p>
       </div>

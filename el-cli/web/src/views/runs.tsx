@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../api";
-import { age, count, dollars, localTime, span, visible } from "../format";
+import { age, count, dollars, localTime, onHost, span, visible } from "../format";
 import { address, setQuery } from "../router";
 import { board, clock, touched } from "../state";
 import { runKind } from "./atom";
@@ -13,6 +13,7 @@ interface Attempt {
   title: string;
   attempt: number;
   agent: string;
+  host: string | null;
   started_at: string;
   ended_at: string | null;
   /** Since when the attempt could have begun. */
@@ -144,7 +145,7 @@ function Bar({ run, from }: { run: Attempt; from: number }) {
           </span>
           <a href={`/a/${run.atom_id}`}>{visible(run.title || run.atom_id)}</a>
           <code class="quiet">{run.atom_id}</code>
-          <span>attempt {run.attempt}</span>
+          <span>attempt {run.attempt}{onHost(run.host)}</span>
           <time dateTime={run.started_at} title={localTime(run.started_at)}>
             {age(run.started_at)} ago, {span(end - began)}
           </time>

@@ -6,6 +6,7 @@ mod forge_clients;
 mod github;
 mod process;
 mod screen;
+mod small_disk;
 mod tracker;
 mod wait;
 
@@ -15,6 +16,7 @@ pub(crate) use forge_clients::{ForgeClient, forge_clients, gh_versions};
 pub(crate) use github::{Github, SHOP};
 pub(crate) use process::{Process, Ran, Running, send};
 pub(crate) use screen::Screen;
+pub(crate) use small_disk::SmallDisk;
 pub(crate) use wait::{look_until, wait_until};
 
 use std::time::Duration;

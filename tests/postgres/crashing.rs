@@ -41,6 +41,18 @@ impl OwnServer {
         Some(OwnServer { url, by_tcp, start, holder, running: Some(running) })
     }
 
+    /// A server with a tracker in a schema of its own, and its address. No other test's changes
+    /// are seen there.
+    pub(super) fn with_tracker() -> Option<(TestEnv, OwnServer, String)> {
+        let mut env = TestEnv::new();
+        let server = OwnServer::begin(&mut env)?;
+        let url = format!("{}&options=-csearch_path%3Dt", server.url);
+        env.set("EL_DATABASE_URL", &url);
+        env.el(&["init", "--name", "t"]).ok();
+        env.configure("");
+        Some((env, server, url))
+    }
+
     /// Its address by TCP and TLS.
     pub(super) fn by_tcp(&self) -> &str {
         &self.by_tcp

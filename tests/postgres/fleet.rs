@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::hosts::host;
 use super::with_tracker;
+use crate::serve::Board;
 use crate::support::{SOON, TestEnv, wait_until};
 
 const ELSEWHERE: &str = "far-away";
@@ -124,6 +125,14 @@ fn what_runs_elsewhere_is_told_with_its_host_and_cancelled_from_here() {
         assert!(!far.el(words).ok().stdout.contains(part), "{words:?}: it is there");
     }
     assert_eq!(near.robot(&["status"])["running"]["items"][0]["host"], ELSEWHERE);
+    let screen = near.screen(120, 30, "el top");
+    screen.wait_for(&on);
+    screen.press("q");
+    screen.wait_for("[exit 0]");
+    let board = Board::start(&near, &[]);
+    let shown = board.get("/api/snapshot").data();
+    assert_eq!(shown["running"]["items"][0]["host"], ELSEWHERE, "{shown}");
+    assert_eq!(board.get("/api/runs").data()[0]["host"], ELSEWHERE);
     near.el(&["tasks", "cancel", &task]).ok();
     assert_eq!(near.wait_for_end(&task, 1)["outcome"], "cancelled");
     // What another host ran is not swept here, and its worker goes on.
@@ -134,4 +143,34 @@ fn what_runs_elsewhere_is_told_with_its_host_and_cancelled_from_here() {
     assert_eq!(left["state"], "working");
     near.el(&["work", "--stop", "--name", "forge"]).ok();
     there.wait(SOON).ok();
+}
+
+#[test]
+fn what_a_destroyed_machine_did_is_there_up_to_its_last_heartbeat() {
+    let Some((near, far)) = two_machines() else { return };
+    [&near, &far].into_iter().for_each(|env| env.configure("lease = \"15s\"\n"));
+    let there = far.start_work(&[]);
+    there.wait_for("started");
+    let ended = near.script_atom(&["say First words", "close done"]);
+    near.wait_for_end(&ended, 1);
+    let begun = near.script_atom(&["say Last words", "touch began", "wait-file go", "close done"]);
+    far.wait_for_file("began");
+    wait_until("a heartbeat", SOON, || {
+        near.el(&["logs", &begun]).stdout.contains("Last words").then_some(())
+    });
+    // Its processes, and its folder.
+    drop((there, far));
+    assert!(near.el(&["logs", &ended]).ok().stdout.contains("First words"));
+    assert!(!near.el(&["artifacts", "get", &ended, "summary"]).ok().stdout.is_empty());
+    let lost = near.runs(&begun)[0]["id"].as_str().unwrap().to_owned();
+    std::fs::write(near.project("go"), "").unwrap();
+    let here = near.start_work(&["--name", "here"]);
+    near.wait_for_end(&begun, 2);
+    assert_eq!(near.outcomes(&begun), ["lost", "closed"]);
+    for words in [&["logs", &lost][..], &["logs", &lost, "--raw"]] {
+        assert!(near.el(words).ok().stdout.contains("Last words"), "{words:?}");
+    }
+    // The other counts as there for five minutes.
+    near.el(&["work", "--stop", "--name", "here"]).ok();
+    here.wait(SOON).ok();
 }

@@ -11,26 +11,24 @@ use crate::support::{Running, SOON, TestEnv, wait_until};
 /// Longer than a worker took to give up when it asked without a pause.
 const OUTAGE: Duration = Duration::from_secs(3);
 
-fn prepared() -> Option<(TestEnv, OwnServer)> {
-    let mut env = TestEnv::new();
-    let server = OwnServer::begin(&mut env)?;
-    env.el(&["init", "--name", "t"]).ok();
-    env.configure("");
-    Some((env, server))
-}
-
 fn wait_for_warning(worker: &Running, part: &str) {
     wait_until(part, SOON, || worker.stdout().contains(part).then_some(()));
 }
 
-#[test]
-fn a_worker_waits_for_its_server_and_tells_so_once() {
-    let Some((env, server)) = prepared() else { return };
+/// A worker that has nothing to do, and has noticed that its server was killed.
+fn left_alone() -> Option<(TestEnv, OwnServer, Running)> {
+    let (env, server, _) = OwnServer::with_tracker()?;
     let worker = env.start_work(&[]);
     worker.wait_for("started");
     server.signal(Signal::KILL);
     // A worker at rest looks within half a minute.
     wait_for_warning(&worker, "waiting for the server");
+    Some((env, server, worker))
+}
+
+#[test]
+fn a_worker_waits_for_its_server_and_tells_so_once() {
+    let Some((env, server, worker)) = left_alone() else { return };
     thread::sleep(OUTAGE);
     server.start_again(&env);
     wait_for_warning(&worker, "the server answers again");
@@ -44,11 +42,7 @@ fn a_worker_waits_for_its_server_and_tells_so_once() {
 
 #[test]
 fn a_worker_that_waits_for_its_server_ends_by_an_interrupt() {
-    let Some((env, server)) = prepared() else { return };
-    let worker = env.start_work(&[]);
-    worker.wait_for("started");
-    server.signal(Signal::KILL);
-    wait_for_warning(&worker, "waiting for the server");
+    let Some((_env, _server, worker)) = left_alone() else { return };
     worker.signal(Signal::INT);
     let told = worker.wait(SOON);
     assert!(told.stdout.contains("\"stopped_by\":\"interrupt\""), "{told:?}");
@@ -56,7 +50,7 @@ fn a_worker_that_waits_for_its_server_ends_by_an_interrupt() {
 
 #[test]
 fn a_worker_that_starts_without_its_server_waits_for_it() {
-    let Some((env, server)) = prepared() else { return };
+    let Some((env, server, _)) = OwnServer::with_tracker() else { return };
     server.signal(Signal::KILL);
     env.el(&["work", "--once"]).fails_with(6);
     let worker = env.start_work(&["--name", "forge"]);
@@ -74,7 +68,7 @@ fn a_worker_that_starts_without_its_server_waits_for_it() {
 
 #[test]
 fn an_agent_closes_its_atom_while_the_server_is_started_anew() {
-    let Some((env, server)) = prepared() else { return };
+    let Some((env, server, _)) = OwnServer::with_tracker() else { return };
     // The outage is shorter than what is left of a lease.
     env.configure("lease = \"60s\"\n");
     let atom = env.script_atom(&["touch began", "wait-file go", "touch asks", "close done"]);
@@ -92,7 +86,7 @@ fn an_agent_closes_its_atom_while_the_server_is_started_anew() {
 
 #[test]
 fn who_waits_for_a_task_waits_for_the_server_too() {
-    let Some((env, server)) = prepared() else { return };
+    let Some((env, server, _)) = OwnServer::with_tracker() else { return };
     env.configure("lease = \"60s\"\n");
     let script = TestEnv::script(&["touch began", "wait-file go", "close done"]);
     let caller = env.start(env.command("el").args(["run", &script, "--wait"]));

@@ -37,7 +37,10 @@ pub(super) fn server_fault(step: &'static str, error: &postgres::Error) -> Error
         {
             return Error::Busy { waited_s: BUSY_DEADLINE.as_secs() };
         }
-        _ if is_of(&[&SqlState::READ_ONLY_SQL_TRANSACTION]) => ServerFault::ReadOnly,
+        // The second is what a standby says to a transaction that is to write.
+        _ if is_of(&[&SqlState::READ_ONLY_SQL_TRANSACTION, &SqlState::FEATURE_NOT_SUPPORTED]) => {
+            ServerFault::ReadOnly
+        }
         _ if is_of(&[&SqlState::INSUFFICIENT_PRIVILEGE]) => ServerFault::NoGrant,
         _ if is_of(&[&SqlState::DISK_FULL]) => ServerFault::Full,
         _ if is_of(&[&SqlState::UNDEFINED_TABLE, &SqlState::UNDEFINED_FUNCTION]) => {

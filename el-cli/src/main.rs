@@ -28,6 +28,7 @@ mod own_state;
 mod owner;
 mod project;
 mod pull_watch;
+mod read_age;
 mod replace;
 mod schema;
 mod search_path;

@@ -33,6 +33,7 @@ impl WatchArgs {
         let mut screen = Screen::default();
         loop {
             let store = app.open_for_reading()?;
+            store.look_at_ease();
             let version = store.data_version()?;
             let answer = app.printer.hold_output(&look)?;
             let size = terminal::stdout_size();

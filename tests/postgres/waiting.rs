@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
+use super::crashing::OwnServer;
 use super::way::Way;
 use super::with_tracker;
+use crate::serve::{Board, Listener};
 use crate::support::{SOON, TestEnv, wait_until};
 
 /// Waits until nothing was asked for some seconds: whoever looks does so every second.
@@ -99,4 +101,49 @@ fn a_supervisor_to_whom_no_message_comes_looks_by_itself() {
     env.set("EL_DATABASE_URL", &url);
     env.el(&["cancel", &atoms[0]]).ok();
     assert_eq!(env.wait_for_end(&atoms[0], 1)["outcome"], "cancelled");
+}
+
+/// How much is asked in half a minute.
+fn asked_in_half_a_minute(way: &Way) -> usize {
+    let before = way.asked();
+    thread::sleep(Duration::from_secs(30));
+    way.asked() - before
+}
+
+#[test]
+fn who_waits_for_a_task_asks_little_and_is_told_of_its_end() {
+    let Some((mut env, _server, url)) = OwnServer::with_tracker() else { return };
+    env.configure("lease = \"20m\"\n");
+    let worker = env.start_work(&[]);
+    worker.wait_for("started");
+    let way = Way::to(&url, env.path("way"));
+    env.set("EL_DATABASE_URL", way.url());
+    let script = TestEnv::script(&["touch began", "wait-file go", "close done"]);
+    let waiting = env.start(env.command("el").args(["run", &script, "--wait"]));
+    env.wait_for_file("began");
+    env.set("EL_DATABASE_URL", &url);
+    let asked = asked_in_half_a_minute(&way);
+    assert!((1..=80).contains(&asked), "{asked} questions in half a minute");
+    std::fs::write(env.project("go"), "").unwrap();
+    waiting.wait(SOON).ok();
+    env.el(&["work", "--stop"]).ok();
+    worker.wait(SOON).ok();
+}
+
+#[test]
+fn a_board_asks_nothing_while_nobody_looks_and_little_while_somebody_does() {
+    let Some((mut env, _server, url)) = OwnServer::with_tracker() else { return };
+    let way = Way::to(&url, env.path("way"));
+    env.set("EL_DATABASE_URL", way.url());
+    let board = Board::start(&env, &[]);
+    env.set("EL_DATABASE_URL", &url);
+    wait_for_rest(&way);
+    let before = way.asked();
+    thread::sleep(Duration::from_secs(10));
+    assert_eq!(way.asked(), before, "nobody looks");
+    let mut listener = Listener::open(&board, "/api/events", "");
+    let asked = asked_in_half_a_minute(&way);
+    assert!((1..=200).contains(&asked), "{asked} questions in half a minute");
+    let id = env.create("New", &[]);
+    while listener.next_change().data["atoms"][0]["id"] != id.as_str() {}
 }

@@ -112,6 +112,7 @@ fn mark_messages_read(
 
 /// Prints the waiting messages, and then each new message, until the process is ended.
 fn watch_inbox(args: &Args, app: &App, store: &mut Store, reader: &str) -> Result<Exit> {
+    store.look_at_ease();
     let mut after = 0;
     let mut seen = None;
     loop {

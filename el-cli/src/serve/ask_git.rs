@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, Weak};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use el_core::Store;
+use el_core::{Store, ops};
 
 use super::board::{self, Board};
 use crate::app::App;
 use crate::commands::status::InGit;
 use crate::error::Result;
+use crate::read_age::ReadAge;
 
 /// Between two questions to git.
 const CALM: Duration = Duration::from_secs(2);
@@ -41,27 +42,32 @@ fn ask_again(board: &Weak<Board>) {
 
 /// The state of the tracker that git was asked about last.
 #[derive(Debug, Default)]
-struct Asked(Option<(Store, i64, Instant)>);
+struct Asked(Option<(Store, ReadAge)>);
 
 impl Asked {
     fn ask_if_changed(&mut self, app: &App) -> Result<Option<InGit>> {
         let (store, known) = match self.0.take() {
-            Some((store, version, at)) => {
+            Some((store, age)) => {
                 store.ensure_in_place()?;
-                (store, Some((version, at)))
+                (store, Some(age))
             }
             None => (app.open_for_reading()?, None),
         };
+        store.look_at_ease();
         let version = store.data_version()?;
-        if let Some((known, at)) = known.filter(|(_, at)| at.elapsed() < REFRESH)
-            && known == version
+        // On a server, somebody always writes: heartbeats are nothing to git.
+        let pulse = if store.is_on_server() { REFRESH } else { Duration::ZERO };
+        if let Some(mut age) = known
+            && age.read_at.elapsed() < REFRESH
+            && !age.is_over(&store, version, pulse)?
         {
-            self.0 = Some((store, version, at));
+            self.0 = Some((store, age));
             return Ok(None);
         }
-        let found = InGit::ask(app, &store)?;
         // A change during these questions is looked at next time.
-        self.0 = Some((store, version, Instant::now()));
+        let seq = ops::last_event(&store)?;
+        let found = InGit::ask(app, &store)?;
+        self.0 = Some((store, ReadAge::new(version, seq)));
         Ok(Some(found))
     }
 }

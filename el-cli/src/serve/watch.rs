@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::{Arc, Weak};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use el_agents::worker;
 use el_core::model::{AtomRow, Timestamp};
@@ -18,13 +18,17 @@ use crate::commands::status::{self, InGit};
 use crate::error::{CommandError, Result};
 use crate::looked::last_look;
 use crate::project::Project;
+use crate::read_age::ReadAge;
 
 /// Between two looks: a look costs microseconds.
 const LOOK: Duration = Duration::from_millis(40);
 /// Between two messages, however much changes.
 const CALM: Duration = Duration::from_millis(150);
-/// The board changes by the mere passing of time, too.
+/// The board changes by the mere passing of time, too. On a server, heartbeats and costs alone are
+/// shown no earlier than this.
 const REFRESH: Duration = Duration::from_secs(5);
+/// The same on a server that does not change: the board is some fifty questions.
+const SERVER_REFRESH: Duration = Duration::from_secs(30);
 /// The rows of each part that are sent.
 pub(super) const ROWS: usize = 50;
 
@@ -61,6 +65,18 @@ fn watch(board: &Weak<Board>) {
     }
 }
 
+impl Watched {
+    /// Returns true if the board may be another by now.
+    fn is_board_due(&mut self, version: i64) -> Result<bool> {
+        let (pulse, refresh) = match self.store.is_on_server() {
+            true => (REFRESH, SERVER_REFRESH),
+            false => (Duration::ZERO, REFRESH),
+        };
+        let is_old = self.age.read_at.elapsed() >= refresh;
+        Ok(is_old || self.age.is_over(&self.store, version, pulse)?)
+    }
+}
+
 #[derive(Debug, Default)]
 struct Watcher {
     open: Option<Watched>,
@@ -74,9 +90,9 @@ struct Watched {
     store: Store,
     /// A server has none.
     file: Option<(u64, u64)>,
-    version: i64,
-    seq: i64,
-    told_at: Instant,
+    /// Of the last board that was read. A page that a browser loaded before it was opened may be
+    /// old by now.
+    age: ReadAge,
     /// The last board that was sent, without its time.
     shown: Option<ops::Board>,
     in_git: InGit,
@@ -108,26 +124,25 @@ impl Watcher {
         let project = app.project()?;
         let Some(open) = &mut self.open else {
             let store = app.open_for_reading()?;
+            store.look_at_ease();
             let version = store.data_version()?;
-            let seq = ops::board_changes(&store, 0)?.seq;
+            let seq = ops::last_event(&store)?;
             let file = file_at(project)?;
-            // A page that a browser loaded before this moment may be old by now.
-            let told_at = Instant::now();
-            let (shown, look) = (None, last_look(app));
-            self.open = Some(Watched { store, file, version, seq, told_at, shown, in_git, look });
+            let (age, shown, look) = (ReadAge::new(version, seq), None, last_look(app));
+            self.open = Some(Watched { store, file, age, shown, in_git, look });
             return Ok(None);
         };
-        if open.told_at.elapsed() < CALM {
+        if open.age.read_at.elapsed() < CALM {
             return Ok(None);
         }
         let version = open.store.data_version()?;
         let look = last_look(app);
-        let is_same = version == open.version && in_git == open.in_git && look == open.look;
-        if is_same && open.told_at.elapsed() < REFRESH {
+        let is_told = in_git != open.in_git || look != open.look;
+        if !is_told && !open.is_board_due(version)? {
             return Ok(None);
         }
-        open.told_at = Instant::now();
-        (open.version, open.look) = (version, look);
+        open.age = ReadAge::new(version, open.age.seq);
+        open.look = look;
         if file_at(project)? != open.file {
             self.open = None;
             return Ok(Some(reset()));
@@ -136,11 +151,11 @@ impl Watcher {
         in_git.add_to(&mut read);
         open.in_git = in_git;
         ops::mark_fresh(&open.store, &mut read, look, app.actor())?;
-        let Some(change) = change_since(&open.store, open.seq, read)? else {
+        let Some(change) = change_since(&open.store, open.age.seq, read)? else {
             self.open = None;
             return Ok(Some(reset()));
         };
-        open.seq = change.seq;
+        open.age.seq = change.seq;
         let board = ops::Board { now: Timestamp::from_micros(0), ..change.board.clone() };
         if change.atoms.is_empty() && change.gone.is_empty() && open.shown.as_ref() == Some(&board)
         {

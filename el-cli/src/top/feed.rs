@@ -14,10 +14,11 @@ use crate::error::Result;
 use crate::globals::Globals;
 use crate::looked::last_look;
 use crate::output::printer::Printer;
+use crate::read_age::ReadAge;
 
 /// The interval between two looks at the database.
 const LOOK: Duration = Duration::from_millis(200);
-/// Heartbeats and costs write no event: they are shown no later than this.
+/// Heartbeats and costs write no event: they are shown no later than this, in a file.
 const PULSE: Duration = Duration::from_secs(2);
 /// The longest interval between two questions to git, and the shortest.
 const GIT: Duration = Duration::from_secs(30);
@@ -47,24 +48,21 @@ pub(super) fn send_boards(globals: &Globals, messages: &SyncSender<Message>) {
 /// Returns once nobody listens.
 fn watch_store(app: &App, messages: &SyncSender<Message>) -> Result<()> {
     let store = app.open_for_reading()?;
-    let mut seen: Option<(i64, i64, Instant)> = None;
-    let mut told_look = None;
+    store.look_at_ease();
+    let pulse = store.look_again_after(PULSE);
+    let mut seen: Option<(ReadAge, Option<i64>)> = None;
     loop {
         store.ensure_in_place()?;
         let (version, look) = (store.data_version()?, last_look(app));
-        let is_due = match seen {
-            None => true,
+        let is_due = match &mut seen {
             // The person looked at this board or at another.
-            Some(_) if look != told_look => true,
-            Some((known, _, _)) if known == version => false,
-            Some((_, seq, at)) => {
-                at.elapsed() >= PULSE || !ops::board_changes(&store, seq)?.events.is_empty()
-            }
+            Some((age, told_look)) if look == *told_look => age.is_over(&store, version, pulse)?,
+            _ => true,
         };
         if is_due {
             let mut board = ops::board(&store, ROWS, app.now(), &worker::is_there)?;
             ops::mark_fresh(&store, &mut board, look, app.actor())?;
-            (seen, told_look) = (Some((version, board.seq, Instant::now())), look);
+            seen = Some((ReadAge::new(version, board.seq), look));
             if messages.send(Message::Board(Box::new(board))).is_err() {
                 return Ok(());
             }

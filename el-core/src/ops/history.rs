@@ -71,3 +71,12 @@ fn known_id(tx: &Tx<'_>, id: &str) -> Result<String> {
 pub fn list_events(store: &Store, after: i64, limit: i64) -> Result<Vec<Event>> {
     store.read(|tx| event::list(tx, None, after, limit))
 }
+
+/// Returns the number of the project's last event, by a single question; 0 if there is none.
+///
+/// # Errors
+///
+/// If the database cannot be read.
+pub fn last_event(store: &Store) -> Result<i64> {
+    event::last_alone(store)
+}

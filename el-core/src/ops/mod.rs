@@ -102,7 +102,7 @@ pub use expect::expect_unchanged;
 pub use explain::{Explanation, explain, explain_placed};
 pub use export::{export, export_tree};
 pub use finished_epics::{finished_among, finished_epics, set_epic_autoclose};
-pub use history::{history, history_each, history_id, list_events};
+pub use history::{history, history_each, history_id, last_event, list_events};
 pub use import::{ImportOptions, Imported, PushField, Theirs, import, note_push, plan_push};
 pub use inbox::{InboxFilter, inbox, last_message, mark_read};
 pub use list::{READY_COUNTED, Streamed, list, list_lines, ready};

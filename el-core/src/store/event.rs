@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
-use super::Tx;
 use super::engine::{self, OptionalExtension as _, Row, params};
+use super::{Store, Tx};
 use crate::error::Doing;
 use crate::model::{Event, EventKind, Timestamp};
 use crate::{Ctx, Error, Result};
@@ -45,11 +45,19 @@ pub(crate) fn list(tx: &Tx<'_>, atom: Option<&str>, after: i64, limit: i64) -> R
     Ok(events)
 }
 
+const LAST: &str = "SELECT coalesce(max(seq), 0) FROM events";
+
 /// The number of the last event; 0 if there is none.
 pub(crate) fn last(tx: &Tx<'_>) -> Result<i64> {
-    tx.prepare_cached("SELECT coalesce(max(seq), 0) FROM events")
+    tx.prepare_cached(LAST)
         .and_then(|mut s| s.query_row([], |row| row.get(0)))
         .doing("find the last event")
+}
+
+/// The same, by a single question to a server. A transaction makes a broken connection anew.
+pub(crate) fn last_alone(store: &Store) -> Result<i64> {
+    let told = store.database.query_alone(LAST, [], |row| row.get(0));
+    told.or_else(|_| store.read(last))
 }
 
 /// Counts the events of an atom, or of all atoms.

@@ -162,16 +162,6 @@ impl Store {
         &self.path
     }
 
-    /// Returns a number that changes whenever another connection commits. The call costs
-    /// microseconds and is made for polling.
-    ///
-    /// # Errors
-    ///
-    /// If SQLite fails.
-    pub fn data_version(&self) -> Result<i64> {
-        self.database.data_version().doing("find changes")
-    }
-
     /// Moves the write-ahead log into the database, as far as no reader is in the way. For the idle
     /// moments of a worker.
     ///

@@ -12,10 +12,12 @@ use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{runs, sanitize, style, tasks, time};
+use crate::read_age::ReadAge;
 
 /// Between two looks for changes; a look costs microseconds.
 const LOOK: Duration = Duration::from_millis(100);
-/// The interval at which the line on the terminal is renewed and the workers are looked at.
+/// The interval at which the line on the terminal is renewed and, in a file, the workers are looked
+/// at.
 const SECOND: Duration = Duration::from_secs(1);
 /// The longest wait for a server that does not answer.
 const SERVER_PATIENCE: Duration = Duration::from_secs(10 * 60);
@@ -46,16 +48,24 @@ fn wait_for_task(
         shown: String::new(),
         is_live: !app.printer.is_robot() && app.printer.is_terminal(),
     };
-    let mut version = None;
-    let mut looked: Option<Instant> = None;
+    store.look_at_ease();
+    let again = store.look_again_after(SECOND);
+    let pulse = store.look_again_after(Duration::ZERO);
+    let mut known: Option<(Task, ReadAge)> = None;
+    let mut served: Option<Instant> = None;
     let mut away: Option<Instant> = None;
     loop {
         // If this fails, the next question makes a new connection, or fails.
-        let now = store.data_version().ok();
-        let is_due = looked.is_none_or(|at| at.elapsed() >= SECOND);
-        if version != now || is_due {
-            version = now;
-            let task = match ops::get_task(store, id) {
+        let version = store.data_version().ok();
+        let is_due = match (&mut known, version) {
+            (Some((_, age)), Some(version)) => {
+                age.read_at.elapsed() >= again || age.is_over(store, version, pulse).unwrap_or(true)
+            }
+            _ => true,
+        };
+        if is_due {
+            let read = ops::last_event(store).and_then(|seq| Ok((seq, ops::get_task(store, id)?)));
+            let (seq, task) = match read {
                 Err(error)
                     if error.is_server_away()
                         && away.is_none_or(|since| since.elapsed() < SERVER_PATIENCE) =>
@@ -68,7 +78,7 @@ fn wait_for_task(
                     std::thread::sleep(SECOND);
                     continue;
                 }
-                task => task?,
+                read => read?,
             };
             if away.take().is_some() {
                 app.printer.note("the server answers again");
@@ -77,11 +87,17 @@ fn wait_for_task(
                 line.clear_line(app)?;
                 return Ok(task);
             }
-            if is_due {
-                looked = Some(Instant::now());
+            if served.is_none_or(|at| at.elapsed() >= again) {
+                served = Some(Instant::now());
                 keep_served(app, store, background, &task)?;
             }
             line.show_progress(app, store, &task)?;
+            known = Some((task, ReadAge::new(version.unwrap_or_default(), seq)));
+        } else if let Some((task, _)) = &known
+            && task.status == TaskStatus::Running
+        {
+            // The time goes on.
+            line.show_progress(app, store, task)?;
         }
         std::thread::sleep(LOOK);
     }

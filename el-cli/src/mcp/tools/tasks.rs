@@ -15,12 +15,13 @@ use crate::mcp::call::Call;
 use crate::mcp::rows;
 use crate::output::page::Page;
 use crate::output::{sanitize, tasks};
+use crate::read_age::ReadAge;
 
 /// The longest that a call waits for a task.
 const WAIT_MAX: Duration = Duration::from_secs(3600);
 /// Between two looks for changes; a look costs microseconds.
 const LOOK: Duration = Duration::from_millis(100);
-/// Figures change without a change that the database tells.
+/// Figures change without a change that the database tells; in a file, they are read again.
 const SECOND: Duration = Duration::from_secs(1);
 
 pub(super) fn claude_code(call: &Call, mut given: Arguments) -> Result<String> {
@@ -119,18 +120,19 @@ pub(super) fn task_result(call: &Call, mut given: Arguments) -> Result<String> {
 /// Waits until the task has ended, the time is up, or waiting has become pointless. Holds no
 /// transaction while waiting. As with `el run --wait`, a vanished worker is replaced.
 fn wait_for_end(call: &Call, store: &Store, id: &str, wait: Duration) -> Result<Task> {
+    store.look_at_ease();
+    let again = store.look_again_after(SECOND);
+    let pulse = store.look_again_after(Duration::ZERO);
+    let mut age = ReadAge::new(store.data_version()?, ops::last_event(store)?);
     let mut task = ops::get_task(store, id)?;
     if !wait.is_zero() {
         run::may_wait_for(&call.app, &task)?;
     }
-    let mut seen = store.data_version()?;
-    let mut looked = call.elapsed();
     while task.status.is_under_way() && call.elapsed() < wait && call.goes_on() {
         std::thread::sleep(LOOK.min(wait.saturating_sub(call.elapsed())));
         let version = store.data_version()?;
-        if version != seen || call.elapsed() - looked >= SECOND {
-            seen = version;
-            looked = call.elapsed();
+        if age.read_at.elapsed() >= again || age.is_over(store, version, pulse)? {
+            age = ReadAge::new(version, ops::last_event(store)?);
             task = ops::get_task(store, id)?;
             run::keep_served(&call.app, store, &task)?;
             let now = call.app.now();

@@ -21,6 +21,8 @@ mod link;
 #[cfg(feature = "postgres")]
 mod listen;
 #[cfg(feature = "postgres")]
+mod looks;
+#[cfg(feature = "postgres")]
 mod numeric;
 mod params;
 #[cfg(feature = "postgres")]

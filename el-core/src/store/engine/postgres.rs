@@ -15,6 +15,7 @@ use rusqlite::types::Value;
 
 use super::dialect::{Bound, translate};
 use super::link::{Link, Opening, PATIENCE};
+use super::looks::Looks;
 use super::numeric::whole_part;
 use super::{Error, Params, Result};
 
@@ -34,17 +35,13 @@ pub(crate) const PROJECT_LOCK: &str =
 /// The last statement of a transaction's beginning: the server's time, in microseconds.
 const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
-/// How often the server is asked for changes, at the most.
-const LOOK: Duration = Duration::from_secs(1);
-
 /// A connection to a server.
 pub(crate) struct Server {
     opening: Opening,
     link: RefCell<Link>,
     /// How long an answer is waited for, on this connection and the next.
     patience: Cell<Duration>,
-    /// The version that was seen last, and when.
-    seen: Cell<Option<(Instant, i64)>>,
+    pub(super) looks: Looks,
     /// The server's time at the last beginning of a transaction, and when that was here.
     clock: Cell<Option<(i64, Instant)>>,
 }
@@ -58,8 +55,13 @@ impl std::fmt::Debug for Server {
 impl Server {
     pub(crate) fn connect(opening: Opening) -> Result<Server> {
         let link = RefCell::new(Link::open(&opening, PATIENCE)?);
-        let patience = Cell::new(PATIENCE);
-        Ok(Server { opening, link, patience, seen: Cell::new(None), clock: Cell::new(None) })
+        Ok(Server {
+            opening,
+            link,
+            patience: Cell::new(PATIENCE),
+            looks: Looks::default(),
+            clock: Cell::new(None),
+        })
     }
 
     /// Sets how long an answer is waited for; `None`: as long as by default.
@@ -132,15 +134,15 @@ impl Server {
     }
 
     /// A number that changes whenever a transaction begins to write or ends, in any database of the
-    /// server. It may be a second old.
+    /// server. It may be a second old, and at ease five.
     pub(crate) fn data_version(&self) -> Result<i64> {
-        if let Some((_, version)) = self.seen.get().filter(|(at, _)| at.elapsed() < LOOK) {
+        if let Some(version) = self.looks.known() {
             return Ok(version);
         }
         let sql = "SELECT hashtextextended(pg_current_snapshot()::text, 0)";
         let row = self.link.borrow().call(|client| client.query_typed_one(sql, &[]))?;
         let version = row.try_get(0)?;
-        self.seen.set(Some((Instant::now(), version)));
+        self.looks.note(version);
         Ok(version)
     }
 }

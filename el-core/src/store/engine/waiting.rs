@@ -66,6 +66,15 @@ impl Database {
         }
     }
 
+    /// Has a server without changes asked less and less often.
+    pub(crate) fn look_at_ease(&self) {
+        match self {
+            Database::Sqlite(_) => {}
+            #[cfg(feature = "postgres")]
+            Database::Postgres(server) => server.looks.take_ease(),
+        }
+    }
+
     /// Sets how long an answer of a server is waited for.
     pub(crate) fn limit_waits(&self, limit: Option<Duration>) {
         match self {

@@ -160,9 +160,7 @@ fn three_in_a_row_land_together_or_one_by_one_on_squashes() {
             assert_eq!(main_has(env, "base.txt"), "four");
             assert_eq!(env.git(&["diff", "--name-only", &before, "main"]), "base.txt");
             assert_no_conflict_filed(env);
-            if squashes == 1 {
-                assert_eq!(env.robot(&["worktrees", "prune"])["count"], 3);
-            }
+            assert_eq!(env.robot(&["worktrees", "prune"])["count"], 3);
         });
     }
 }

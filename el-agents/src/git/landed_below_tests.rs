@@ -281,3 +281,16 @@ fn a_branchs_own_work_that_was_taken_back_by_hand_comes_again() {
     shop.begin_branch("t-3");
     assert_eq!(landed_text(&shop, ATOM, "file"), with(&[("two", "zwei")]));
 }
+
+#[test]
+fn a_squash_upon_a_squash_has_landed_though_main_went_on_in_its_lines() {
+    let (shop, _) = squashed_below(&[("file", &with(&[("two", "b")]))]);
+    shop.check_out("el/t-2");
+    let tip = shop.commit(&[("file", &with(&[("two", "bb")]))]);
+    let has_landed = || shop.repository.has_landed("main", "t-2", &tip).unwrap();
+    assert!(!has_landed());
+    shop.commit_tree(&shop.tree(&land(&shop, "t-2").unwrap()));
+    assert!(has_landed());
+    shop.commit(&[("file", &with(&[("two", "main goes on")]))]);
+    assert!(has_landed());
+}

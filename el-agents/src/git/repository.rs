@@ -218,12 +218,19 @@ impl Repository {
         if self.has_copies(target, tip, self.base_of(atom)?.as_deref())? {
             return Ok(true);
         }
-        match self.try_merge(target, tip)? {
-            Some(tree) => Ok(tree == self.tree_of(target)?),
-            // The target may have gone on in the lines of a squash. Where a merge brings something,
-            // the work came and is gone.
-            None => self.has_squash(target, tip, &[]),
+        if let Some(tree) = self.try_merge(target, tip)? {
+            // Where a merge brings something, the work came and is gone.
+            return Ok(tree == self.tree_of(target)?);
         }
+        let below = self.landed_below(target, (atom, tip), &[])?;
+        let git = self.git.without_hooks().as_committer();
+        if !below.is_empty()
+            && let Ok(tree) = self.merged_tree(&git, target, tip, &below)?
+        {
+            return Ok(tree == self.tree_of(target)?);
+        }
+        // The target may have gone on in the lines of a squash.
+        self.has_squash(target, tip, &below)
     }
 
     /// Returns true if a target has copies of all commits of a branch since `base`, and the branch

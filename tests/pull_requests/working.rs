@@ -40,6 +40,32 @@ fn a_review_is_answered_and_the_answer_is_pushed_by_itself() {
 }
 
 #[test]
+fn what_the_last_run_of_a_drain_answers_is_pushed_before_it_ends() {
+    for client in forge_clients() {
+        for end in ["--drain", "--once"] {
+            let shop = Shop::open(&client);
+            let env = &shop.env;
+            env.configure("pr_feedback = \"reviews\"\nisolate = \"worktree\"\n");
+            let steps = [
+                "sh [ -e a.txt ] && echo two > a.txt || echo one > a.txt; git add a.txt && git \
+                 commit -q -m bake",
+                "close done",
+            ];
+            let id = env.script_atom(&steps);
+            env.work(&[end]);
+            env.el(&["pr", &id, "--ready"]).ok();
+            shop.request_changes("MEMBER", "Say two.", json!({ "at": EARLIER }));
+            assert_eq!(shop.watch()["reopened"], json!([id]));
+            env.work(&[end]);
+            assert_eq!(env.git(&["show", &format!("el/{id}:a.txt")]), "two", "{end}");
+            let there = shop.branch_there(&format!("el/{id}"));
+            assert!(there.starts_with(&shop.tip(&id)), "{end}: {there}");
+            assert_eq!(shop.record()["pushed"], json!(shop.tip(&id)));
+        }
+    }
+}
+
+#[test]
 fn what_is_said_a_moment_ago_is_left_until_the_reviewer_is_done() {
     for gh in gh_versions().into_iter().take(1) {
         let shop = Shop::open(&gh);

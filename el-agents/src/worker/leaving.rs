@@ -51,6 +51,10 @@ impl State<'_> {
     /// Returns true if nothing is left to do. A worker that others rely on signs off in the
     /// transaction that finds no waiting work.
     pub(super) fn may_leave(&mut self, view: &WorkerView) -> Result<bool, WorkError> {
+        // An answer to a review goes out first. Who does not want to wait for that ends it twice.
+        if self.watching.holds_worker() {
+            return Ok(false);
+        }
         if let Some(pause) = self.leaves_for(view) {
             self.summary.pause = Some(pause);
             return Ok(true);

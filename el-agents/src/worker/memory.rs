@@ -94,16 +94,41 @@ pub(super) struct Watching {
     pub(super) told: Option<String>,
     /// There were open pull requests at the last look.
     pub(super) has_live: bool,
+    /// A run has ended since the last look began, so an answer to a review may be there to push.
+    is_owed: bool,
+    /// The look that is under way was owed.
+    is_paying: bool,
 }
 
 impl Watching {
     pub(super) fn new(watch: Option<PullWatch>) -> Watching {
-        Watching { watch, task: None, next: Instant::now(), told: None, has_live: false }
+        Watching {
+            watch,
+            task: None,
+            next: Instant::now(),
+            told: None,
+            has_live: false,
+            is_owed: false,
+            is_paying: false,
+        }
     }
 
     /// Makes the next look due at once, since an agent may have answered a review.
     pub(super) fn hurry(&mut self) {
         self.next = Instant::now();
+        self.is_owed = self.watch.is_some() || self.is_looking();
+    }
+
+    /// The worker may not leave before a look has ended that began after its last run.
+    pub(super) fn holds_worker(&self) -> bool {
+        self.is_owed || self.is_paying
+    }
+
+    /// Takes the watch back from a look; `None`: it is lost with the look.
+    pub(super) fn end(&mut self, watch: Option<PullWatch>) {
+        self.is_paying = false;
+        self.is_owed &= watch.is_some();
+        self.watch = watch;
     }
 
     pub(super) fn is_due(&self) -> bool {
@@ -119,7 +144,14 @@ impl Watching {
         Some(self.next).filter(|_| self.watch.is_some() && self.has_live)
     }
 
-    pub(super) fn begin(&mut self, durability: Durability) {
+    /// Begins a look, if there is something to look at.
+    pub(super) fn begin(&mut self, has_live: bool, durability: Durability) {
+        self.has_live = has_live;
+        let is_owed = std::mem::take(&mut self.is_owed);
+        if !has_live {
+            return;
+        }
+        self.is_paying = is_owed && self.watch.is_some();
         if let Some(mut watch) = self.watch.take() {
             self.task = Some(tokio::task::spawn_blocking(move || {
                 let looked = watch

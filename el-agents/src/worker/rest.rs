@@ -86,6 +86,7 @@ impl State<'_> {
             && self.tracked.is_empty()
             && self.recoveries.is_empty()
             && !self.watching.is_looking()
+            && !self.watching.holds_worker()
             && !view.agents.iter().any(|agent| agent.has_ready)
             && !view.live.iter().any(|run| self.is_of_this_host(run))
     }

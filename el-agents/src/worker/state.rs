@@ -175,6 +175,8 @@ impl<'a> State<'a> {
         }
         self.share_pause(now);
         self.drive_plan(now)?;
+        // A remark may have reopened an atom.
+        self.report_look().await;
         let mut view = self.read_view(now)?;
         if view.stop_requested {
             self.begin_drain(StoppedBy::Request);
@@ -183,8 +185,8 @@ impl<'a> State<'a> {
             forget_dead_workers(&mut self.store, &view.workers);
         }
         self.collect_recoveries().await;
-        self.watch_pulls().await;
         self.report_finished_runs(&view)?;
+        self.begin_look();
         self.report_pauses(&view);
         let actions = self.plan_actions(&view, now);
         let mut claimed = false;

@@ -10,23 +10,25 @@ use super::state::State;
 use crate::pull_requests::{BETWEEN_LOOKS, Watched};
 
 impl State<'_> {
-    /// Reports what a look has found, and begins the next.
-    pub(super) async fn watch_pulls(&mut self) {
+    /// Begins a look if one is due. Most projects have no open pull request, and need no thread.
+    pub(super) fn begin_look(&mut self) {
         if self.watching.is_due() {
             self.watching.next = Instant::now() + BETWEEN_LOOKS;
-            // Most projects have no open pull request, and need no thread.
-            self.watching.has_live =
-                ops::pull_requests(&self.store, true).is_ok_and(|live| !live.is_empty());
-            if self.watching.has_live {
-                self.watching.begin(self.options.durability);
-            }
+            let live = ops::pull_requests(&self.store, true);
+            let has_live = live.is_ok_and(|live| !live.is_empty());
+            self.watching.begin(has_live, self.options.durability);
         }
+    }
+
+    /// Reports what a look has found.
+    pub(super) async fn report_look(&mut self) {
         let Some(task) = self.watching.task.take_if(|task| task.is_finished()) else { return };
         // After a panic the watch ends, and the work goes on.
         let Ok((watch, looked)) = task.await else {
+            self.watching.end(None);
             return self.warn("pull requests are watched no more: the look failed".to_owned());
         };
-        self.watching.watch = Some(watch);
+        self.watching.end(Some(watch));
         let trouble = match looked {
             Ok(found) => {
                 let waits = found.waits.as_ref().map(|wait| wait.why.clone());

@@ -1,5 +1,6 @@
 //! `el pr`: the real `gh`, `glab` and git against the scripted GitHub and GitLab.
 
+mod answers;
 mod crashes;
 mod feedback;
 mod forge_rules;

@@ -7,6 +7,7 @@
 //! The target branch is never pushed, and nothing is forced over another person's commit.
 
 mod adopt;
+mod answers;
 mod commits;
 mod error;
 mod feedback;
@@ -22,10 +23,12 @@ mod stack;
 mod texts;
 mod update;
 mod watch;
+mod watch_settings;
 
 pub use self::adopt::adopt;
+pub use self::answers::PushedAnswer;
 pub use self::error::PullError;
-pub use self::feedback::{FeedbackRules, gather_feedback};
+pub use self::feedback::{FeedbackRules, Handed, gather_feedback};
 pub use self::item::{PullItem, PullOutcome, PullPlan};
 pub use self::look::look_at;
 pub use self::merge::{MergeEnd, MergeOptions, merge_one};
@@ -33,4 +36,5 @@ pub use self::open::open_all;
 pub use self::place::{PullPlace, WantedPlace, find_place};
 pub use self::run::{PullOptions, PullRun};
 pub use self::texts::TextRules;
-pub use self::watch::{BETWEEN_LOOKS, PullWatch, WatchSettings, Watched};
+pub use self::watch::{BETWEEN_LOOKS, PullWatch, Watched};
+pub use self::watch_settings::WatchSettings;

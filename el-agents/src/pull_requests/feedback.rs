@@ -8,7 +8,9 @@ use el_core::ops::{self, Given, Remark};
 use el_core::{Ctx, Store, text};
 
 use super::PullError;
+use super::push::take_in;
 use crate::forge::{Forge, ForgeRemark, Forges, RemarkKind, RepoName};
+use crate::git::Repository;
 
 /// Bytes of all remarks of one round, and of the end of a log.
 const TOLD_MAX: usize = 16 << 10;
@@ -31,19 +33,29 @@ impl FeedbackRules {
     }
 }
 
+/// An atom that was handed remarks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handed {
+    pub atom_id: String,
+    pub given: Given,
+    /// The commits that others pushed on top of the branch, and that came to it here, newest first.
+    pub taken_in: Vec<String>,
+}
+
 /// Gathers what is new about these pull requests, by one query for each repository, unless the last
-/// of it is newer than `quiet`. Returns the atoms that were reopened or blocked.
+/// of it is newer than `quiet`. The next attempt begins with what reviewers pushed on top. Returns the
+/// atoms that were reopened or blocked.
 ///
 /// # Errors
 /// If the forge or the store fails.
 pub fn gather_feedback(
     store: &mut Store,
     ctx: &Ctx<'_>,
-    forges: &Forges,
+    (repository, forges): (&Repository, &Forges),
     rules: &FeedbackRules,
     quiet: Duration,
     records: &[PullRequest],
-) -> Result<Vec<(String, Given)>, PullError> {
+) -> Result<Vec<Handed>, PullError> {
     let mut given = Vec::new();
     if !rules.is_on() {
         return Ok(given);
@@ -74,10 +86,22 @@ pub fn gather_feedback(
             if remarks.is_empty() || is_going_on(&remarks, ctx.now, quiet) {
                 continue;
             }
-            let remarks = remarks.into_iter().map(|remark| tell(forge, &repo, remark)).collect();
+            let is_late = |remark: &ForgeRemark| {
+                record.late_at.zip(remark.at).is_some_and(|(late, at)| at <= late)
+            };
+            let remarks = remarks
+                .into_iter()
+                .map(|remark| Remark { is_late: is_late(remark), ..tell(forge, &repo, remark) })
+                .collect();
+            // What cannot be taken in now is told when the answer is pushed.
+            let taken_in = take_in(store, ctx, repository, record, &repo).unwrap_or_default();
             match ops::give_remarks(store, ctx, key, &cut(remarks), rules.most)? {
                 Given::Nothing => {}
-                end => given.push((record.atom_id.clone(), end)),
+                end => given.push(Handed {
+                    atom_id: record.atom_id.clone(),
+                    given: end,
+                    taken_in,
+                }),
             }
         }
     }
@@ -114,6 +138,7 @@ fn tell(forge: &dyn Forge, repo: &RepoName, remark: &ForgeRemark) -> Remark {
         head: remark.head.clone(),
         id: remark.id.clone(),
         text: text::sanitize(&format!("{place}{who}{}{log}", remark.text.trim())),
+        is_late: false,
     }
 }
 

@@ -1,8 +1,12 @@
 use el_core::model::PullRequest;
+use el_core::text;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::land::{LandItem, LandOutcome};
+
+/// The bytes that are kept of the reason why commits could not be pushed.
+const WHY_MAX: usize = 500;
 
 /// What became of an atom's branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -171,14 +175,39 @@ impl PullItem {
 
     /// Says which issues the messages of its new commits close.
     pub fn closing_note(&self) -> Option<String> {
-        let closes = self.closes.join(", ");
-        let note =
-            || format!("messages of its commits close issues once they are merged: {closes}");
-        (!closes.is_empty()).then(note)
+        closing_note(&self.closes)
+    }
+
+    /// Why commits of its branch are not at the forge; `None`: nothing keeps them from it, or an
+    /// agent is at work on them. `base`: the branch that is to receive them.
+    pub(super) fn why_held(&self, base: &str) -> Option<String> {
+        use PullOutcome::{AtWork, CheckFailed, Conflict, NotFinished, Uncommitted, Waits};
+        let detail = self.detail.as_deref().unwrap_or("it cannot be pushed");
+        Some(match self.outcome {
+            AtWork | NotFinished => return None,
+            Uncommitted => "its worktree has changes that are not committed".to_owned(),
+            Conflict => match &self.conflict_atom {
+                Some(atom) => format!("it is in conflict with {base}, which {atom} is to resolve"),
+                None => format!("it is in conflict with {base}"),
+            },
+            CheckFailed => "land_check fails with it".to_owned(),
+            outcome if outcome.is_failure() || outcome == Waits => {
+                let lines: Vec<&str> = detail.lines().map(str::trim).collect();
+                text::head_bytes(&lines.join("; "), WHY_MAX).to_owned()
+            }
+            _ => return None,
+        })
     }
 
     pub(super) fn hold(&mut self, outcome: PullOutcome, why: impl Into<String>) {
         self.outcome = outcome;
         self.detail = Some(why.into());
     }
+}
+
+/// Says which issues these closing words close.
+pub(super) fn closing_note(closes: &[String]) -> Option<String> {
+    let closes = closes.join(", ");
+    let note = || format!("messages of its commits close issues once they are merged: {closes}");
+    (!closes.is_empty()).then(note)
 }

@@ -130,17 +130,27 @@ fn delete_branch(
     {
         return Ok(());
     }
+    if let Some(remote) = head_remote(repository, record, repo)?
+        && repository.remote_tip(&remote, &record.head_ref)?.as_deref() == Some(head)
+    {
+        repository.delete_remote_branch(&remote, &record.head_ref, head)?;
+    }
+    Ok(())
+}
+
+/// The remote that has the branch of a pull request.
+pub(super) fn head_remote(
+    repository: &Repository,
+    record: &PullRequest,
+    repo: &RepoName,
+) -> Result<Option<String>, PullError> {
     let is_its = |url: &str| {
         RepoName::of_remote(url).is_some_and(|name| {
             name.host == repo.host && name.owner.eq_ignore_ascii_case(&record.head_owner)
         })
     };
-    if let Some(remote) = repository.remotes()?.into_iter().find(|one| is_its(&one.url))
-        && repository.remote_tip(&remote.name, &record.head_ref)?.as_deref() == Some(head)
-    {
-        repository.delete_remote_branch(&remote.name, &record.head_ref, head)?;
-    }
-    Ok(())
+    let found = repository.remotes()?.into_iter().find(|one| is_its(&one.url));
+    Ok(found.map(|remote| remote.name))
 }
 
 /// Notes the merge in git, so that one that git itself cannot recognise counts from then on.

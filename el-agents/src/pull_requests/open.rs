@@ -88,7 +88,28 @@ pub fn open_all(
             Err(error) => return Err(error),
         }
     }
+    for item in &items {
+        note_held(run, store, item)?;
+    }
     Ok(items)
+}
+
+/// Notes why commits of an open pull request's branch are not at the forge, or forgets it.
+fn note_held(run: &PullRun<'_>, store: &mut Store, item: &PullItem) -> Result<(), PullError> {
+    let last = ops::pull_requests_of(store, &item.atom_id)?.pop();
+    let Some(record) = last.filter(|record| record.state.is_live()) else { return Ok(()) };
+    let (ctx, key) = (run.land.ctx(), (record.atom_id.as_str(), record.seq));
+    let tip = run.repository.tip_of(&item.atom_id)?;
+    match (tip, item.why_held(&run.place.base_name())) {
+        (Some(tip), Some(why)) if record.pushed.as_ref() != Some(&tip) => {
+            ops::hold_push(store, &ctx, key, (&tip, &why), None)?;
+        }
+        (Some(tip), _) if record.held.is_some() && record.pushed.as_ref() == Some(&tip) => {
+            ops::drop_held_push(store, &ctx, key)?;
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// The branches with all refusals of `el land`.

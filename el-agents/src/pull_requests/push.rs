@@ -1,10 +1,12 @@
 //! Pushes one branch, and never over a commit that el does not know.
 
-use el_core::Store;
 use el_core::model::PullRequest;
+use el_core::{Ctx, Store};
 use el_core::ops::{self, NewPullRequest};
 
+use super::look::head_remote;
 use super::{PullError, PullPlace, PullRun};
+use crate::forge::RepoName;
 use crate::git::{PushResult, Repository};
 
 /// How far the remote branch is.
@@ -70,9 +72,7 @@ pub(super) fn compare_remote(
     }
     repository.fetch_commit(&place.remote, &format!("refs/heads/{branch}"))?;
     if repository.contains(&there, tip)? {
-        let range = format!("{tip}..{there}");
-        let words = ["log", "--abbrev=10", "--format=%h by %an", &range];
-        let taken_in = repository.git().ask(&words)?.lines().map(str::to_owned).collect();
+        let taken_in = name_commits(repository, tip, &there)?;
         return Ok(Ok(RemoteBranch { tip: there.clone(), there: Some(there), taken_in }));
     }
     if repository.contains(tip, &there)? {
@@ -86,6 +86,45 @@ pub(super) fn compare_remote(
         "{whose}: {} has {there}, which {branch} does not have; merge it in its worktree",
         place.remote
     )))
+}
+
+/// The commits of `there` that `tip` does not have, newest first, with their authors.
+fn name_commits(
+    repository: &Repository,
+    tip: &str,
+    there: &str,
+) -> Result<Vec<String>, PullError> {
+    let range = format!("{tip}..{there}");
+    let words = ["log", "--abbrev=10", "--format=%h by %an", &range];
+    Ok(repository.git().ask(&words)?.lines().map(str::to_owned).collect())
+}
+
+/// Takes what others pushed on top of an open pull request's branch into the branch here, and
+/// returns those commits. Nothing is pushed.
+pub(super) fn take_in(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    repository: &Repository,
+    record: &PullRequest,
+    repo: &RepoName,
+) -> Result<Vec<String>, PullError> {
+    let branch = &record.head_ref;
+    let (Some(tip), Some(remote)) =
+        (repository.branch_tip(branch)?, head_remote(repository, record, repo)?)
+    else {
+        return Ok(Vec::new());
+    };
+    let Some(there) = repository.remote_tip(&remote, branch)?.filter(|there| *there != tip) else {
+        return Ok(Vec::new());
+    };
+    repository.fetch_commit(&remote, &format!("refs/heads/{branch}"))?;
+    if !repository.contains(&there, &tip)? {
+        return Ok(Vec::new());
+    }
+    let taken_in = name_commits(repository, &tip, &there)?;
+    repository.move_branch_up(branch, &tip, &there)?;
+    ops::pull_request_pushed(store, ctx, (&record.atom_id, record.seq), &there)?;
+    Ok(taken_in)
 }
 
 /// Pushes an atom's branch. The commit is recorded first: after a crash, a later call knows the
@@ -130,7 +169,7 @@ pub(super) fn push(
             return Ok(Pushed::Held(why));
         }
     }
-    if record.pushed.as_ref() != Some(&tip) || record.pushing.is_some() {
+    if record.pushed.as_ref() != Some(&tip) || record.pushing.is_some() || record.held.is_some() {
         let key = (atom_id, record.seq);
         record = ops::pull_request_pushed(store, &run.land.ctx(), key, &tip)?;
     }

@@ -1,23 +1,18 @@
 //! Watches the open pull requests of a project, for `el pr watch` and `el work`: one query a minute
 //! for each repository, whoever asks.
 
-use std::collections::HashMap;
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use el_core::model::{PullRequest, PullRequestState, Timestamp};
-use el_core::ops::{self, Given};
-use el_core::{Ctx, Durability, ServerAddress, Store};
+use el_core::model::{PullRequest, Timestamp};
+use el_core::ops;
+use el_core::{Ctx, Durability, Store};
 
-use super::{
-    FeedbackRules, PullError, PullItem, PullOptions, PullRun, TextRules, WantedPlace, find_place,
-    gather_feedback, look_at, open_all,
-};
+use super::answers::find_answers;
+use super::watch_settings::{WatchSettings, host_of};
+use super::{Handed, PullError, PushedAnswer, gather_feedback, look_at};
 use crate::clock;
-use crate::forge::{ForgeError, ForgeWait, ForgeWaits, Forges};
+use crate::forge::ForgeWait;
 use crate::git::Repository;
-use crate::land::{LandContext, LandError, LandSettings, lock_landing};
 
 /// The time between two looks at a repository.
 pub const BETWEEN_LOOKS: Duration = Duration::from_secs(60);
@@ -25,28 +20,6 @@ pub const BETWEEN_LOOKS: Duration = Duration::from_secs(60);
 const STILL_NEW: Duration = Duration::from_secs(55);
 /// Reviewers write several comments: they are gathered after so much silence.
 const QUIET: Duration = Duration::from_secs(120);
-
-/// How pull requests are watched. All is owned, since a worker watches on another thread.
-#[derive(Debug, Clone)]
-pub struct WatchSettings {
-    /// A folder in the repository.
-    pub folder: PathBuf,
-    pub database: PathBuf,
-    /// The server that has the tables, if one has.
-    pub server: Option<ServerAddress>,
-    /// The tracker's folder, with the lock of landings.
-    pub state: PathBuf,
-    pub actor: String,
-    pub el: PathBuf,
-    pub environment: Vec<(OsString, OsString)>,
-    pub waits: ForgeWaits,
-    pub forges: Forges,
-    pub feedback: FeedbackRules,
-    pub place: WantedPlace,
-    pub texts: TextRules,
-    pub options: PullOptions,
-    pub land: LandSettings,
-}
 
 /// The findings of a look.
 #[derive(Debug, Default)]
@@ -56,9 +29,9 @@ pub struct Watched {
     /// Those that are not as they were.
     pub changed: Vec<PullRequest>,
     /// The atoms that were reopened or blocked.
-    pub given: Vec<(String, Given)>,
-    /// Those whose answers to a review were pushed.
-    pub updated: Vec<PullItem>,
+    pub given: Vec<Handed>,
+    /// The answers to reviews that were pushed, or could not be.
+    pub answers: Vec<PushedAnswer>,
     /// The forge is not asked for now.
     pub waits: Option<ForgeWait>,
 }
@@ -67,13 +40,11 @@ pub struct Watched {
 #[derive(Debug, Clone)]
 pub struct PullWatch {
     settings: WatchSettings,
-    /// The commit of each atom that was last tried to be pushed.
-    tried: HashMap<String, String>,
 }
 
 impl PullWatch {
     pub fn new(settings: WatchSettings) -> PullWatch {
-        PullWatch { settings, tried: HashMap::new() }
+        PullWatch { settings }
     }
 
     pub(crate) fn open_store(&self, durability: Durability) -> el_core::Result<Store> {
@@ -85,7 +56,7 @@ impl PullWatch {
     ///
     /// # Errors
     /// If git or the store fails, or the forge does for good; with `is_asked`, whenever it fails.
-    pub fn look(&mut self, store: &mut Store, is_asked: bool) -> Result<Watched, PullError> {
+    pub fn look(&self, store: &mut Store, is_asked: bool) -> Result<Watched, PullError> {
         let now = clock::now();
         let live = ops::pull_requests(store, true)?;
         let mut found = Watched::default();
@@ -115,8 +86,12 @@ impl PullWatch {
         let both = found.seen.iter().zip(&live);
         let changed = both.filter(|(now, before)| as_told(now) != as_told(before));
         found.changed = changed.map(|(now, _)| now.clone()).collect();
-        if has_answers && found.waits.is_none() {
-            found.updated = self.push_answers(store, &repository, &found.seen)?;
+        if has_answers {
+            let wait = found.waits.as_ref();
+            let (answers, failed) =
+                self.settings.push_answers(store, &repository, &found.seen, wait, is_asked)?;
+            found.answers = answers;
+            trouble = trouble.or(failed);
         }
         if trouble.is_none() {
             let given = self.gather(store, &repository, &seen, is_asked);
@@ -137,21 +112,21 @@ impl PullWatch {
         repository: &Repository,
         seen: &[PullRequest],
         is_asked: bool,
-    ) -> Result<Vec<(String, Given)>, PullError> {
+    ) -> Result<Vec<Handed>, PullError> {
         if !self.settings.feedback.is_on() || seen.is_empty() {
             return Ok(Vec::new());
         }
-        let waiting = self.find_answers(store, repository, seen)?;
         // A push has changed some of them.
         let mut records = ops::pull_requests(store, true)?;
         records.retain(|one| {
             seen.iter().any(|seen| (&seen.atom_id, seen.seq) == (&one.atom_id, one.seq))
-                && waiting.iter().all(|(id, _)| *id != one.atom_id)
         });
+        let waiting = find_answers(store, repository, &records)?;
+        records.retain(|one| waiting.iter().all(|it| it.record.atom_id != one.atom_id));
         let ctx = Ctx { now: clock::now(), actor: &self.settings.actor, session: None };
         let quiet = if is_asked { Duration::ZERO } else { QUIET };
         let (rules, forges) = (&self.settings.feedback, &self.settings.forges);
-        gather_feedback(store, &ctx, forges, rules, quiet, &records)
+        gather_feedback(store, &ctx, (repository, forges), rules, quiet, &records)
     }
 
     /// Keeps in mind that the forge cannot be asked for now, unless a person asks.
@@ -164,7 +139,7 @@ impl PullWatch {
     ) -> Result<T, PullError> {
         match result {
             Err(PullError::Forge(error)) if error.is_passing() => {
-                let wait = self.note_failure(due, &error, clock::now());
+                let wait = self.settings.note_failure(due, &error, clock::now());
                 if is_asked {
                     return Err(error.into());
                 }
@@ -174,84 +149,6 @@ impl PullWatch {
             result => result,
         }
     }
-
-    fn note_failure(&self, due: &[PullRequest], error: &ForgeError, now: Timestamp) -> ForgeWait {
-        let host = error.host().unwrap_or_default();
-        let ends = match error {
-            ForgeError::RateLimit { .. } => due
-                .iter()
-                .find(|one| host_of(one) == host)
-                .and_then(|one| self.settings.forges.of_record(one).limit_end(host)),
-            _ => None,
-        };
-        self.settings.waits.note_failure(host, now, &error.to_string(), ends)
-    }
-
-    /// The commits with which agents answered reviews, and that were not tried to be pushed: those
-    /// of closed atoms that a review had reopened.
-    fn find_answers(
-        &self,
-        store: &Store,
-        repository: &Repository,
-        seen: &[PullRequest],
-    ) -> Result<Vec<(String, String)>, PullError> {
-        let mut wanted = Vec::new();
-        for one in seen.iter().filter(|one| one.state == PullRequestState::Open) {
-            if !ops::takes_remarks(store, &one.atom_id)?
-                || ops::remark_rounds(store, &one.atom_id)? == 0
-            {
-                continue;
-            }
-            let Some(tip) = repository.tip_of(&one.atom_id)? else { continue };
-            if one.pushed.as_ref() != Some(&tip) && self.tried.get(&one.atom_id) != Some(&tip) {
-                wanted.push((one.atom_id.clone(), tip));
-            }
-        }
-        Ok(wanted)
-    }
-
-    /// Pushes the answers to reviews. Each commit is tried once; `el pr` tries again.
-    fn push_answers(
-        &mut self,
-        store: &mut Store,
-        repository: &Repository,
-        seen: &[PullRequest],
-    ) -> Result<Vec<PullItem>, PullError> {
-        let wanted = self.find_answers(store, repository, seen)?;
-        if wanted.is_empty() {
-            return Ok(Vec::new());
-        }
-        let settings = &self.settings;
-        let _lock = match lock_landing(&settings.state) {
-            Ok(lock) => lock,
-            // The next look comes in a minute.
-            Err(LandError::Busy) => return Ok(Vec::new()),
-            Err(error) => return Err(error.into()),
-        };
-        let place = find_place(repository, &settings.forges, &settings.place)?;
-        let base_commit = place.fetch_base(repository)?;
-        let land = LandContext {
-            settings: &settings.land,
-            database: &settings.database,
-            el: settings.el.clone(),
-            environment: &settings.environment,
-            actor: &settings.actor,
-            session: None,
-        };
-        let run = PullRun {
-            repository,
-            land: &land,
-            forges: &settings.forges,
-            place: &place,
-            base_commit: &base_commit,
-            texts: &settings.texts,
-            options: settings.options,
-        };
-        let ids: Vec<String> = wanted.iter().map(|(id, _)| id.clone()).collect();
-        let items = open_all(&run, store, Some(&ids))?;
-        self.tried.extend(wanted);
-        Ok(items)
-    }
 }
 
 /// Nobody has looked within the last minute, and the last failure is long ago.
@@ -260,8 +157,4 @@ fn is_due(one: &PullRequest, now: Timestamp) -> bool {
     one.number.is_some()
         && !one.seen_at.is_some_and(is_new)
         && one.next_look.is_none_or(|at| at <= now)
-}
-
-fn host_of(one: &PullRequest) -> &str {
-    one.repo.split('/').next().unwrap_or_default()
 }

@@ -152,7 +152,7 @@ impl Watching {
             return;
         }
         self.is_paying = is_owed && self.watch.is_some();
-        if let Some(mut watch) = self.watch.take() {
+        if let Some(watch) = self.watch.take() {
             self.task = Some(tokio::task::spawn_blocking(move || {
                 let looked = watch
                     .open_store(durability)

@@ -60,10 +60,11 @@ pub enum Report {
     /// The state of a pull request has changed.
     PullRequest { pull_request: Box<PullRequest> },
     /// A review or a check of an atom's pull request demands changes: the atom is open again, or
-    /// blocked if its attempts are used up.
-    AskedFor { atom: String, is_blocked: bool },
+    /// blocked if its attempts are used up. `taken_in`: the commits that others pushed on top of its
+    /// branch, and that came to it here.
+    AskedFor { atom: String, is_blocked: bool, taken_in: Vec<String> },
     /// The result of pushing an agent's answer to such a demand.
-    Answered { atom: String, fate: PullOutcome, detail: Option<String> },
+    Answered { atom: String, fate: PullOutcome, detail: Option<String>, taken_in: Vec<String> },
     /// A message that a person should see.
     Warning { message: String },
     /// Claiming has stopped; the worker waits for running sessions.

@@ -47,14 +47,16 @@ impl State<'_> {
         for pull_request in found.changed {
             self.listener.report(&Report::PullRequest { pull_request: Box::new(pull_request) });
         }
-        for (atom, given) in found.given {
-            let is_blocked = given == Given::Blocked;
-            self.listener.report(&Report::AskedFor { atom, is_blocked });
+        for answer in found.answers {
+            let note = answer.closing_note();
+            let (atom, fate, detail) = (answer.atom_id, answer.outcome, answer.detail.or(note));
+            let taken_in = answer.taken_in;
+            self.listener.report(&Report::Answered { atom, fate, detail, taken_in });
         }
-        for item in found.updated {
-            let note = item.closing_note();
-            let (atom, fate, detail) = (item.atom_id, item.outcome, item.detail.or(note));
-            self.listener.report(&Report::Answered { atom, fate, detail });
+        for handed in found.given {
+            let (atom, taken_in) = (handed.atom_id, handed.taken_in);
+            let is_blocked = handed.given == Given::Blocked;
+            self.listener.report(&Report::AskedFor { atom, is_blocked, taken_in });
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Pull requests in words.
 
-use el_core::model::{PullRequest, PullRequestState};
+use el_core::count_times;
+use el_core::model::{HeldPush, PullRequest, PullRequestState, Timestamp};
 
-use crate::output::{sanitize, style};
+use crate::output::{sanitize, style, time};
 
 pub(crate) fn number_text(one: &PullRequest) -> String {
     one.number.map_or_else(|| "no number yet".to_owned(), |number| format!("#{number}"))
@@ -18,9 +19,11 @@ pub(crate) fn state_style(state: PullRequestState) -> anstyle::Style {
 
 /// The state in words.
 pub(crate) fn state_words(one: &PullRequest) -> String {
+    let not_pushed = if one.held.is_some() { ", not pushed" } else { "" };
     let detail = one.detail.as_deref().unwrap_or_default();
     let detail = detail.replacen("draft_", "draft, ", 1).replace('_', " ");
-    match one.state {
+    let words = match one.state {
+        PullRequestState::Pushing if one.held.is_some() => return "could not be pushed".to_owned(),
         PullRequestState::Pushing => "its push was begun".to_owned(),
         PullRequestState::Opening => "is being opened".to_owned(),
         PullRequestState::Open if detail.is_empty() => "open".to_owned(),
@@ -29,7 +32,20 @@ pub(crate) fn state_words(one: &PullRequest) -> String {
         PullRequestState::Merged => format!("merged into {}", one.base_ref),
         PullRequestState::Closed => "closed without being merged".to_owned(),
         PullRequestState::Lost => format!("lost: {detail}"),
-    }
+    };
+    words + not_pushed
+}
+
+/// The commits that could not be pushed, why, and when that is tried again.
+pub(crate) fn held_words(held: &HeldPush, now: Timestamp) -> String {
+    let tries = count_times(usize::try_from(held.tries).unwrap_or(usize::MAX));
+    let again = match held.until <= now {
+        true => "at the next look".to_owned(),
+        false => time::relative_time(now, held.until),
+    };
+    let (tip, why) = (held.tip.get(..10).unwrap_or(&held.tip), sanitize::one_line(&held.why));
+    let first = time::relative_time(now, held.since);
+    format!("{tip} is not pushed: {why} (tried {tries}, first {first}; again {again})")
 }
 
 /// The number and the state of one that is not merged.
@@ -45,7 +61,7 @@ pub(crate) fn brief(one: &PullRequest) -> String {
 }
 
 /// A sentence about an atom's pull request, and what to do about it.
-pub(crate) fn sentence(one: &PullRequest) -> String {
+pub(crate) fn sentence(one: &PullRequest, now: Timestamp) -> String {
     let url = one.url.as_deref().map(|url| format!(", {}", sanitize::one_line(url)));
     let head = format!(
         "Its pull request ({}{}) is: {}.",
@@ -54,6 +70,10 @@ pub(crate) fn sentence(one: &PullRequest) -> String {
         state_words(one)
     );
     let id = &one.atom_id;
+    let head = match &one.held {
+        None => head,
+        Some(held) => format!("{head} {}.", held_words(held, now)),
+    };
     match one.state {
         PullRequestState::Pushing | PullRequestState::Opening => {
             format!("{head} el pr {id} goes on with it.")
@@ -61,6 +81,13 @@ pub(crate) fn sentence(one: &PullRequest) -> String {
         PullRequestState::Closed => {
             format!("{head} A person decides: el reopen {id}, or el discard {id}.")
         }
+        PullRequestState::Lost => {
+            format!("{head} Its branch is as it was here; el pr {id} opens a new one.")
+        }
+        _ if one.held.is_some() => format!(
+            "{head} Nothing more is asked of its agent before that is pushed; el pr {id} tries at \
+             once."
+        ),
         _ => head,
     }
 }

@@ -48,7 +48,7 @@ pub use name::Name;
 pub use need::{Need, NeedKind, Way};
 pub use pause::{Pause, PauseKind};
 pub use phase::{Completion, CompletionStatus, Complexity, Phase, ProgressStatus};
-pub use pull_request::{PullRequest, PullRequestState};
+pub use pull_request::{HeldPush, PullRequest, PullRequestState};
 pub use review::{FieldProblem, Review, ReviewVerdict};
 pub use run::{Attempt, CancelMode, Outcome, Progress, Run, Stamp};
 pub use run_options::{EFFORTS, RunOptions, RunOptionsPatch, ensure_variable};

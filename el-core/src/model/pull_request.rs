@@ -1,5 +1,7 @@
+use std::time::Duration;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
 use super::text_enum::text_enum;
@@ -27,6 +29,31 @@ impl PullRequestState {
     pub const fn is_live(self) -> bool {
         use PullRequestState::{Open, Opening, Pushing, Queued};
         matches!(self, Pushing | Opening | Open | Queued)
+    }
+}
+
+/// Commits of a branch that could not be pushed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HeldPush {
+    /// The tip of the branch here.
+    pub tip: String,
+    pub why: String,
+    /// The tries of this tip.
+    pub tries: u32,
+    /// When the first of them failed.
+    pub since: Timestamp,
+    /// The earliest time at which a worker or a watch tries again by itself.
+    pub until: Timestamp,
+}
+
+impl HeldPush {
+    /// The longest time between two tries.
+    pub const LONGEST: Duration = Duration::from_secs(30 * 60);
+
+    /// Returns true if it may be tried again. A time that is further off than the longest wait dates
+    /// from before the clock went back.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        self.until <= now || self.until.since(now) > HeldPush::LONGEST
     }
 }
 
@@ -67,6 +94,11 @@ pub struct PullRequest {
     pub next_look: Option<Timestamp>,
     /// Questions in a row that failed.
     pub failures: u32,
+    /// The commits of the branch here that could not be pushed; `null`: there are none.
+    pub held: Option<HeldPush>,
+    /// When a commit arrived whose push had been held up.
+    #[serde(skip)]
+    pub late_at: Option<Timestamp>,
     /// el made the branch at the remote, and deletes it there after the merge.
     #[serde(skip)]
     pub owns_branch: bool,
@@ -99,6 +131,8 @@ impl PullRequest {
             seen_at: None,
             next_look: None,
             failures: 0,
+            held: None,
+            late_at: None,
             owns_branch: false,
         }
     }

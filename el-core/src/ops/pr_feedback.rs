@@ -15,6 +15,8 @@ pub struct Remark {
     pub id: String,
     /// The text for the next attempt.
     pub text: String,
+    /// It was said before an answer arrived whose push had been held up.
+    pub is_late: bool,
 }
 
 /// The fate of remarks.
@@ -30,7 +32,7 @@ pub enum Given {
 
 /// Hands new remarks to the atom's next attempt: the atom is reopened with a comment. Each remark
 /// is handed over once for its commit. `most`: how often remarks reopen an atom before a person has
-/// to decide.
+/// to decide. Late remarks alone do not count: their author could not see the answer.
 ///
 /// # Errors
 ///
@@ -119,9 +121,17 @@ fn record_new<'a>(
     key: (&str, i64),
     remarks: &'a [Remark],
 ) -> Result<Vec<&'a Remark>> {
-    let round = pull_request::remark_rounds(tx, key.0)? + 1;
-    let mut new = Vec::new();
+    let mut unknown = Vec::new();
     for remark in remarks {
+        if !pull_request::knows_remark(tx, key, (&remark.head, &remark.id))? {
+            unknown.push(remark);
+        }
+    }
+    let rounds = pull_request::remark_rounds(tx, key.0)?;
+    let counts = rounds == 0 || unknown.iter().any(|remark| !remark.is_late);
+    let round = rounds + i64::from(counts);
+    let mut new = Vec::new();
+    for remark in unknown {
         if pull_request::insert_remark(tx, ctx.now, key, (&remark.head, &remark.id), round)? {
             new.push(remark);
         }

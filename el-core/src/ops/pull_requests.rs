@@ -1,10 +1,15 @@
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::change::{ChangeDetails, set_status};
 use super::unmerged::note_branch;
-use crate::model::{EventKind, PullRequest, PullRequestState, Status, Timestamp};
+use crate::model::{EventKind, HeldPush, PullRequest, PullRequestState, Status, Timestamp};
 use crate::store::{Store, Tx, atom, event, pull_request, run, unmerged};
 use crate::{Ctx, Error, Result};
+
+/// The wait after the first push that failed. Each further one doubles it.
+const FIRST_WAIT: Duration = Duration::from_secs(60);
 
 /// The place of a pull request, and the commit that is about to be pushed.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +94,59 @@ pub fn pull_request_pushed(
 ) -> Result<PullRequest> {
     change(store, ctx, key, |one| {
         (one.pushing, one.pushed) = (None, Some(commit.to_owned()));
+        if one.held.take().is_some() {
+            one.late_at = Some(ctx.now);
+        }
         json!({ "pushed": commit })
+    })
+}
+
+/// Records that the tip of the branch could not be pushed. `until`: when it may be tried again;
+/// `None`: after a wait that doubles with each try. It is an event only if the reason is new.
+///
+/// # Errors
+///
+/// The same.
+pub fn hold_push(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    key: (&str, i64),
+    (tip, why): (&str, &str),
+    until: Option<Timestamp>,
+) -> Result<PullRequest> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let mut one = find(tx, key)?;
+        let before = one.held.take().filter(|held| held.tip == tip);
+        let is_news = before.as_ref().is_none_or(|held| held.why != why);
+        let tries = before.as_ref().map_or(0, |held| held.tries).saturating_add(1);
+        let doubled = FIRST_WAIT.saturating_mul(1 << (tries - 1).min(8)).min(HeldPush::LONGEST);
+        one.held = Some(HeldPush {
+            tip: tip.to_owned(),
+            why: why.to_owned(),
+            tries,
+            since: before.map_or(ctx.now, |held| held.since),
+            until: until.unwrap_or(ctx.now.plus(doubled)),
+        });
+        pull_request::put(tx, &one)?;
+        if is_news {
+            record_step(tx, ctx, &one, &json!({ "held": why }))?;
+        }
+        Ok(one)
+    })
+}
+
+/// Forgets that commits could not be pushed: they are on the branch no more.
+///
+/// # Errors
+///
+/// The same.
+pub fn drop_held_push(store: &mut Store, ctx: &Ctx<'_>, key: (&str, i64)) -> Result<()> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        let mut one = find(tx, key)?;
+        one.held = None;
+        pull_request::put(tx, &one)
     })
 }
 
@@ -166,6 +223,7 @@ pub fn pull_request_seen(
             seen_at: Some(ctx.now),
             next_look: None,
             failures: 0,
+            held: before.held.clone().filter(|_| seen.state.is_live()),
             ..before.clone()
         };
         pull_request::put(tx, &one)?;

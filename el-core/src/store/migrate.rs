@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0005_fleet.sql"),
     include_str!("../../../migrations/sqlite/0006_run_files.sql"),
     include_str!("../../../migrations/sqlite/0007_placement.sql"),
+    include_str!("../../../migrations/sqlite/0008_held_pushes.sql"),
 ];
 
 /// The newest schema that `el` knows.
@@ -148,6 +149,7 @@ pub(super) mod tests {
         include_str!("../../../migrations/sqlite/samples/0005_fleet.sql"),
         include_str!("../../../migrations/sqlite/samples/0006_run_files.sql"),
         include_str!("../../../migrations/sqlite/samples/0007_placement.sql"),
+        include_str!("../../../migrations/sqlite/samples/0008_held_pushes.sql"),
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {

@@ -6,7 +6,7 @@ use crate::model::{PullRequest, PullRequestState, Timestamp};
 
 const COLUMNS: &str = "atom_id, seq, forge, repo, head_owner, head_ref, base_ref, pushing, pushed, \
     number, url, state, detail, merge_commit, merged_head, created_at, seen_at, next_look, \
-    failures, owns_branch";
+    failures, owns_branch, held, late_at";
 
 /// SQL: no later pull request of the atom `p.atom_id` is known.
 const IS_LATEST: &str =
@@ -14,6 +14,7 @@ const IS_LATEST: &str =
 
 fn from_row(row: &Row<'_>) -> engine::Result<PullRequest> {
     let state: String = row.get(11)?;
+    let held: Option<String> = row.get(20)?;
     let time = |at: Option<i64>| at.map(Timestamp::from_micros);
     Ok(PullRequest {
         record_type: PullRequest::RECORD_TYPE,
@@ -38,20 +39,26 @@ fn from_row(row: &Row<'_>) -> engine::Result<PullRequest> {
         next_look: time(row.get(17)?),
         failures: u32::try_from(row.get::<_, i64>(18)?).unwrap_or(u32::MAX),
         owns_branch: row.get::<_, i64>(19)? != 0,
+        // One that cannot be read is tried again at once.
+        held: held.and_then(|held| serde_json::from_str(&held).ok()),
+        late_at: time(row.get(21)?),
     })
 }
 
 /// Inserts a record, or replaces it.
 pub(crate) fn put(tx: &Tx<'_>, one: &PullRequest) -> Result<()> {
     let number = one.number.and_then(|number| i64::try_from(number).ok());
+    let held =
+        one.held.as_ref().map(|held| serde_json::to_string(held).expect("its texts are JSON"));
     tx.prepare_cached(&format!(
         "INSERT INTO pull_requests ({COLUMNS})
          VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,
-           ?20)
+           ?20,?21,?22)
          ON CONFLICT (atom_id, seq) DO UPDATE SET forge = ?3, repo = ?4, head_owner = ?5,
            head_ref = ?6, base_ref = ?7, pushing = ?8, pushed = ?9, number = ?10, url = ?11,
            state = ?12, detail = ?13, merge_commit = ?14, merged_head = ?15, created_at = ?16,
-           seen_at = ?17, next_look = ?18, failures = ?19, owns_branch = ?20"
+           seen_at = ?17, next_look = ?18, failures = ?19, owns_branch = ?20,
+           held = ?21, late_at = ?22"
     ))
     .and_then(|mut s| {
         s.execute(params![
@@ -75,6 +82,8 @@ pub(crate) fn put(tx: &Tx<'_>, one: &PullRequest) -> Result<()> {
             one.next_look.map(Timestamp::as_micros),
             i64::from(one.failures),
             i64::from(one.owns_branch),
+            held,
+            one.late_at.map(Timestamp::as_micros),
         ])
     })
     .doing("record a pull request")

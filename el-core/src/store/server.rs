@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/postgres/0005_fleet.sql"),
     include_str!("../../../migrations/postgres/0006_run_files.sql"),
     include_str!("../../../migrations/postgres/0007_placement.sql"),
+    include_str!("../../../migrations/postgres/0008_held_pushes.sql"),
 ];
 
 /// The key of `meta` under which the version of the schema is kept.

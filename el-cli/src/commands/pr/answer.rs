@@ -1,6 +1,6 @@
 //! The answers of `el pr`.
 
-use el_agents::pull_requests::{PullItem, PullOutcome, PullPlace};
+use el_agents::pull_requests::{Handed, PullItem, PullOutcome, PullPlace, PushedAnswer};
 use el_core::model::{PullRequest, Timestamp};
 use el_core::ops::Given;
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::branch_lines::{BranchLines, print_branches};
 use crate::output::page::Page;
-use crate::output::pull_requests::{number_text, state_style, state_words};
+use crate::output::pull_requests::{held_words, number_text, state_style, state_words};
 use crate::output::{sanitize, style, time};
 
 /// The answer of `el pr`.
@@ -68,6 +68,18 @@ pub(in crate::commands) struct Listing {
     reopened: Vec<String>,
     /// Atoms whose attempts at such changes are used up.
     blocked: Vec<String>,
+    /// The answers of agents to reviews, which were pushed, or could not be.
+    answers: Vec<PushedAnswer>,
+    /// The branches here that got commits which others had pushed on top of them.
+    taken_in: Vec<TakenIn>,
+}
+
+/// Commits that others pushed on top of an atom's branch, and that came to it here.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::commands) struct TakenIn {
+    atom_id: String,
+    /// Newest first, such as `1a2b3c4d5e by Ann`.
+    commits: Vec<String>,
 }
 
 impl Listing {
@@ -79,14 +91,26 @@ impl Listing {
             items,
             reopened: Vec::new(),
             blocked: Vec::new(),
+            answers: Vec::new(),
+            taken_in: Vec::new(),
         }
     }
 
-    pub(super) fn with_given(mut self, given: Vec<(String, Given)>) -> Listing {
-        for (id, end) in given {
-            match end {
-                Given::Reopened => self.reopened.push(id),
-                Given::Blocked => self.blocked.push(id),
+    pub(super) fn with_news(
+        mut self,
+        answers: Vec<PushedAnswer>,
+        handed: Vec<Handed>,
+    ) -> Listing {
+        let of_answer = |one: &PushedAnswer| (one.atom_id.clone(), one.taken_in.clone());
+        let of_remark = |one: &Handed| (one.atom_id.clone(), one.taken_in.clone());
+        let all = answers.iter().map(of_answer).chain(handed.iter().map(of_remark));
+        let taken_in = all.filter(|(_, commits)| !commits.is_empty());
+        self.taken_in = taken_in.map(|(atom_id, commits)| TakenIn { atom_id, commits }).collect();
+        self.answers = answers;
+        for Handed { atom_id, given, .. } in handed {
+            match given {
+                Given::Reopened => self.reopened.push(atom_id),
+                Given::Blocked => self.blocked.push(atom_id),
                 Given::Nothing => {}
             }
         }
@@ -103,6 +127,18 @@ impl Listing {
             if let Some(url) = one.url.as_ref().filter(|_| !page.is_quiet()) {
                 page.push_line(format!("  {}", sanitize::one_line(url)));
             }
+            if let Some(held) = &one.held {
+                page.push_line(format!("  {}", held_words(held, now)));
+            }
+        }
+        for answer in self.answers.iter().filter(|answer| !answer.outcome.is_failure()) {
+            let id = page.paint(style::ID, &answer.atom_id);
+            page.push_line(format!("{id}  is pushed: its review has an answer"));
+        }
+        for TakenIn { atom_id, commits } in &self.taken_in {
+            let (id, commits) = (page.paint(style::ID, atom_id), commits.join(", "));
+            let commits = sanitize::one_line(&commits);
+            page.push_line(format!("{id}  has commits of others on its branch here: {commits}"));
         }
         for id in &self.reopened {
             let id = page.paint(style::ID, id);

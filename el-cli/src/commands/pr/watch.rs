@@ -1,6 +1,4 @@
-use el_agents::pull_requests::{BETWEEN_LOOKS, PullItem};
-use el_core::model::PullRequest;
-use el_core::ops::Given;
+use el_agents::pull_requests::{BETWEEN_LOOKS, PushedAnswer};
 
 use super::answer::Listing;
 use crate::app::App;
@@ -31,20 +29,20 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     app.warn_of_inert(&app.settings_for_agents()?);
-    let mut watch = pull_watch(app, this_program()?)?;
+    let watch = pull_watch(app, this_program()?)?;
     let mut is_first = true;
     let mut told = None;
     loop {
         let found = watch.look(&mut app.open_for_writing()?, args.once)?;
-        found.updated.iter().for_each(|item| warn_of_answer(app, item));
+        found.answers.iter().for_each(|answer| warn_of_answer(app, answer));
         if args.once {
-            print_listing(app, found.seen, found.given)?;
+            print_listing(app, Listing::new(found.seen).with_news(found.answers, found.given))?;
             return Ok(Exit::Done);
         }
         let is_over = found.seen.iter().all(|one| !one.state.is_live());
         let shown = if is_first { found.seen } else { found.changed };
-        if !shown.is_empty() || !found.given.is_empty() {
-            print_listing(app, shown, found.given)?;
+        if !shown.is_empty() || !found.given.is_empty() || !found.answers.is_empty() {
+            print_listing(app, Listing::new(shown).with_news(found.answers, found.given))?;
         }
         if is_over {
             return Ok(Exit::Done);
@@ -60,18 +58,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 /// Tells what is wrong with the answer of an agent to a review.
-fn warn_of_answer(app: &App, item: &PullItem) {
-    let id = &item.atom_id;
-    if item.outcome.is_failure() {
-        let why = item.detail.as_deref().unwrap_or("it cannot be pushed");
+fn warn_of_answer(app: &App, answer: &PushedAnswer) {
+    let id = &answer.atom_id;
+    if answer.outcome.is_failure() {
+        let why = answer.detail.as_deref().unwrap_or("it cannot be pushed");
         app.printer.warn(&format!("the answer of {id} to its review: {why}; el pr {id}"));
-    } else if let Some(note) = item.closing_note() {
+    } else if let Some(note) = answer.closing_note() {
         app.printer.warn(&format!("the answer of {id} to its review: {note}"));
     }
 }
 
-fn print_listing(app: &App, items: Vec<PullRequest>, given: Vec<(String, Given)>) -> Result<()> {
-    let listing = Listing::new(items).with_given(given);
+fn print_listing(app: &App, listing: Listing) -> Result<()> {
     let now = app.now();
     app.printer.emit(&listing, |page| listing.print(page, now))
 }

@@ -135,16 +135,21 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
             pull_requests::number_text(pull_request),
             pull_requests::state_words(pull_request)
         )),
-        Report::AskedFor { atom, is_blocked: false } => {
-            page.push_line(format!("⇄ {} is open again, for what its review asks", id(page, atom)))
+        Report::AskedFor { atom, is_blocked: false, taken_in } => {
+            page.push_line(format!("⇄ {} is open again, for what its review asks", id(page, atom)));
+            push_taken_in(page, taken_in);
         }
-        Report::AskedFor { atom, is_blocked: true } => page.push_line(format!(
-            "{} {} is blocked: its review asks for more",
-            page.paint(style::WARNING, "!"),
-            id(page, atom)
-        )),
-        Report::Answered { atom, fate, .. } if !fate.is_failure() => {
-            page.push_line(format!("⇄ {} is pushed: its review has an answer", id(page, atom)))
+        Report::AskedFor { atom, is_blocked: true, taken_in } => {
+            page.push_line(format!(
+                "{} {} is blocked: its review asks for more",
+                page.paint(style::WARNING, "!"),
+                id(page, atom)
+            ));
+            push_taken_in(page, taken_in);
+        }
+        Report::Answered { atom, fate, taken_in, .. } if !fate.is_failure() => {
+            page.push_line(format!("⇄ {} is pushed: its review has an answer", id(page, atom)));
+            push_taken_in(page, taken_in);
         }
         Report::Answered { atom, detail, .. } => page.push_line(format!(
             "{} the answer of {} to its review was not pushed: {}; el pr {atom}",
@@ -169,6 +174,15 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
             ));
         }
         Report::Finished { summary } => print_summary(page, summary),
+    }
+}
+
+/// Names the commits of others that came to a branch here.
+fn push_taken_in(page: &mut Page, commits: &[String]) {
+    if !commits.is_empty() {
+        let commits = commits.join(", ");
+        let commits = sanitize::one_line(&commits);
+        page.push_line(format!("    with commits of others, on its branch here now: {commits}"));
     }
 }
 

@@ -69,6 +69,9 @@ pub(super) fn add_pulls(
 fn trouble_of(one: &PullRequest, now: Timestamp) -> Option<(&'static str, Option<String>)> {
     let id = &one.atom_id;
     let own = |verb: &str| Some(format!("el pr {verb}{id}"));
+    if one.held.is_some() {
+        return Some(("has commits that could not be pushed", own("")));
+    }
     Some(match (one.state, one.waits_for()) {
         (PullRequestState::Pushing | PullRequestState::Opening, _)
             if now.since(one.created_at) >= PUSH =>

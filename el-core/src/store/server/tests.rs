@@ -11,6 +11,7 @@ const SAMPLES: &[&str] = &[
     include_str!("../../../../migrations/postgres/samples/0005_fleet.sql"),
     include_str!("../../../../migrations/postgres/samples/0006_run_files.sql"),
     include_str!("../../../../migrations/postgres/samples/0007_placement.sql"),
+    include_str!("../../../../migrations/postgres/samples/0008_held_pushes.sql"),
 ];
 
 fn at(url: &str) -> ServerAddress {

@@ -15,8 +15,16 @@ const PLACES: [&str; 9] = [
     "/milestones",
     "/snippets",
 ];
-/// Names of standards, which look like the key of a tracker: `UTF-8`.
-const STANDARDS: [&str; 5] = ["UTF", "SHA", "ISO", "RFC", "AES"];
+/// Names of standards, ciphers, licences and lists of flaws, which look like the key of a tracker,
+/// and which hardly any tracker has for one: `UTF-8`. They stay whole, since people copy them, and
+/// an invisible character in `UTF-8` or `GPL-3.0` breaks what it is pasted into. At worst, a tracker
+/// that has a project of such a name gets a link. Every other `KEY-12` is broken: there a tracker
+/// would link, or close, an issue.
+const STANDARDS: [&str; 28] = [
+    "AES", "AGPL", "ANSI", "BSD", "CRC", "CVE", "CWE", "ECMA", "EUPL", "FIPS", "GPL", "HMAC",
+    "HTTP", "IEC", "IEEE", "ISO", "LGPL", "MPL", "PEP", "PKCS", "RFC", "RSA", "SHA", "SHA3", "TLS",
+    "UCS", "UTF", "WCAG",
+];
 
 /// Returns a line in which nobody is named, no issue is closed or linked, and no HTML and no image
 /// is shown, by GitHub and GitLab.
@@ -133,11 +141,16 @@ mod tests {
             ("*iteration:3, *not this", "*iteration:\u{200b}3, *not this"),
             ("fixes GH\\-4", "fixes GH\\\u{200b}-4"),
             ("a @_ann", "a @\u{200b}_ann"),
-            ("a & b, x-1, v/2, ~/x, UTF-8", "a & b, x-1, v/2, ~/x, UTF-8"),
+            ("a & b, x-1, v/2, ~/x", "a & b, x-1, v/2, ~/x"),
+            ("OUTF-8 and UTF8-1", "OUTF-\u{200b}8 and UTF8-\u{200b}1"),
             ("at http://h/a%20b/~ann: 100%", "at http://h/a%20b/~ann: 100%"),
         ] {
             assert_eq!(make_harmless(said), shown);
         }
+        let standards =
+            "UTF-8, SHA-256, SHA3-512, ISO-8601, RFC-2119, AES-128, GPL-3.0, CVE-2024-1";
+        assert_eq!(make_harmless(standards), standards);
+        assert_eq!(make_title_harmless(standards), standards);
         let title = "Return Vec<u8> & @ann, fixes #1";
         assert_eq!(make_title_harmless(title), "Return Vec<u8> & @\u{200b}ann, fixes #\u{200b}1");
     }

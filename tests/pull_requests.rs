@@ -2,11 +2,13 @@
 
 mod answers;
 mod crashes;
+mod endings;
 mod feedback;
 mod forge_rules;
 mod gate;
 mod gitlab;
 mod landing;
+mod limits;
 mod opening;
 mod refusals;
 mod sentences;

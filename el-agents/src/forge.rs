@@ -6,6 +6,7 @@
 use el_core::model::Timestamp;
 use serde_json::Value;
 
+mod answer;
 mod call;
 mod choice;
 mod error;
@@ -309,7 +310,8 @@ pub trait Forge: std::fmt::Debug {
     /// If the forge cannot be asked.
     fn wants_signatures(&self, repo: &RepoName, branch: &str) -> Result<bool, ForgeError>;
 
-    /// When the forge takes calls again; `None`: it does not say, or takes them.
+    /// When the forge takes calls again, if the refusal itself did not say so; `None`: it does not
+    /// say, or takes them.
     fn limit_end(&self, host: &str) -> Option<Timestamp>;
 
     /// The reference, in the repository that receives the work, of a pull request's head.

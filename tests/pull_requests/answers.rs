@@ -155,7 +155,10 @@ fn an_answer_is_kept_while_the_network_is_down() {
         };
         down("git-receive-pack");
         let seen = shop.watch();
-        assert_eq!((&seen["reopened"], &seen["answers"][0]["fate"]), (&json!([]), &json!("failed")));
+        assert_eq!(
+            (&seen["reopened"], &seen["answers"][0]["fate"]),
+            (&json!([]), &json!("failed"))
+        );
         assert_eq!(shop.record()["held"]["tries"], 1);
         // The forge itself may be out when the push begins.
         down(client.pick("query RepositoryInfo", "GET /api/v4/projects/acme%2Fshop"));

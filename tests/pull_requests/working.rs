@@ -1,9 +1,10 @@
 //! `el work` watches the open pull requests, so that a night goes on by itself.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Shop;
-use crate::support::{ForgeClient, SOON, forge_clients, gh_versions, wait_until};
+use super::limits::{is_wait, wait_file};
+use crate::support::{SOON, forge_clients, gh_versions, wait_until};
 
 /// Long before the two quiet minutes.
 const EARLIER: &str = "2026-01-01T00:00:00Z";
@@ -83,18 +84,6 @@ fn what_is_said_a_moment_ago_is_left_until_the_reviewer_is_done() {
         let seen = shop.watch();
         assert_eq!(seen["reopened"], json!([id]), "{seen}");
     }
-}
-
-/// The file in which all projects of this person find that the forge is not to be asked.
-fn wait_file(shop: &Shop) -> std::path::PathBuf {
-    let name = format!("{}.json", shop.github.client.host());
-    shop.env.home().join(".local/state/el/forges").join(name)
-}
-
-fn is_wait(client: &ForgeClient, told: &Value) -> bool {
-    let message = told["message"].as_str().unwrap_or_default();
-    let words = format!("{} takes no more calls for now", client.host());
-    told["event"] == "warning" && message.contains(&words)
 }
 
 #[test]

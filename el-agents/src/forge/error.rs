@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use super::RepoName;
 
 /// The user's own program that asks a forge.
@@ -33,7 +35,11 @@ pub enum ForgeError {
     #[error("it is not clear which forge {host} is, and nobody is signed in to it")]
     Unclear { host: String },
     #[error("{host} takes no more calls for now")]
-    RateLimit { host: String },
+    RateLimit {
+        host: String,
+        /// How long it wants to be left alone, if it said so.
+        wait: Option<Duration>,
+    },
     #[error("{host} cannot be reached: {said}")]
     Network { host: String, said: String },
     #[error("{repo} is not there, or is not shown to you")]
@@ -117,7 +123,7 @@ impl ForgeError {
     /// The host that could not be asked.
     pub(crate) fn host(&self) -> Option<&str> {
         match self {
-            ForgeError::RateLimit { host } | ForgeError::Network { host, .. } => Some(host),
+            ForgeError::RateLimit { host, .. } | ForgeError::Network { host, .. } => Some(host),
             _ => None,
         }
     }

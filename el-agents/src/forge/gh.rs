@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use self::call::run;
 pub use self::issues::{FoundIssues, IssueChange, IssueFilter};
+use super::answer::Answer;
 use super::call::{Call, check_version, ensure_signed_in, parse};
 use super::{
     Forge, ForgeError, ForgeProgram, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
@@ -63,15 +64,20 @@ impl GithubCli {
         variables: &Value,
     ) -> Result<Value, ForgeError> {
         let input = json!({ "query": query, "variables": variables });
-        let words = ["api", "graphql", "--hostname", &repo.host, "--input", "-"];
+        let words = ["api", "graphql", "--include", "--hostname", &repo.host, "--input", "-"];
         let input = input.to_string();
         let call = Call { program: &GH, host: &repo.host, words: &words, input: Some(&input) };
-        match call::run_whole(&call)? {
-            (said, None) => parse(&GH, &said),
-            (said, Some(error)) => match parse(&GH, &said) {
-                Ok(answer) if answer["data"]["repository"].is_object() => Ok(answer),
-                _ => Err(error.in_repository(repo)),
-            },
+        let (said, error) = call::run_whole(&call)?;
+        let answer = Answer::parse(&said);
+        let wait = answer.as_ref().and_then(Answer::wait);
+        let said = parse(&GH, answer.as_ref().map_or(&said, |answer| &answer.body));
+        match (said, error) {
+            (said, None) => said,
+            (Ok(said), Some(_)) if said["data"]["repository"].is_object() => Ok(said),
+            (_, Some(ForgeError::RateLimit { host, .. })) => {
+                Err(ForgeError::RateLimit { host, wait })
+            }
+            (_, Some(error)) => Err(error.in_repository(repo)),
         }
     }
 }

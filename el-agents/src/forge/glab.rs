@@ -204,8 +204,15 @@ impl Forge for GitlabCli {
             let more = match open.is_empty() {
                 true => Value::Null,
                 false => {
-                    let variables = json!({ "path": repo.short(), "numbers": open });
-                    self.graphql(repo, look::QUERY, &variables)?
+                    // GraphQL does not know the name that a project had before.
+                    let path = look::path_of(&listed).unwrap_or_else(|| repo.short());
+                    let variables = json!({ "path": path, "numbers": open });
+                    let more = self.graphql(repo, look::QUERY, &variables)?;
+                    if !more["data"]["project"].is_object() {
+                        let said = "GraphQL does not show the project".to_owned();
+                        return Err(ForgeError::Refused { repo: repo.to_string(), said });
+                    }
+                    more
                 }
             };
             found.extend(look::read_facts(&listed, &more, numbers));

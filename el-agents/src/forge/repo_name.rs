@@ -31,6 +31,13 @@ impl RepoName {
         }
     }
 
+    /// Reads the address of a pull request's page.
+    pub(crate) fn of_page(url: &str) -> Option<RepoName> {
+        let ends = ["/-/merge_requests/", "/pull/"];
+        let (repo, _) = ends.iter().find_map(|end| url.rsplit_once(end))?;
+        RepoName::of_url(repo)
+    }
+
     /// Reads the address of a remote. `None`: it is no address of a forge, such as a folder.
     pub fn of_url(url: &str) -> Option<RepoName> {
         let url = url.trim();
@@ -147,5 +154,13 @@ mod tests {
             assert!(nested.is_same(&RepoName::parse(text, host).unwrap()), "{text}");
         }
         assert_eq!(RepoName::parse("acme//shop", "gitlab.com"), None);
+        for (page, name) in [
+            ("https://github.com/acme/shop/pull/12", Some("github.com/acme/shop")),
+            ("https://gitlab.com/a/b/shop/-/merge_requests/3", Some("gitlab.com/a/b/shop")),
+            ("https://github.com/acme/shop", None),
+        ] {
+            let read = RepoName::of_page(page).map(|name| name.to_string());
+            assert_eq!(read.as_deref(), name);
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use el_core::model::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::{Forge, ForgeError};
 use crate::rundir::{private_folder, replace_private};
 
 /// The first wait, and the longest; each doubles the one before.
@@ -61,6 +62,22 @@ impl ForgeWaits {
             let _ = folder.and_then(|()| replace_private(&file, &text));
         }
         wait
+    }
+
+    /// Notes that a call failed in a way that passes. `forge`: who may say when a limit ends.
+    pub(crate) fn note_error(
+        &self,
+        forge: Option<&dyn Forge>,
+        error: &ForgeError,
+        now: Timestamp,
+    ) -> ForgeWait {
+        let host = error.host().unwrap_or_default();
+        let ends = match error {
+            ForgeError::RateLimit { wait: Some(wait), .. } => Some(now.plus(*wait)),
+            ForgeError::RateLimit { wait: None, .. } => forge.and_then(|it| it.limit_end(host)),
+            _ => None,
+        };
+        self.note_failure(host, now, &error.to_string(), ends)
     }
 
     /// Notes that a host has answered.

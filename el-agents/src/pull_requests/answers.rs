@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::item::closing_note;
-use super::watch_settings::WatchSettings;
+use super::watch_settings::{WatchSettings, host_of};
 use super::{PullError, PullItem, PullOutcome, PullRun, find_place, open_all};
 use crate::clock;
 use crate::forge::ForgeWait;
@@ -77,8 +77,14 @@ impl WatchSettings {
             return Ok((tell(store, &due, &[], false)?, None));
         }
         let mut trouble = None;
+        let noted = || self.waits.find(host_of(&due[0].record), clock::now());
+        let before = noted();
         let items = match self.try_push(store, repository, &due) {
-            Ok(items) => items,
+            Ok(items) => {
+                // One of them met a limit, or an outage.
+                trouble = noted().filter(|wait| before.as_ref() != Some(wait));
+                items
+            }
             Err(error @ PullError::Tracker(_)) => return Err(error),
             Err(error) => {
                 if let PullError::Forge(failed) = &error
@@ -137,6 +143,7 @@ impl WatchSettings {
             place: &place,
             base_commit: &base_commit,
             texts: &settings.texts,
+            waits: &settings.waits,
             options: settings.options,
         };
         let ids: Vec<String> = answers.iter().map(|one| one.record.atom_id.clone()).collect();

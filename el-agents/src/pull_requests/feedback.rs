@@ -43,8 +43,8 @@ pub struct Handed {
 }
 
 /// Gathers what is new about these pull requests, by one query for each repository, unless the last
-/// of it is newer than `quiet`. The next attempt begins with what reviewers pushed on top. Returns the
-/// atoms that were reopened or blocked.
+/// of it is newer than `quiet`. The next attempt begins with what reviewers pushed on top. Returns
+/// the atoms that were reopened or blocked.
 ///
 /// # Errors
 /// If the forge or the store fails.
@@ -94,14 +94,11 @@ pub fn gather_feedback(
                 .map(|remark| Remark { is_late: is_late(remark), ..tell(forge, &repo, remark) })
                 .collect();
             // What cannot be taken in now is told when the answer is pushed.
-            let taken_in = take_in(store, ctx, repository, record, &repo).unwrap_or_default();
+            let taken_in =
+                take_in(store, ctx, (repository, forge), record, &repo).unwrap_or_default();
             match ops::give_remarks(store, ctx, key, &cut(remarks), rules.most)? {
                 Given::Nothing => {}
-                end => given.push(Handed {
-                    atom_id: record.atom_id.clone(),
-                    given: end,
-                    taken_in,
-                }),
+                end => given.push(Handed { atom_id: record.atom_id.clone(), given: end, taken_in }),
             }
         }
     }

@@ -10,7 +10,7 @@ use super::PullError;
 use crate::forge::{
     Checks, Conflict, Forge, ForgeError, Forges, RepoName, RequestFacts, RequestState, Review,
 };
-use crate::git::{MergedPull, Repository};
+use crate::git::{MergedPull, Remote, Repository};
 
 /// Looks that find nothing before a pull request counts as lost, and the time between them.
 const LOOKS: u32 = 3;
@@ -43,6 +43,18 @@ pub fn look_at(
             Err(ForgeError::NoRepository { .. }) => vec![None; numbers.len()],
             facts => facts?,
         };
+        let moved = facts.iter().flatten().find_map(|facts| RepoName::of_page(&facts.url));
+        let is_moved = |moved: &RepoName| moved.host == repo.host && !moved.is_same(&repo);
+        let repo = match moved.filter(is_moved) {
+            None => repo,
+            // It was renamed, or given to another owner, and answers under its old name, too.
+            Some(moved) => {
+                let new = moved.to_string();
+                ops::move_pull_requests(store, ctx, name, &new)?;
+                which.iter().for_each(|at| seen[*at].repo.clone_from(&new));
+                moved
+            }
+        };
         for (at, facts) in which.into_iter().zip(facts) {
             let record = &seen[at];
             let key = (record.atom_id.as_str(), record.seq);
@@ -55,7 +67,7 @@ pub fn look_at(
                             let _ = delete_branch(repository, forge, record, &repo, &facts.head);
                         }
                     }
-                    ops::pull_request_seen(store, ctx, key, &as_seen(&facts))?
+                    ops::pull_request_seen(store, ctx, key, &as_seen(record, &facts))?
                 }
                 None if record.next_look.is_some_and(|at| at > ctx.now) => record.clone(),
                 None if record.failures + 1 >= LOOKS => {
@@ -75,14 +87,14 @@ pub fn look_at(
     Ok(seen)
 }
 
-fn as_seen(facts: &RequestFacts) -> SeenPullRequest<'_> {
+fn as_seen<'a>(record: &PullRequest, facts: &'a RequestFacts) -> SeenPullRequest<'a> {
     let (state, detail) = match facts.state {
         RequestState::Merged => (PullRequestState::Merged, None),
         RequestState::Closed => {
             (PullRequestState::Closed, Some("it was closed without being merged"))
         }
         RequestState::Open if facts.is_queued => (PullRequestState::Queued, None),
-        RequestState::Open => (PullRequestState::Open, Some(waits_for(facts))),
+        RequestState::Open => (PullRequestState::Open, Some(waits_for(record, facts))),
     };
     let is_merged = facts.state == RequestState::Merged;
     SeenPullRequest {
@@ -95,7 +107,8 @@ fn as_seen(facts: &RequestFacts) -> SeenPullRequest<'_> {
 }
 
 /// Names in a word what an open pull request waits for. A draft hides no trouble.
-fn waits_for(facts: &RequestFacts) -> &'static str {
+fn waits_for(record: &PullRequest, facts: &RequestFacts) -> &'static str {
+    let was_thrown_out = record.state == PullRequestState::Queued || record.is_thrown_out();
     let (open, draft) = if facts.is_branch_gone {
         ("branch_deleted", "draft_branch_deleted")
     } else if facts.review == Review::ChangesRequested {
@@ -109,6 +122,9 @@ fn waits_for(facts: &RequestFacts) -> &'static str {
         ("failing", "draft_failing")
     } else if facts.still_waits() {
         ("waiting", "draft")
+    } else if was_thrown_out && record.pushed.as_deref() == Some(&facts.head) {
+        // Its own checks may be green: what failed was the merge that the queue tried.
+        ("unqueued", "draft")
     } else {
         ("ready", "draft")
     };
@@ -130,7 +146,7 @@ fn delete_branch(
     {
         return Ok(());
     }
-    if let Some(remote) = head_remote(repository, record, repo)?
+    if let Some(remote) = head_remote(repository, forge, record, repo)?
         && repository.remote_tip(&remote, &record.head_ref)?.as_deref() == Some(head)
     {
         repository.delete_remote_branch(&remote, &record.head_ref, head)?;
@@ -141,16 +157,12 @@ fn delete_branch(
 /// The remote that has the branch of a pull request.
 pub(super) fn head_remote(
     repository: &Repository,
+    forge: &dyn Forge,
     record: &PullRequest,
     repo: &RepoName,
 ) -> Result<Option<String>, PullError> {
-    let is_its = |url: &str| {
-        RepoName::of_remote(url).is_some_and(|name| {
-            name.host == repo.host && name.owner.eq_ignore_ascii_case(&record.head_owner)
-        })
-    };
-    let found = repository.remotes()?.into_iter().find(|one| is_its(&one.url));
-    Ok(found.map(|remote| remote.name))
+    let is_its = |name: &RepoName| name.owner.eq_ignore_ascii_case(&record.head_owner);
+    find_remote(repository, forge, &repo.host, &is_its)
 }
 
 /// Notes the merge in git, so that one that git itself cannot recognise counts from then on.
@@ -162,14 +174,10 @@ fn note_merge(
     facts: &RequestFacts,
 ) -> Result<(), PullError> {
     let Some(commit) = &facts.merge_commit else { return Ok(()) };
-    let remote = repository
-        .remotes()?
-        .into_iter()
-        .find(|one| RepoName::of_remote(&one.url).is_some_and(|name| name.is_same(repo)));
-    if let Some(remote) = remote {
-        repository.fetch_branch(&remote.name, &facts.base_ref)?;
+    if let Some(remote) = remote_of(repository, forge, repo)? {
+        repository.fetch_branch(&remote, &facts.base_ref)?;
         if repository.resolve_commit(&facts.head)?.is_none() {
-            repository.fetch_commit(&remote.name, &forge.head_reference(facts.number))?;
+            repository.fetch_commit(&remote, &forge.head_reference(facts.number))?;
         }
     }
     let is_here = |name: &str| repository.resolve_commit(name).map(|found| found.is_some());
@@ -178,4 +186,33 @@ fn note_merge(
     }
     let merged = MergedPull { head: facts.head.clone(), commit: commit.clone() };
     Ok(repository.record_merged(&record.atom_id, &merged)?)
+}
+
+/// The remote of a repository.
+fn remote_of(
+    repository: &Repository,
+    forge: &dyn Forge,
+    repo: &RepoName,
+) -> Result<Option<String>, PullError> {
+    find_remote(repository, forge, &repo.host, &|name| name.is_same(repo))
+}
+
+/// The remote whose repository has such a name, or has got it since.
+fn find_remote(
+    repository: &Repository,
+    forge: &dyn Forge,
+    host: &str,
+    is_it: &dyn Fn(&RepoName) -> bool,
+) -> Result<Option<String>, PullError> {
+    let named = |remote: Remote| Some((remote.name, RepoName::of_remote(&remote.url)?));
+    let mut all: Vec<(String, RepoName)> =
+        repository.remotes()?.into_iter().filter_map(named).collect();
+    all.retain(|(_, name)| name.host == host);
+    let has_become =
+        |name: &RepoName| forge.repository_facts(name).is_ok_and(|now| is_it(&now.repo));
+    let found = all
+        .iter()
+        .find(|(_, name)| is_it(name))
+        .or_else(|| all.iter().find(|(_, name)| has_become(name)));
+    Ok(found.map(|(remote, _)| remote.clone()))
 }

@@ -78,7 +78,10 @@ pub fn open_all(
         match opener.open_one(store, item, &texts) {
             Ok(()) => {}
             Err(PullError::Forge(error)) => {
-                stop = error.is_passing().then(|| error.to_string());
+                if error.is_passing() {
+                    run.waits.note_error(Some(run.forge()), &error, run.land.ctx().now);
+                    stop = Some(error.to_string());
+                }
                 item.hold(PullOutcome::Failed, format!("{error}; {}", error.hint()));
             }
             Err(PullError::Git(error)) => {

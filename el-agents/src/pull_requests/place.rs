@@ -68,9 +68,13 @@ pub fn find_place(
         let (fork, parent) = (asked.short(), parent.short());
         return Err(PullError::Fork { fork, parent });
     }
-    let may_push = match asked.is_same(pushed_to) {
-        true => facts.may_push,
-        false => forge.repository_facts(pushed_to)?.may_push,
+    // Under the names that they have now: the remote's may be an older one.
+    let (may_push, head) = match asked.is_same(pushed_to) {
+        true => (facts.may_push, facts.repo.clone()),
+        false => {
+            let of_head = forge.repository_facts(pushed_to)?;
+            (of_head.may_push, of_head.repo)
+        }
     };
     if !may_push {
         let said = "your rights there do not allow a push".to_owned();
@@ -92,7 +96,7 @@ pub fn find_place(
     })?;
     Ok(PullPlace {
         remote: remote.name.clone(),
-        head: pushed_to.clone(),
+        head,
         repo: facts.repo,
         forge: forge.name(),
         base_remote,

@@ -1,12 +1,12 @@
 //! Pushes one branch, and never over a commit that el does not know.
 
 use el_core::model::PullRequest;
-use el_core::{Ctx, Store};
 use el_core::ops::{self, NewPullRequest};
+use el_core::{Ctx, Store};
 
 use super::look::head_remote;
 use super::{PullError, PullPlace, PullRun};
-use crate::forge::RepoName;
+use crate::forge::{Forge, RepoName};
 use crate::git::{PushResult, Repository};
 
 /// How far the remote branch is.
@@ -89,11 +89,7 @@ pub(super) fn compare_remote(
 }
 
 /// The commits of `there` that `tip` does not have, newest first, with their authors.
-fn name_commits(
-    repository: &Repository,
-    tip: &str,
-    there: &str,
-) -> Result<Vec<String>, PullError> {
+fn name_commits(repository: &Repository, tip: &str, there: &str) -> Result<Vec<String>, PullError> {
     let range = format!("{tip}..{there}");
     let words = ["log", "--abbrev=10", "--format=%h by %an", &range];
     Ok(repository.git().ask(&words)?.lines().map(str::to_owned).collect())
@@ -104,13 +100,13 @@ fn name_commits(
 pub(super) fn take_in(
     store: &mut Store,
     ctx: &Ctx<'_>,
-    repository: &Repository,
+    (repository, forge): (&Repository, &dyn Forge),
     record: &PullRequest,
     repo: &RepoName,
 ) -> Result<Vec<String>, PullError> {
     let branch = &record.head_ref;
     let (Some(tip), Some(remote)) =
-        (repository.branch_tip(branch)?, head_remote(repository, record, repo)?)
+        (repository.branch_tip(branch)?, head_remote(repository, forge, record, repo)?)
     else {
         return Ok(Vec::new());
     };

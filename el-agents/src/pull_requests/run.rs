@@ -1,5 +1,5 @@
 use super::{PullPlace, TextRules};
-use crate::forge::{Forge, Forges};
+use crate::forge::{Forge, ForgeWaits, Forges};
 use crate::git::Repository;
 use crate::land::LandContext;
 
@@ -28,6 +28,8 @@ pub struct PullRun<'a> {
     /// The fetched commit of the base.
     pub base_commit: &'a str,
     pub texts: &'a TextRules,
+    /// Other projects of this person wait too, if the forge cannot be asked.
+    pub waits: &'a ForgeWaits,
     pub options: PullOptions,
 }
 

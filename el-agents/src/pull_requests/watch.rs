@@ -61,10 +61,11 @@ impl PullWatch {
         let live = ops::pull_requests(store, true)?;
         let mut found = Watched::default();
         let mut due = Vec::new();
-        for one in live.iter().filter(|one| is_asked || is_due(one, now)) {
+        for one in &live {
             match self.settings.waits.find(host_of(one), now) {
                 Some(wait) if !is_asked => found.waits = Some(wait),
-                _ => due.push(one.clone()),
+                _ if is_asked || is_due(one, now) => due.push(one.clone()),
+                _ => {}
             }
         }
         let has_answers = self.settings.feedback.is_on() && !live.is_empty();
@@ -96,8 +97,8 @@ impl PullWatch {
         if trouble.is_none() {
             let given = self.gather(store, &repository, &seen, is_asked);
             found.given = self.unless_passing(given, &due, is_asked, &mut trouble)?;
-            found.waits = trouble.clone().or(found.waits);
         }
+        found.waits = trouble.clone().or(found.waits);
         if trouble.is_none() {
             due.iter().for_each(|one| self.settings.waits.clear(host_of(one)));
         }

@@ -46,14 +46,9 @@ impl WatchSettings {
         now: Timestamp,
     ) -> ForgeWait {
         let host = error.host().unwrap_or_default();
-        let ends = match error {
-            ForgeError::RateLimit { .. } => due
-                .iter()
-                .find(|one| host_of(one) == host)
-                .and_then(|one| self.forges.of_record(one).limit_end(host)),
-            _ => None,
-        };
-        self.waits.note_failure(host, now, &error.to_string(), ends)
+        let one = due.iter().find(|one| host_of(one) == host);
+        let forge = one.map(|one| self.forges.of_record(one));
+        self.waits.note_error(forge, error, now)
     }
 
     /// The lock of landings, once another process has it no more.

@@ -60,8 +60,8 @@ pub enum Report {
     /// The state of a pull request has changed.
     PullRequest { pull_request: Box<PullRequest> },
     /// A review or a check of an atom's pull request demands changes: the atom is open again, or
-    /// blocked if its attempts are used up. `taken_in`: the commits that others pushed on top of its
-    /// branch, and that came to it here.
+    /// blocked if its attempts are used up. `taken_in`: the commits that others pushed on top of
+    /// its branch, and that came to it here.
     AskedFor { atom: String, is_blocked: bool, taken_in: Vec<String> },
     /// The result of pushing an agent's answer to such a demand.
     Answered { atom: String, fate: PullOutcome, detail: Option<String>, taken_in: Vec<String> },

@@ -20,8 +20,13 @@ pub(crate) fn state_style(state: PullRequestState) -> anstyle::Style {
 /// The state in words.
 pub(crate) fn state_words(one: &PullRequest) -> String {
     let not_pushed = if one.held.is_some() { ", not pushed" } else { "" };
+    // It counts as lost only after some more looks.
+    let not_found = if one.state.is_live() && one.failures > 0 { ", not found there" } else { "" };
     let detail = one.detail.as_deref().unwrap_or_default();
-    let detail = detail.replacen("draft_", "draft, ", 1).replace('_', " ");
+    let detail = match detail {
+        "unqueued" => "thrown out of the merge queue".to_owned(),
+        detail => detail.replacen("draft_", "draft, ", 1).replace('_', " "),
+    };
     let words = match one.state {
         PullRequestState::Pushing if one.held.is_some() => return "could not be pushed".to_owned(),
         PullRequestState::Pushing => "its push was begun".to_owned(),
@@ -33,7 +38,7 @@ pub(crate) fn state_words(one: &PullRequest) -> String {
         PullRequestState::Closed => "closed without being merged".to_owned(),
         PullRequestState::Lost => format!("lost: {detail}"),
     };
-    words + not_pushed
+    words + not_found + not_pushed
 }
 
 /// The commits that could not be pushed, why, and when that is tried again.
@@ -83,6 +88,13 @@ pub(crate) fn sentence(one: &PullRequest, now: Timestamp) -> String {
         }
         PullRequestState::Lost => {
             format!("{head} Its branch is as it was here; el pr {id} opens a new one.")
+        }
+        _ if one.state.is_live() && one.failures > 0 => format!(
+            "{head} The forge did not show it at the last look; after three of them, an hour apart, it \
+             counts as lost."
+        ),
+        PullRequestState::Open if one.is_thrown_out() => {
+            format!("{head} Its page says why; el pr merge {id} asks for the queue again.")
         }
         _ if one.held.is_some() => format!(
             "{head} Nothing more is asked of its agent before that is pushed; el pr {id} tries at \

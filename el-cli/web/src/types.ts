@@ -90,6 +90,8 @@ export type PullRow = AtomRow & {
     state: string;
     detail: string | null;
     base_ref: string;
+    failures: number;
+    held: { why: string } | null;
   };
 };
 

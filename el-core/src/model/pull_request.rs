@@ -50,8 +50,8 @@ impl HeldPush {
     /// The longest time between two tries.
     pub const LONGEST: Duration = Duration::from_secs(30 * 60);
 
-    /// Returns true if it may be tried again. A time that is further off than the longest wait dates
-    /// from before the clock went back.
+    /// Returns true if it may be tried again. A time that is further off than the longest wait
+    /// dates from before the clock went back.
     pub fn is_due(&self, now: Timestamp) -> bool {
         self.until <= now || self.until.since(now) > HeldPush::LONGEST
     }
@@ -81,8 +81,8 @@ pub struct PullRequest {
     pub url: Option<String>,
     pub state: PullRequestState,
     /// Of an open one: `waiting`, `failing`, `changes_requested`, `conflict`, `behind`,
-    /// `branch_deleted` or `ready`; of a draft `draft`, or its trouble, such as `draft_failing`.
-    /// Else why it ended.
+    /// `branch_deleted`, `unqueued` or `ready`; of a draft `draft`, or its trouble, such as
+    /// `draft_failing`. Else why it ended.
     pub detail: Option<String>,
     pub merge_commit: Option<String>,
     /// The head that was merged.
@@ -141,6 +141,11 @@ impl PullRequest {
     pub fn is_draft(&self) -> bool {
         let is_open = self.state == PullRequestState::Open;
         is_open && self.detail.as_deref().is_some_and(|detail| detail.starts_with("draft"))
+    }
+
+    /// Returns true if the merge queue threw this head out.
+    pub fn is_thrown_out(&self) -> bool {
+        self.state == PullRequestState::Open && self.detail.as_deref() == Some("unqueued")
     }
 
     /// The word for the thing that an open one waits for, draft or not.

@@ -124,8 +124,8 @@ pub use pr_feedback::{Given, Remark, give_remarks, knows_remark, takes_remarks};
 pub use prime::{COUNTED, Primed, prime};
 pub use pull_requests::{
     NewPullRequest, SeenPullRequest, begin_push, drop_held_push, hold_push, latest_pull_requests,
-    pull_request_opened, pull_request_opening, pull_request_pushed, pull_request_seen,
-    pull_requests, pull_requests_of, put_off_look, remark_rounds,
+    move_pull_requests, pull_request_opened, pull_request_opening, pull_request_pushed,
+    pull_request_seen, pull_requests, pull_requests_of, put_off_look, remark_rounds,
 };
 pub use queue::{AgentQueue, Executing, QueuedTask, queue};
 pub use record_landing::{LandingRecord, has_landed, record_landing};

@@ -93,6 +93,9 @@ pub fn pull_request_pushed(
     commit: &str,
 ) -> Result<PullRequest> {
     change(store, ctx, key, |one| {
+        if one.pushed.as_deref() != Some(commit) && one.is_thrown_out() {
+            one.detail = None;
+        }
         (one.pushing, one.pushed) = (None, Some(commit.to_owned()));
         if one.held.take().is_some() {
             one.late_at = Some(ctx.now);
@@ -248,6 +251,32 @@ pub fn pull_request_seen(
             set_status(tx, ctx, &atom, Status::Deferred, to)?;
         }
         Ok(one)
+    })
+}
+
+/// The owner in HOST/OWNER/NAME.
+fn owner_of(repo: &str) -> &str {
+    let path = repo.split_once('/').map_or("", |(_, path)| path);
+    path.rsplit_once('/').map_or("", |(owner, _)| owner)
+}
+
+/// Records the new name of a repository that was renamed, or given to another owner.
+///
+/// # Errors
+///
+/// If the caller's run is stale, or the database cannot be written.
+pub fn move_pull_requests(store: &mut Store, ctx: &Ctx<'_>, from: &str, to: &str) -> Result<()> {
+    store.write(|tx| {
+        run::fence(tx, ctx)?;
+        for one in pull_request::of_repository(tx, from)? {
+            let url = one.url.as_ref().map(|url| url.replacen(from, to, 1));
+            let is_own = owner_of(from).eq_ignore_ascii_case(&one.head_owner);
+            let head_owner = if is_own { owner_of(to).to_owned() } else { one.head_owner.clone() };
+            let one = PullRequest { repo: to.to_owned(), head_owner, url, ..one };
+            pull_request::put(tx, &one)?;
+            record_step(tx, ctx, &one, &json!({ "repo": to }))?;
+        }
+        Ok(())
     })
 }
 

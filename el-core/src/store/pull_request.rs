@@ -101,6 +101,17 @@ pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<PullRequest>> {
     rows.collect::<engine::Result<_>>().doing("read pull requests")
 }
 
+/// The pull requests of a repository.
+pub(crate) fn of_repository(tx: &Tx<'_>, repo: &str) -> Result<Vec<PullRequest>> {
+    let mut statement = tx
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM pull_requests WHERE repo = ?1 ORDER BY atom_id, seq"
+        ))
+        .doing("read pull requests")?;
+    let rows = statement.query_map([repo], from_row).doing("read pull requests")?;
+    rows.collect::<engine::Result<_>>().doing("read pull requests")
+}
+
 /// The latest pull request of each of these atoms that has one.
 pub(crate) fn latest_of(tx: &Tx<'_>, atoms: &[&str]) -> Result<Vec<PullRequest>> {
     let ids = serde_json::to_string(atoms).expect("a list of texts is JSON");

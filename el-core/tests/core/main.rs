@@ -18,6 +18,7 @@ mod messages;
 mod migrations;
 mod orchestrate;
 mod placement;
+mod pull_requests;
 mod races;
 mod ready;
 mod reviews;

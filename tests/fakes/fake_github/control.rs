@@ -15,7 +15,8 @@
 //! {"do": "thread", "number": 1, "path": …, "line": 3, "author": …, "body": …}
 //! {"do": "comment", "number": 1, "author": …, "association": …, "body": …}
 //! {"do": "check", "number": 1, "name": "test", "conclusion": "FAILURE"}   of the present head
-//! {"do": "delete_issue", "number": 1}
+//! {"do": "delete_issue", "number": 1}   {"do": "delete_pull", "number": 1}
+//! {"do": "rename", "name": "acme/store"}   the repository, which keeps its old name too
 //! {"do": "delete_branch", "branch": …}   {"do": "rename_default", "branch": …}
 //! {"do": "repository", "name": "ada/shop", "fork_of": "acme/shop"}
 //! {"do": "viewer", "login": …}           who is signed in
@@ -31,13 +32,17 @@ use crate::state::{Repository, State, list, now, text};
 
 pub(crate) fn control(state: &mut State, order: &Map<String, Value>) -> Result<Value, String> {
     let named = text(order, "repository");
-    let name = if named.is_empty() { "acme/shop" } else { named }.to_owned();
+    let name = state.name_now(if named.is_empty() { "acme/shop" } else { named });
     let number = order.get("number").and_then(Value::as_u64).unwrap_or(0);
     let verb = text(order, "do");
     match verb {
         "rule" => {
             let rule = serde_json::from_value(Value::Object(order.clone()));
             state.rules.push(rule.map_err(|error| error.to_string())?);
+        }
+        "rename" => {
+            state.rename(&name, text(order, "name"))?;
+            return Ok(json!({}));
         }
         "viewer" => state.viewer = text(order, "login").to_owned(),
         "repository" => {
@@ -84,6 +89,7 @@ fn in_repository(
         }
         "issue" => of.patch_issue(number, &values),
         "delete_issue" => drop(of.issues.remove(&number)),
+        "delete_pull" => drop(of.pulls.remove(&number)),
         "delete_branch" => {
             git::git(&of.folder, &["update-ref", "-d", &format!("refs/heads/{branch}")])
                 .ok_or("git cannot delete it")?;

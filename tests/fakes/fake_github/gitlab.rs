@@ -52,7 +52,9 @@ fn in_project(
     body: &Map<String, Value>,
 ) -> Told {
     let project = (404, json!("404 Project Not Found"));
-    let of = view::find_project(state, name).ok_or(project)?;
+    // GraphQL does not follow old names.
+    let name = state.name_now(name);
+    let of = view::find_project(state, &name).ok_or(project)?;
     let full_name = of.full_name();
     let asked = view::Asked::parse(query);
     match (method, path) {
@@ -94,7 +96,7 @@ fn title_of(title: &str) -> (bool, &str) {
 }
 
 fn create(state: &mut State, from: &str, body: &Map<String, Value>) -> Told {
-    let (owner, _) = from.split_once('/').unwrap_or_default();
+    let (owner, _) = from.rsplit_once('/').unwrap_or_default();
     let target = match body.get("target_project_id") {
         Some(id) => view::find_project(state, &id.to_string()).map(|of| of.full_name()),
         None => Some(from.to_owned()),
@@ -114,8 +116,10 @@ fn create(state: &mut State, from: &str, body: &Map<String, Value>) -> Told {
         return Err((409, json!([format!("{said} !{number}")])));
     }
     let (is_draft, title) = title_of(text(body, "title"));
+    let (to, project) = target.rsplit_once('/').unwrap_or_default();
+    let id = format!("R_{to}_{project}_0");
     let input = json!({
-        "repositoryId": format!("R_{}_0", target.replace('/', "_")), "title": title,
+        "repositoryId": id, "title": title,
         "body": text(body, "description"), "draft": is_draft,
         "headRefName": format!("{owner}:{branch}"), "baseRefName": text(body, "target_branch"),
     });

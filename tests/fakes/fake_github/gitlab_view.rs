@@ -279,6 +279,12 @@ pub(crate) fn discussions(of: &Repository, number: u64) -> Value {
 /// What GraphQL tells of all requests of a project.
 pub(crate) fn project_requests(state: &State, path: &str) -> Value {
     let Some(of) = find_project(state, path) else { return Value::Null };
+    // False, too, once the fork is gone.
+    let has_branch = |pull: &Pull| {
+        let from = format!("{}/{}", text(pull, "headOwner"), of.name);
+        let from = state.repositories.get(&from);
+        from.is_some_and(|from| git::tip(&from.folder, text(pull, "headRefName")).is_some())
+    };
     let show = |(number, pull): (&u64, &Pull)| {
         let status = pipeline_status(of, pull).map(str::to_uppercase);
         let threads = list(pull, "threads");
@@ -289,8 +295,7 @@ pub(crate) fn project_requests(state: &State, path: &str) -> Value {
         });
         json!({
             "__typename": "MergeRequest", "iid": number.to_string(),
-            "sourceBranchExists": text(pull, "headOwner") != of.owner
-                || git::tip(&of.folder, text(pull, "headRefName")).is_some(),
+            "sourceBranchExists": has_branch(pull),
             "headPipeline": status.map(|status| json!({ "status": status })),
             "resolvableDiscussionsCount": threads.len(), "resolvedDiscussionsCount": resolved,
             "reviewers": connection(reviewers.collect()),

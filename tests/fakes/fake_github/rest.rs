@@ -27,7 +27,7 @@ pub(crate) fn answer(state: &mut State, request: &Request, path: &str) -> Answer
             json_answer(200, &json!({ "resources": { "graphql": limit, "core": limit } }))
         }
         ["repos", owner, name, ref rest @ ..] => {
-            let full_name = format!("{owner}/{name}");
+            let full_name = state.name_now(&format!("{owner}/{name}"));
             let Some(of) = state.repositories.get_mut(&full_name) else { return gone() };
             let found = in_repository(of, request, rest).unwrap_or_else(gone);
             state.settle();

@@ -19,6 +19,8 @@ pub(crate) struct Rule {
     pub(crate) code: u16,
     #[serde(default)]
     pub(crate) message: String,
+    /// The whole answer, instead of the message.
+    pub(crate) body: Option<Value>,
     #[serde(default)]
     pub(crate) headers: Map<String, Value>,
 }

@@ -201,7 +201,8 @@ fn failure(rule: &Rule) -> (u16, Vec<(String, String)>, Vec<u8>) {
     for (name, value) in &rule.headers {
         headers.push((name.clone(), value.as_str().unwrap_or_default().to_owned()));
     }
-    (rule.code, headers, json!({ "message": rule.message }).to_string().into_bytes())
+    let body = rule.body.clone().unwrap_or_else(|| json!({ "message": rule.message }));
+    (rule.code, headers, body.to_string().into_bytes())
 }
 
 fn headers(kind: &str) -> Vec<(String, String)> {

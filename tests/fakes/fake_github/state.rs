@@ -15,6 +15,8 @@ pub(crate) struct State {
     pub(crate) viewer: String,
     pub(crate) repositories: BTreeMap<String, Repository>,
     pub(crate) rules: Vec<Rule>,
+    /// The names that repositories had before, and what they are called now.
+    moved: BTreeMap<String, String>,
     /// It plays GitLab.
     pub(crate) is_gitlab: bool,
 }
@@ -58,6 +60,7 @@ impl State {
             viewer: "ada".to_owned(),
             repositories: BTreeMap::new(),
             rules: Vec::new(),
+            moved: BTreeMap::new(),
             is_gitlab,
         };
         state.add_repository("acme/shop", None)?;
@@ -74,7 +77,7 @@ impl State {
         full_name: &str,
         fork_of: Option<&str>,
     ) -> Result<(), String> {
-        let (owner, name) = full_name.split_once('/').ok_or("a repository is OWNER/NAME")?;
+        let (owner, name) = full_name.rsplit_once('/').ok_or("a repository is OWNER/NAME")?;
         let folder = self.root.join(owner).join(format!("{name}.git"));
         git::make(&folder, self.is_gitlab)?;
         if let Some(parent) = fork_of.and_then(|parent| self.repositories.get(parent)) {
@@ -100,12 +103,39 @@ impl State {
     }
 
     pub(crate) fn repository(&self, owner: &str, name: &str) -> Result<&Repository, Refusal> {
-        let wanted = format!("{owner}/{name}");
+        let wanted = self.name_now(&format!("{owner}/{name}"));
         let found = self.repositories.iter().find(|(key, _)| key.eq_ignore_ascii_case(&wanted));
         found.map(|(_, repository)| repository).map_or_else(
             || not_found(format!("Could not resolve to a Repository with the name '{wanted}'.")),
             Ok,
         )
+    }
+
+    /// Renames a repository, or gives it to another owner. The old name leads there too.
+    pub(crate) fn rename(&mut self, from: &str, to: &str) -> Result<(), String> {
+        let (owner, name) = to.rsplit_once('/').ok_or("a repository is OWNER/NAME")?;
+        let mut of = self.repositories.remove(from).ok_or("there is no such repository")?;
+        let before = std::mem::replace(&mut of.owner, owner.to_owned());
+        name.clone_into(&mut of.name);
+        for pull in of.pulls.values_mut().filter(|pull| text(pull, "headOwner") == before) {
+            pull.insert("headOwner".to_owned(), json!(owner));
+        }
+        let place = self.root.join(owner).join(format!("{name}.git"));
+        let failed = |error: std::io::Error| format!("{}: {error}", place.display());
+        std::fs::create_dir_all(self.root.join(owner)).map_err(failed)?;
+        std::os::unix::fs::symlink(&of.folder, &place).map_err(failed)?;
+        self.repositories.insert(to.to_owned(), of);
+        self.moved.insert(from.to_owned(), to.to_owned());
+        Ok(())
+    }
+
+    /// The name of a repository now.
+    pub(crate) fn name_now(&self, name: &str) -> String {
+        let mut name = name;
+        while let Some(next) = self.moved.get(name) {
+            name = next;
+        }
+        name.to_owned()
     }
 
     /// The repository and the number that an id such as `PR_acme_shop_3` names.

@@ -39,8 +39,8 @@ fn sort_failure(host: &str, said: &str, code: Option<i32>) -> ForgeError {
     if has(&["draft pull requests are not supported"]) {
         return ForgeError::NoDrafts { repo: host };
     }
-    if has(&["rate limit", "submitted too quickly", "http 429"]) {
-        return ForgeError::RateLimit { host };
+    if has(&["rate limit", "abuse detection", "submitted too quickly", "http 429"]) {
+        return ForgeError::RateLimit { host, wait: None };
     }
     if has(&["could not resolve to a repository", "http 404"]) {
         return ForgeError::NoRepository { program: &GH, repo: host };
@@ -71,6 +71,7 @@ mod tests {
             ("HTTP 401: Bad credentials\nTry authenticating with:  gh auth login", 1, "sign in"),
             ("HTTP 403: API rate limit exceeded for user ID 1.", 1, "limit"),
             ("HTTP 403: You have exceeded a secondary rate limit", 1, "limit"),
+            ("HTTP 403: You have triggered an abuse detection mechanism.", 1, "limit"),
             ("pull request create failed: was submitted too quickly", 1, "limit"),
             ("GraphQL: Could not resolve to a Repository with the name 'a/b'.", 1, "repository"),
             ("GraphQL: ada must have push access to acme/shop", 1, "rights"),

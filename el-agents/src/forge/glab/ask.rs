@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::call::{Answer, answer_to, escape};
+use super::call::{answer_to, escape};
 use super::{GLAB, GitlabCli, NEVER_SIGNED_IN};
+use crate::forge::answer::Answer;
 use crate::forge::call::{auth_status, parse};
 use crate::forge::{ForgeError, RepoName, text_of};
 

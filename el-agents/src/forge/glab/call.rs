@@ -4,31 +4,8 @@
 use serde_json::Value;
 
 use super::{ForgeError, GLAB};
+use crate::forge::answer::Answer;
 use crate::forge::call::{Call, run_program, sort_words};
-
-/// An answer of the server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Answer {
-    code: u16,
-    head: String,
-    pub(super) body: String,
-}
-
-impl Answer {
-    fn parse(said: &str) -> Option<Answer> {
-        let text = said.replace("\r\n", "\n");
-        let first = text.lines().next().filter(|line| line.starts_with("HTTP/"))?;
-        let code = first.split(' ').nth(1)?.parse().ok()?;
-        let (head, body) = text.split_once("\n\n").unwrap_or((&text, ""));
-        Some(Answer { code, head: head.to_owned(), body: body.to_owned() })
-    }
-
-    /// The value of a header.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
-        let lines = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
-        lines.into_iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, it)| it.trim())
-    }
-}
 
 /// Returns the answer to a call. `input`: JSON.
 ///
@@ -58,10 +35,12 @@ fn sort_answer(host: &str, answer: &Answer) -> ForgeError {
     let said = words_of(answer);
     match answer.code {
         401 => ForgeError::NotSignedIn { program: &GLAB, host },
-        403 if said.to_ascii_lowercase().contains("rate limit") => ForgeError::RateLimit { host },
+        403 if said.to_ascii_lowercase().contains("rate limit") => {
+            ForgeError::RateLimit { host, wait: answer.wait() }
+        }
         403 => ForgeError::NoRights { repo: host, said },
         404 => ForgeError::NoRepository { program: &GLAB, repo: host },
-        429 => ForgeError::RateLimit { host },
+        429 => ForgeError::RateLimit { host, wait: answer.wait() },
         500.. => ForgeError::Network { host, said },
         _ => ForgeError::Refused { repo: host, said },
     }

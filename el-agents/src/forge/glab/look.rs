@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::forge::{Checks, Conflict, RequestFacts, RequestState, Review, state_of, text_of};
+use crate::forge::{
+    Checks, Conflict, RepoName, RequestFacts, RequestState, Review, state_of, text_of,
+};
 
 /// What the list does not tell of those that are open.
 pub(super) const QUERY: &str = "query OpenRequests($path: ID!, $numbers: [String!]) { \
@@ -18,6 +20,12 @@ pub(super) fn list_path(numbers: &[u64]) -> String {
 
 fn items(listed: &Value) -> impl Iterator<Item = &Value> {
     listed.as_array().into_iter().flatten()
+}
+
+/// The path that the project has now.
+pub(super) fn path_of(listed: &Value) -> Option<String> {
+    let page = items(listed).find_map(|one| one["web_url"].as_str())?;
+    RepoName::of_page(page).map(|name| name.short())
 }
 
 /// The numbers of those that are open, as GraphQL wants them.

@@ -96,11 +96,7 @@ impl Listing {
         }
     }
 
-    pub(super) fn with_news(
-        mut self,
-        answers: Vec<PushedAnswer>,
-        handed: Vec<Handed>,
-    ) -> Listing {
+    pub(super) fn with_news(mut self, answers: Vec<PushedAnswer>, handed: Vec<Handed>) -> Listing {
         let of_answer = |one: &PushedAnswer| (one.atom_id.clone(), one.taken_in.clone());
         let of_remark = |one: &Handed| (one.atom_id.clone(), one.taken_in.clone());
         let all = answers.iter().map(of_answer).chain(handed.iter().map(of_remark));

@@ -1,3 +1,4 @@
+use el_agents::forge::ForgeWaits;
 use el_agents::git;
 use el_agents::land::{self, LandContext};
 use el_agents::pull_requests::{PullItem, PullOptions, PullRun, open_all};
@@ -11,6 +12,7 @@ use crate::commands::worktrees::find_repository;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::own_state::own_folder;
 use crate::project::environment_for_programs;
 
 #[derive(Debug, clap::Args)]
@@ -72,6 +74,7 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
         place: &place,
         base_commit: &base_commit,
         texts: &pull.texts,
+        waits: &ForgeWaits::new(own_folder("forges")),
         options: PullOptions {
             is_draft: !args.ready && (args.draft || pull.options.is_draft),
             changes_draft: args.draft || args.ready,

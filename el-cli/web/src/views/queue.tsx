@@ -358,10 +358,21 @@ function Done({ part }: { part: Part<DoneRow> }) {
   );
 }
 
+/** What the state of a pull request is called where its own word says too little. */
+const PULL_STATES: Record<string, string> = {
+  pushing: "its push was begun",
+  opening: "is being opened",
+  queued: "in the merge queue",
+  unqueued: "thrown out of the merge queue",
+};
+
 function pullWords({ pull_request: one }: PullRow): string {
   const number = one.number === null ? "" : `#${one.number} `;
-  const state = one.state === "open" ? one.detail ?? "open" : one.state;
-  return `${number}${state.replaceAll("_", " ")}${one.url ? ` · ${one.url}` : ""}`;
+  const word = one.state === "open" ? one.detail ?? "open" : one.state;
+  const state = PULL_STATES[word] ?? word.replace("draft_", "draft, ").replaceAll("_", " ");
+  const lost = one.failures > 0 ? ", not found there" : "";
+  const held = one.held ? `, not pushed: ${one.held.why}` : "";
+  return `${number}${state}${lost}${held}${one.url ? ` · ${one.url}` : ""}`;
 }
 
 function holdWords(row: WaitRow): string {

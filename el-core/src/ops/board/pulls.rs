@@ -78,6 +78,9 @@ fn trouble_of(one: &PullRequest, now: Timestamp) -> Option<(&'static str, Option
         {
             ("was begun, and is not open", own(""))
         }
+        (PullRequestState::Open, Some("unqueued")) => {
+            ("was thrown out of the merge queue", own("merge "))
+        }
         (PullRequestState::Open, Some("ready")) => ("can be merged", own("merge ")),
         (PullRequestState::Open, Some("failing")) => ("fails its checks", None),
         (PullRequestState::Open, Some("changes_requested")) => ("is asked for changes", None),

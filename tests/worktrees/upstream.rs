@@ -130,3 +130,43 @@ fn a_branch_begins_at_what_the_remote_has_now_or_had_last() {
     let pane = env.read_run_file(&run, "pane.log");
     assert!(pane.contains("its base could not be fetched"), "{pane}");
 }
+
+#[test]
+fn a_landing_is_pushed_only_when_told_and_never_over_commits_of_others() {
+    let env = with_remote("--set-upstream");
+    let there = || env.git(&["-C", "../remote.git", "rev-parse", "main"]);
+    let before = there();
+    let first = finished(&env, "a.txt", "one");
+    env.el(&["land", &first]).ok();
+    finished(&env, "b.txt", "two");
+    let would = env.robot(&["land", "--all", "--push", "--dry-run"]);
+    assert_eq!(would["pushed_to"], serde_json::json!({"remote": "origin", "branch": "main"}));
+    assert_eq!(there(), before, "nothing was pushed");
+    let told = env.el(&["land", "--all", "--push"]).ok().stdout;
+    assert!(told.contains("main is pushed to origin/main"), "{told}");
+    assert_eq!(there(), env.git(&["rev-parse", "main"]));
+    env.robot(&["land", "--all", "--push"]);
+
+    env.git(&["clone", "-q", "../remote.git", "../other"]);
+    env.git(&["-C", "../other", "commit", "-q", "--allow-empty", "-m", "of somebody else"]);
+    env.git(&["-C", "../other", "push", "-q", "origin", "main"]);
+    let theirs = there();
+    let third = finished(&env, "c.txt", "three");
+    let told = env.el(&["--robot", "land", "--all", "--push"]).fails_with(4).json();
+    assert_eq!(told["error"]["code"], "not_pushed", "{told}");
+    let item = &told["error"]["details"]["items"][0];
+    assert_eq!((&item["atom_id"], &item["fate"]), (&third.into(), &"landed".into()), "{told}");
+    let told = env.el(&["land", "--all", "--push"]).fails_with(4).stderr;
+    assert!(told.contains("has commits that main lacks") && told.contains("git pull"), "{told}");
+    assert_eq!(there(), theirs);
+    env.git(&["pull", "-q", "--no-rebase", "--no-edit"]);
+    env.el(&["land", "--all", "--push"]).ok();
+    assert_eq!(there(), env.git(&["rev-parse", "main"]));
+
+    env.git(&["remote", "add", "second", "../other"]);
+    env.git(&["branch", "--unset-upstream", "main"]);
+    let told = env.el(&["land", "--all", "--push"]).fails_with(6).stderr;
+    assert!(told.contains("git push -u REMOTE main"), "{told}");
+    env.configure("worktree = \"always\"\nland_via = \"pr\"\n");
+    env.el(&["land", "--all", "--push"]).fails_with(6);
+}

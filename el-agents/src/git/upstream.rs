@@ -27,6 +27,25 @@ impl Repository {
         }
     }
 
+    /// The remote, and its branch, that a branch is pushed to: its upstream, or the branch of the
+    /// same name of the only remote.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn push_target(&self, branch: &str) -> Result<Option<(String, String)>, GitError> {
+        let form = "--format=%(upstream:remotename)%00%(upstream:remoteref)";
+        let said = self.git().ask(&["for-each-ref", form, &format!("refs/heads/{branch}")])?;
+        let upstream = said.trim_end().split_once('\0');
+        // A branch of this repository has the remote `.`, and no name for it here.
+        if let Some((remote, there)) = upstream.filter(|(remote, _)| !remote.is_empty()) {
+            let there = there.strip_prefix("refs/heads/").unwrap_or(there);
+            return Ok((remote != ".").then(|| (remote.to_owned(), there.to_owned())));
+        }
+        let remotes = self.remotes()?;
+        let [only] = &remotes[..] else { return Ok(None) };
+        Ok(Some((only.name.clone(), branch.to_owned())))
+    }
+
     /// The branch of a remote that a branch follows, such as `origin/main`. A branch that follows
     /// another branch of this repository has none in this sense.
     ///

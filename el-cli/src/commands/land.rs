@@ -1,9 +1,10 @@
-use el_agents::git;
+use el_agents::git::{self, Repository};
 use el_agents::land::{self, LandContext, LandItem, LandOutcome, atom_branches};
 use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use self::push::PushTarget;
 use super::pr::{self, Opening};
 use super::work::this_program;
 use super::worktrees::{find_repository, follow_shared, target_branch};
@@ -17,6 +18,8 @@ use crate::output::progress::Progress;
 use crate::output::time;
 use crate::project::environment_for_programs;
 
+mod push;
+
 /// Land the finished work of agents: merge their branches in turn, and check before any is kept
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -27,6 +30,7 @@ Examples:
   el land --all --onto release --robot
   el land q5e6 --commit
   el land q5e6 --allow-config
+  el land --all --push
 
 Works in a checkout of its own. The branch moves only once the check (land_check) has passed;
 what makes it fail is found by halves and left out, and a conflict becomes an atom. Where the
@@ -36,6 +40,8 @@ What git revert took back is brought in again once its atom is closed again. --c
 commits what an agent left uncommitted in its worktree, with its run's summary as the message.
 A branch that changes .eluent/config.toml, .claude, .mcp.json or a folder of git hooks is left
 out without --allow-config: such files start programs.
+--push then pushes the target branch to the branch that it follows, never by force; nothing else
+of el does, and not with land_via = \"pr\".
 What builds on the work of an open pull request waits, unless that atom is named as well.
 With --pr, or land_via = \"pr\", it opens pull requests as el pr does, and moves no branch.
 Exit code 4 if something could not be brought in.")]
@@ -59,6 +65,9 @@ pub(crate) struct Args {
     /// Open pull requests instead, as el pr does; without an atom, those of el pr --all
     #[arg(long, conflicts_with_all = ["onto", "commit", "allow_config"])]
     pr: bool,
+    /// Push the target branch afterwards, to the branch of a remote that it follows
+    #[arg(long, conflicts_with = "pr")]
+    push: bool,
     /// Also land changes of .eluent/config.toml, .claude, .mcp.json and git hooks
     #[arg(long)]
     allow_config: bool,
@@ -73,6 +82,9 @@ pub(super) struct Landing<'a> {
     count: usize,
     /// The number of landed atoms.
     landed: usize,
+    /// With `--push`: the branch of the remote that was, or would be, pushed to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pushed_to: Option<&'a PushTarget>,
     items: &'a [LandItem],
 }
 
@@ -86,19 +98,32 @@ pub(super) enum Answer<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let is_local = args.onto.is_some() || args.commit || args.allow_config;
+    let is_local = args.onto.is_some() || args.commit || args.allow_config || args.push;
     if args.pr || !is_local && app.settings()?.lands_by_pull_request()? {
         let all = args.all || args.atoms.is_empty();
         return pr::open_for_landing(app, args.atoms.clone(), all, args.dry_run);
     }
-    let (onto, items) = land_branches(args, app)?;
-    report_landing(app, &onto, args.dry_run, &items)
+    let done = land_branches(args, app)?;
+    let pushed = match &done.push {
+        Some(target) if !args.dry_run => target.push(&done.repository, &done.onto),
+        _ => Ok(()),
+    };
+    report_landing(app, args.dry_run, &done, pushed)
+}
+
+/// What a landing did.
+struct Landed {
+    repository: Repository,
+    onto: String,
+    items: Vec<LandItem>,
+    /// With `--push`.
+    push: Option<PushTarget>,
 }
 
 /// Lands the branch of one atom; a branch that stays out is an error. `commits`: first commits the
 /// changes that the agent left.
 pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
-    let (onto, items) = land_branches(
+    let Landed { onto, items, .. } = land_branches(
         &Args {
             atoms: vec![id.to_owned()],
             all: false,
@@ -106,6 +131,7 @@ pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
             dry_run: false,
             commit: commits,
             allow_config: false,
+            push: false,
             pr: false,
         },
         app,
@@ -125,12 +151,13 @@ pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
     })
 }
 
-/// Lands the named atoms. Returns the target branch, and the fate of each atom.
-fn land_branches(args: &Args, app: &App) -> Result<(String, Vec<LandItem>)> {
+/// Lands the named atoms.
+fn land_branches(args: &Args, app: &App) -> Result<Landed> {
     git::ensure_version()?;
     let mut repository = find_repository(app)?;
     let wanted = wanted_atoms(args, app)?;
     let onto = target_branch(app, &repository, args.onto.as_deref())?;
+    let push = args.push.then(|| PushTarget::find(app, &repository, &onto)).transpose()?;
     let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
     let settings = match args.dry_run {
         true => app.settings()?.land_settings()?,
@@ -182,7 +209,7 @@ fn land_branches(args: &Args, app: &App) -> Result<(String, Vec<LandItem>)> {
             },
         )?;
     }
-    Ok((onto, items))
+    Ok(Landed { repository, onto, items, push })
 }
 
 /// The ids of the atoms that were named; `None`: all.
@@ -195,24 +222,39 @@ fn wanted_atoms(args: &Args, app: &App) -> Result<Option<Vec<String>>> {
     Ok(Some(ids.collect::<Result<Vec<_>, _>>()?))
 }
 
-fn report_landing(app: &App, onto: &str, dry_run: bool, items: &[LandItem]) -> Result<Exit> {
+fn report_landing(app: &App, dry_run: bool, done: &Landed, pushed: Result<()>) -> Result<Exit> {
+    let (onto, items) = (done.onto.as_str(), &done.items[..]);
     let landed = items.iter().filter(|item| item.outcome == LandOutcome::Landed).count();
-    let data = Landing { onto, dry_run, count: items.len(), landed, items };
+    let pushed_to = done.push.as_ref().filter(|_| pushed.is_ok());
+    let data = Landing { onto, dry_run, count: items.len(), landed, pushed_to, items };
+    let with_items = |error: CommandError| {
+        let error = error.with_detail("onto", onto).with_detail("landed", landed);
+        error.with_detail("items", serde_json::to_value(items).unwrap_or_default())
+    };
     let failed = items.iter().filter(|item| item.outcome.is_failure()).count();
     if failed > 0 && app.printer.is_robot() {
         let noun = if failed == 1 { "branch" } else { "branches" };
-        return Err(CommandError::new(
+        return Err(with_items(CommandError::new(
             Exit::Conflict,
             "not_landed",
             format!("{failed} {noun} could not be brought to {onto}"),
-        )
-        .with_hint("details.items says of each what became of it, and why")
-        .with_detail("onto", onto)
-        .with_detail("landed", landed)
-        .with_detail("items", serde_json::to_value(items).unwrap_or_default()));
+        ))
+        .with_hint("details.items says of each what became of it, and why"));
+    }
+    if app.printer.is_robot()
+        && let Err(error) = pushed
+    {
+        return Err(with_items(error));
     }
     let exit = if failed == 0 { Exit::Done } else { Exit::Conflict };
-    app.printer.emit_and_exit(&data, exit, |page| print_items(page, onto, items))
+    let exit = app.printer.emit_and_exit(&data, exit, |page| {
+        print_items(page, onto, items);
+        if let Some(target) = pushed_to {
+            let verb = if dry_run { "would be" } else { "is" };
+            page.push_line(format!("{onto} {verb} pushed to {}", target.name()));
+        }
+    })?;
+    pushed.map(|()| exit)
 }
 
 fn print_items(page: &mut Page, onto: &str, items: &[LandItem]) {

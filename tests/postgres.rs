@@ -15,6 +15,7 @@ mod hosts;
 mod migrating;
 mod moving;
 mod network;
+mod outages;
 mod partitions;
 mod plan;
 mod pooler;

@@ -230,8 +230,24 @@ impl Error {
     /// Returns true if a server did not answer, or the connection broke. A change whose answer did
     /// not come may have been made.
     pub fn is_server_away(&self) -> bool {
-        use ServerFault::{TimedOut, Unreachable};
-        matches!(self, Error::Server { fault: Unreachable | TimedOut, .. })
+        use ServerFault::{Overloaded, TimedOut, Unreachable};
+        matches!(self, Error::Server { fault: Unreachable | TimedOut | Overloaded, .. })
+    }
+
+    /// Returns true if the failure lies outside of the tracker and of this program, and may be over
+    /// later: a full disk, a lock that others hold, a server that somebody works on.
+    pub fn may_pass(&self) -> bool {
+        use ServerFault::{Failed, Full, Insecure, NoGrant, ReadOnly, Refused};
+        self.is_server_away()
+            || matches!(
+                self,
+                Error::Busy { .. }
+                    | Error::Disk { .. }
+                    | Error::Server {
+                        fault: Refused | ReadOnly | NoGrant | Full | Insecure | Failed,
+                        ..
+                    }
+            )
     }
 
     /// Returns true if the same call may succeed later without any other change.

@@ -60,10 +60,12 @@ pub(super) struct Starts {
 /// The worker's notes about failures of the store.
 #[derive(Debug, Default)]
 pub(super) struct Outage {
-    /// The failures in a row, without those of a server that does not answer.
+    /// The failures in a row, without those that may pass.
     pub(super) failures: usize,
-    /// The time since which the server does not answer.
+    /// The time since which the store cannot be used, for a reason that may pass.
     pub(super) since: Option<Instant>,
+    /// The code of the reason that was reported last.
+    pub(super) told: &'static str,
     pub(super) pause: Duration,
     pub(super) ask_at: Option<Instant>,
     pub(super) over_at: Option<Instant>,

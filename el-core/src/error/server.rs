@@ -13,6 +13,8 @@ pub enum ServerFault {
     Unreachable,
     /// The answer did not come in time. A change may have been made or not.
     TimedOut,
+    /// The server, or the role, has all the connections that it may have, or lacks memory.
+    Overloaded,
     /// The server is not the one that its certificate has to name, or speaks no TLS.
     Insecure,
     /// The server does not let this role in, or has no such database.
@@ -42,6 +44,7 @@ impl ServerFault {
             ServerFault::Address => "server_address",
             ServerFault::Unreachable => "server_unreachable",
             ServerFault::TimedOut => "server_timeout",
+            ServerFault::Overloaded => "server_overloaded",
             ServerFault::Insecure => "server_insecure",
             ServerFault::Refused => "server_refused",
             ServerFault::TooOld => "server_too_old",
@@ -62,6 +65,9 @@ impl ServerFault {
             ServerFault::Address => "an address is postgres://user@host:port/database",
             ServerFault::Unreachable => "is the server running, and is this its address?",
             ServerFault::TimedOut => "try again; the server or the way to it is slow or stopped",
+            ServerFault::Overloaded => {
+                "raise max_connections, or put a PgBouncer before the server"
+            }
             ServerFault::Insecure => "sslrootcert=FILE in the address names who signed it",
             ServerFault::Refused => "check the role, its password and the database's name",
             ServerFault::TooOld => "el needs PostgreSQL 15 or newer",
@@ -86,6 +92,7 @@ impl fmt::Display for ServerFault {
             ServerFault::Address => "the address of the database server cannot be used",
             ServerFault::Unreachable => "the database server does not answer",
             ServerFault::TimedOut => "the database server did not answer in time",
+            ServerFault::Overloaded => "the database server takes no more calls",
             ServerFault::Insecure => "the database server cannot be trusted",
             ServerFault::Refused => "the database server refuses the connection",
             ServerFault::TooOld => "the database server is too old",

@@ -43,7 +43,7 @@ pub(super) fn wait_for_server(app: &App, is_bounded: bool) -> Result<()> {
 }
 
 fn is_away(error: &CommandError) -> bool {
-    ["server_unreachable", "server_timeout"].contains(&error.code())
+    ["server_unreachable", "server_timeout", "server_overloaded"].contains(&error.code())
 }
 
 fn tell(app: &App, message: &str) -> Result<()> {

@@ -8,19 +8,21 @@ use crate::error::{BUSY_DEADLINE, ServerFault};
 /// Says what is wrong with a server, or on the way to it.
 pub(super) fn server_fault(step: &'static str, error: &postgres::Error) -> Error {
     let Some(told) = error.as_db_error() else {
-        let (mut why, mut fault) = (error.to_string(), ServerFault::Unreachable);
+        let (mut why, mut behind) = (error.to_string(), None);
         let mut source = std::error::Error::source(error);
         while let Some(cause) = source {
             why = format!("{why}: {cause}");
-            fault = fault_behind(cause).unwrap_or(fault);
+            behind = fault_behind(cause).or(behind);
             source = cause.source();
         }
         // The driver has no kinds of its own for these.
-        if why.contains("TLS") {
-            fault = ServerFault::Insecure;
+        let fault = behind.unwrap_or(if why.contains("TLS") {
+            ServerFault::Insecure
         } else if why.contains("password missing") {
-            fault = ServerFault::Refused;
-        }
+            ServerFault::Refused
+        } else {
+            ServerFault::Unreachable
+        });
         return Error::Server { doing: step, fault, why };
     };
     let code = told.code();
@@ -47,6 +49,7 @@ pub(super) fn server_fault(step: &'static str, error: &postgres::Error) -> Error
             ServerFault::NotMigrated
         }
         Some("28" | "3D") => ServerFault::Refused,
+        Some("53") => ServerFault::Overloaded,
         _ if is_of(&[&SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT]) => ServerFault::Unreachable,
         Some("08" | "57") => ServerFault::Unreachable,
         _ => ServerFault::Failed,
@@ -62,7 +65,8 @@ fn fault_behind(cause: &(dyn std::error::Error + 'static)) -> Option<ServerFault
         _ if io.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
             Some(ServerFault::Insecure)
         }
-        _ => None,
+        // A server that ends in the middle of a handshake breaks the connection, too.
+        _ => Some(ServerFault::Unreachable),
     }
 }
 

@@ -71,11 +71,14 @@ impl ProcessId {
         format!("{}{HOST_END}{}", host_name(), self.boot)
     }
 
-    /// The identity behind a `boot` that may have a host's name before it. On that very host the
-    /// name is left out.
+    /// The identity behind a `boot` that may have a host's name before it. In the very boot of that
+    /// host the name is left out. Two machines may have one name, so another boot proves nothing.
     #[must_use]
     pub fn from_shared(pid: u32, start: u64, boot: &str) -> Self {
-        let own = boot.split_once(HOST_END).filter(|(host, _)| *host == host_name());
+        let here = platform::boot_identity().unwrap_or_default();
+        let own = boot.split_once(HOST_END).filter(|(host, then)| {
+            *host == host_name() && compare_boots(then, &here) != Liveness::Absent
+        });
         Self { pid, start, boot: own.map_or(boot, |(_, boot)| boot).to_owned() }
     }
 
@@ -168,9 +171,11 @@ mod tests {
         );
         let shared = ProcessId::from_shared(me.pid, me.start, &me.boot_with_host());
         assert_eq!(shared, me, "on this very host");
-        let elsewhere = format!("not-{}", me.boot_with_host());
-        let elsewhere = ProcessId::from_shared(me.pid, me.start, &elsewhere);
-        assert_eq!(elsewhere.liveness(), Liveness::Unknown);
+        let of_that_name = format!("{}{HOST_END}x{boot}:{space}", host_name());
+        for elsewhere in [format!("not-{}", me.boot_with_host()), of_that_name] {
+            let elsewhere = ProcessId::from_shared(me.pid, me.start, &elsewhere);
+            assert_eq!(elsewhere.liveness(), Liveness::Unknown, "{elsewhere:?}");
+        }
         assert_eq!(ProcessId { boot: String::new(), ..me.clone() }.liveness(), Liveness::Unknown);
         assert_eq!(ProcessId { boot: format!(":{space}"), ..me }.liveness(), Liveness::Unknown);
     }

@@ -83,13 +83,12 @@ impl PreparationFailure {
                 conflict: Some(MergeConflict { branch, with, files }),
                 ..of_atom
             },
-            GitError::Astray { .. } | GitError::Diverged { .. } => {
-                PreparationFailure { is_permanent: true, ..of_atom }
-            }
+            GitError::Astray { .. } => PreparationFailure { is_permanent: true, ..of_atom },
             GitError::BranchElsewhere { .. } | GitError::InTheWay(_) => of_atom,
-            GitError::OnOtherHost { .. } | GitError::NotFetched { .. } => {
-                PreparationFailure { lacks_branches: true, ..of_atom }
-            }
+            // The trouble of this host: another one may have what is needed.
+            GitError::OnOtherHost { .. }
+            | GitError::NotFetched { .. }
+            | GitError::Diverged { .. } => PreparationFailure { lacks_branches: true, ..of_atom },
             other => PreparationFailure::new(&other),
         }
     }

@@ -287,3 +287,24 @@ fn a_branch_that_cannot_be_pushed_is_told_with_the_results() {
     assert_eq!(first.outcomes(&next), ["interrupted"]);
     assert!(first.el(&["why", &next]).ok().stdout.contains("could not be fetched"));
 }
+
+#[test]
+fn a_host_whose_branch_went_another_way_leaves_what_builds_on_it_to_others() {
+    let Some((first, second)) = two_hosts("remote = \"origin\"\n") else { return };
+    let below = first.writer("base.txt", "one");
+    first.work(&["--once"]);
+    let branch = format!("el/{below}");
+    second.git(&["fetch", "--quiet", "origin"]);
+    second.git(&["checkout", "--quiet", &branch]);
+    second.git(&["commit", "--quiet", "--amend", "-m", "reviewed"]);
+    second.git(&["push", "--quiet", "--force", "origin", &branch]);
+    second.git(&["checkout", "--quiet", "main"]);
+    // As a run leaves it that was cut off after a commit, and lost.
+    let tree = first.project(".eluent/worktrees").join(&below);
+    first.git(&["-C", tree.to_str().unwrap(), "commit", "--quiet", "--allow-empty", "-m", "stale"]);
+    let above = follower(&first, "next.txt", (&below, "base.txt"));
+    first.el(&["work", "--once"]);
+    assert_eq!(first.outcomes(&above), ["interrupted"]);
+    second.work(&["--once"]);
+    assert_eq!(first.outcomes(&above), ["interrupted", "closed"]);
+}

@@ -5,6 +5,10 @@ use std::time::Duration;
 use super::ready::CLOCK_SKEW;
 use crate::model::{Attempt, Outcome, Timestamp};
 
+/// The least wait after a second interruption, and the least limit of those that follow.
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(60);
+
 /// The attempts of each kind before an atom becomes `blocked`, and the back-off between attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
@@ -122,11 +126,14 @@ impl RetryPolicy {
     }
 
     /// Returns the wait of an atom after an interruption from outside, by the number of earlier
-    /// interruptions. There is no wait the first time.
+    /// interruptions. There is no wait the first time, and later always one: no attempt is charged,
+    /// so nothing else would end a loop.
     pub fn after_interruption(&self, earlier: &[Outcome]) -> Duration {
         let before = earlier.iter().filter(|o| **o == Outcome::Interrupted).count();
+        let (base, cap) = (self.base.max(SHORTEST), self.cap.max(LONGEST));
+        let patient = RetryPolicy { base, cap, ..*self };
         before.checked_sub(1).map_or(Duration::ZERO, |waits| {
-            self.wait_after(u32::try_from(waits).unwrap_or(u32::MAX))
+            patient.wait_after(u32::try_from(waits).unwrap_or(u32::MAX))
         })
     }
 

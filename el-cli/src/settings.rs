@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use el_agents::settings::{AgentSettings, Completion, Executor, RunRules};
-use el_agents::settings::{Network, SandboxMode, SandboxSettings};
 use el_agents::worker::Resources;
 use etcetera::BaseStrategy as _;
 use schemars::JsonSchema;
@@ -105,6 +104,8 @@ pub(crate) struct Settings {
     trust: Trust,
     /// The project's folder; relative paths start here.
     root: PathBuf,
+    /// The files with which people log in at the project's server.
+    logins: Vec<PathBuf>,
 }
 
 impl Settings {
@@ -131,6 +132,7 @@ impl Settings {
             user: ConfigFile::default(),
             trust: Trust::default(),
             root: root.to_owned(),
+            logins: Vec::new(),
         }
     }
 
@@ -165,7 +167,14 @@ impl Settings {
             false => project.take_inert(&user),
         };
         let trust = Trust::default();
-        Settings { given, project, inert, user, trust, root: root.to_owned() }
+        let (root, logins) = (root.to_owned(), Vec::new());
+        Settings { given, project, inert, user, trust, root, logins }
+    }
+
+    /// Adds files that no agent sees.
+    #[must_use]
+    pub(crate) fn with_logins(self, logins: Vec<PathBuf>) -> Settings {
+        Settings { logins, ..self }
     }
 
     /// Adds the value of a flag as typed (`--timeout`), which outranks every other layer.
@@ -268,22 +277,6 @@ impl Settings {
             .iter()
             .map(|text| self.root.join(with_home(text)))
             .collect())
-    }
-
-    fn sandbox_settings(&self, agent: Option<&str>) -> Result<SandboxSettings> {
-        Ok(SandboxSettings {
-            mode: match self.optional_text("sandbox", agent)?.as_deref() {
-                Some("strict") => SandboxMode::Strict,
-                Some("off") => SandboxMode::Off,
-                _ => SandboxMode::Auto,
-            },
-            network: match self.optional_text("sandbox_network", agent)?.as_deref() {
-                Some("off") => Network::Off,
-                _ => Network::On,
-            },
-            write: self.paths("sandbox_write", agent)?,
-            hide: [self.paths("sandbox_hide", agent)?, crate::known_trackers::to_hide()].concat(),
-        })
     }
 
     /// The settings of a named agent.

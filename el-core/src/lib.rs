@@ -25,5 +25,5 @@ pub use store::{
 pub use store::{
     DatabaseState, Durability, Listening, MoveReport, MoveState, MoveTarget, Places,
     SCHEMA_VERSION, SERVER_VARIABLES, ServerAddress, ServerRole, Step, Store, TableCopy,
-    has_password, hide_password, keep_out_of_git,
+    has_password, hide_password, keep_out_of_git, login_files,
 };

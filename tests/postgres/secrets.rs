@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{is_in_files, with_tracker};
-use crate::support::{SOON, TestEnv};
+use crate::support::{SOON, TestEnv, bubblewrap_works};
 
 const SECRET: &str = "s3cret-that-nobody-may-see";
 
@@ -59,4 +59,27 @@ fn it_is_in_no_argument_and_no_file_while_an_agent_works_and_after_a_move() {
     assert!(told.iter().any(|text| text.contains("was moved to")), "{told:?}");
     assert!(!told.iter().any(|text| text.contains(SECRET)), "{told:?}");
     assert_unseen(&env);
+}
+
+#[test]
+fn no_agent_reads_the_files_that_the_servers_variables_name() {
+    let Some((mut env, url)) = with_tracker() else { return };
+    if !bubblewrap_works() {
+        eprintln!("skipped: bubblewrap does not work here");
+        return;
+    }
+    env.set("EL_SANDBOX", "strict").unset("EL_SANDBOX_WRITE");
+    let files = ["pw", "services", "key"].map(|name| env.home().join(name));
+    for file in &files {
+        fs::write(file, SECRET).unwrap();
+    }
+    env.set("PGPASSFILE", files[0].to_string_lossy());
+    env.set("PGSERVICEFILE", files[1].to_string_lossy());
+    env.set("EL_DATABASE_URL", format!("{url}&sslkey={}", files[2].display()));
+    let read = "sh cat ~/pw ~/services ~/key > seen 2>&1; true";
+    let atom = env.script_atom(&[read, "close done"]);
+    env.work(&["--once"]);
+    assert_eq!(env.outcomes(&atom), ["closed"]);
+    let seen = fs::read_to_string(env.project("seen")).unwrap();
+    assert!(!seen.contains(SECRET), "{seen}");
 }

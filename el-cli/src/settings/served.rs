@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use el_agents::git::{GitError, Isolation, JoinMode, Repository};
 use el_agents::land::LandSettings;
+use el_agents::settings::{Network, SandboxMode, SandboxSettings};
 use el_agents::worker::{Resources, Served};
 use el_core::protocol::words;
 use el_core::rules::admit::Limits;
@@ -175,6 +176,27 @@ impl Settings {
             put_into_worktrees: self.put_into_worktrees()?,
             configuration: self.project.path.clone(),
             sandbox: self.sandbox_settings(None)?,
+        })
+    }
+
+    pub(super) fn sandbox_settings(&self, agent: Option<&str>) -> Result<SandboxSettings> {
+        Ok(SandboxSettings {
+            mode: match self.optional_text("sandbox", agent)?.as_deref() {
+                Some("strict") => SandboxMode::Strict,
+                Some("off") => SandboxMode::Off,
+                _ => SandboxMode::Auto,
+            },
+            network: match self.optional_text("sandbox_network", agent)?.as_deref() {
+                Some("off") => Network::Off,
+                _ => Network::On,
+            },
+            write: self.paths("sandbox_write", agent)?,
+            hide: [
+                self.paths("sandbox_hide", agent)?,
+                crate::known_trackers::to_hide(),
+                self.logins.clone(),
+            ]
+            .concat(),
         })
     }
 

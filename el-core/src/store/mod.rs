@@ -27,6 +27,7 @@ mod health;
 mod integrity;
 pub(crate) mod label;
 mod listening;
+mod logins;
 pub(crate) mod mailbox;
 pub(crate) mod message;
 pub(crate) mod meta;
@@ -59,6 +60,7 @@ pub use backup::{
 pub(crate) use engine::Tx;
 pub use git_ignore::{exclude_from_git, keep_out_of_git};
 pub use listening::Listening;
+pub use logins::login_files;
 pub use migrate::{SCHEMA_VERSION, before_migration};
 pub use open::{Durability, Store};
 pub(crate) use open::{enlarge_cache, ensure_unchanged};

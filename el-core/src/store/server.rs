@@ -15,6 +15,8 @@ use crate::{Error, Result};
 
 mod way;
 
+pub(super) use way::secret_files;
+
 /// Append-only, and number for number the migrations of SQLite.
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/postgres/0001_init.sql"),

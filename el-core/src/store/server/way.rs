@@ -160,6 +160,28 @@ fn add_missing<'a>(
     Ok(())
 }
 
+/// Lists the files with secrets that the address, its service or a variable names. An address that
+/// cannot be read names none.
+pub(in crate::store) fn secret_files(address: &ServerAddress) -> Vec<PathBuf> {
+    let given = take_ours(address.url()).map(|(_, given)| given).unwrap_or_default();
+    let service = read_service(address, &given).unwrap_or_default();
+    let named = |name: &str, variable: &str| {
+        let said = given.get(name).or_else(|| service.get(name)).map(String::as_str);
+        said.or_else(|| address.variable(variable)).map(PathBuf::from)
+    };
+    let of_system = address.variable("PGSYSCONFDIR").map(Path::new);
+    [
+        named("passfile", "PGPASSFILE"),
+        named("servicefile", "PGSERVICEFILE"),
+        named("sslkey", "PGSSLKEY"),
+        of_system.map(|folder| folder.join("pg_service.conf")),
+    ]
+    .into_iter()
+    .flatten()
+    .filter_map(|path| std::path::absolute(path).ok())
+    .collect()
+}
+
 fn home_file(address: &ServerAddress, name: &str) -> Option<PathBuf> {
     Some(Path::new(address.variable("HOME")?).join(name))
 }

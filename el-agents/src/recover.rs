@@ -54,6 +54,21 @@ pub(crate) fn sweep_run(folder: &RunDir) -> Result<(), RecoverError> {
     }
 }
 
+/// Ends what is left on this machine of runs that another machine settled, since their workers and
+/// supervisors here were killed. Blocks meanwhile. What cannot be ended is left.
+pub(crate) fn sweep_settled_elsewhere(store: &Store, places: &Places) {
+    for entry in std::fs::read_dir(&places.runs).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(id) = name.to_str() else { continue };
+        let folder = RunDir::new(&places.runs, id);
+        // A supervisor that came to its end has left a record, and nothing else.
+        let is_over = || ops::get_run(store, id).is_ok_and(|run| run.outcome.is_some());
+        if folder.read_exit().is_none() && is_over() {
+            let _ = sweep_run(&folder);
+        }
+    }
+}
+
 /// Why a run could not be launched.
 #[derive(Debug)]
 pub(crate) struct NotLaunched {

@@ -1,11 +1,12 @@
 //! Two machines with one tracker: the second has a name of its own, and a project folder.
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use super::hosts::host;
 use super::with_tracker;
 use crate::serve::Board;
-use crate::support::{SOON, TestEnv, wait_until};
+use crate::support::{SOON, TestEnv, send, wait_until};
 
 const ELSEWHERE: &str = "far-away";
 
@@ -173,4 +174,34 @@ fn what_a_destroyed_machine_did_is_there_up_to_its_last_heartbeat() {
     // The other counts as there for five minutes.
     near.el(&["work", "--stop", "--name", "here"]).ok();
     here.wait(SOON).ok();
+}
+
+#[test]
+fn what_a_killed_machine_left_running_is_ended_by_its_next_worker() {
+    let Some((near, mut far)) = two_machines() else { return };
+    // Within a sandbox, all of its processes end with it.
+    far.set("EL_SANDBOX", "off");
+    for env in [&near, &far] {
+        env.configure("lease = \"10s\"\n");
+    }
+    let there = far.start_work(&[]);
+    there.wait_for("started");
+    let left = "sh setsid sleep 600 & echo $! > child";
+    let atom = near.script_atom(&[left, "touch began", "wait-file go", "close done"]);
+    far.wait_for_file("began");
+    let supervisor = near.last_run(&atom)["supervisor"]["pid"].as_u64().unwrap();
+    there.signal(Signal::KILL);
+    send(u32::try_from(supervisor).unwrap(), Signal::KILL);
+    let _ = there.wait(SOON);
+    std::fs::write(near.project("go"), "").unwrap();
+    let here = near.start_work(&["--name", "here"]);
+    near.wait_for_end(&atom, 2);
+    assert_eq!(near.outcomes(&atom), ["lost", "closed"]);
+    near.el(&["work", "--stop", "--name", "here"]).ok();
+    here.wait(SOON).ok();
+    let child = std::fs::read_to_string(far.project("child")).unwrap();
+    let child = std::path::Path::new("/proc").join(child.trim());
+    assert!(child.exists(), "no other machine can end it");
+    far.work(&["--drain"]);
+    wait_until("its end", SOON, || (!child.exists()).then_some(()));
 }

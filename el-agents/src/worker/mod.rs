@@ -42,6 +42,7 @@ use crate::launch::Launcher;
 use crate::pace::Pace;
 use crate::process;
 use crate::pull_requests::PullWatch;
+use crate::recover::sweep_settled_elsewhere;
 use crate::settings::{AgentSettings, Places, RunRules};
 
 /// Interval between looks for changes: the shortest, right after a change, and the longest, without
@@ -199,6 +200,9 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
     let launchers = make_launchers(options)?;
     let system = |doing| move |source| WorkError::System { doing, source };
     let store = options.places.open_store(options.durability)?;
+    if options.places.server.is_some() {
+        sweep_settled_elsewhere(&store, &options.places);
+    }
     let mut file = DatabaseFile::of_store(&store);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -51,7 +51,7 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
         }
         Report::Recovered { run, atom } => {
             page.push_line(format!(
-                "{} {}: the supervisor of {run} was gone; what was left is ended",
+                "{} {}: the supervisor of {run} was gone; what it left here is ended",
                 page.paint(style::WARNING, "!"),
                 id(page, atom)
             ));

@@ -73,7 +73,7 @@ impl Tx<'_> {
     pub(crate) fn allow_pauses(&self) -> engine::Result<()> {
         match self.is_sqlite() {
             true => Ok(()),
-            false => self.execute_batch("SET LOCAL idle_in_transaction_session_timeout = '5min'"),
+            false => self.execute_batch("SET LOCAL idle_in_transaction_session_timeout = '1min'"),
         }
     }
 }

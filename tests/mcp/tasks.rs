@@ -225,7 +225,8 @@ fn a_worker_that_has_left_leaves_nothing_behind_in_the_server() {
 
 #[test]
 fn a_server_that_outlives_an_upgrade_starts_the_new_el() {
-    let env = TestEnv::with_tracker();
+    let mut env = TestEnv::with_tracker();
+    env.show_folder_of(env!("CARGO_BIN_EXE_fake-agent"));
     let own = env.path("bin/own-el");
     let install = || {
         std::fs::copy(env!("CARGO_BIN_EXE_el"), env.path("bin/new-el")).unwrap();

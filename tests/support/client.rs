@@ -84,6 +84,7 @@ impl RealClaude {
             env.enter.extend(enter);
         }
         env.link("claude", client);
+        env.show_folder_of(client);
         for (name, value) in [
             ("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", port.trim()).as_str()),
             ("ANTHROPIC_API_KEY", "sk-ant-api03-dummy-dummy-dummy-fake"),

@@ -113,6 +113,14 @@ impl TestEnv {
         symlink(program, at).unwrap();
     }
 
+    /// Puts a program's folder at the end of PATH. The sandbox shows such folders, and hides
+    /// others below `/tmp`, where this repository may be.
+    pub(crate) fn show_folder_of(&mut self, program: impl AsRef<Path>) {
+        let folder = program.as_ref().parent().unwrap().display().to_string();
+        let path = self.variables().remove("PATH").unwrap();
+        self.set("PATH", format!("{path}:{folder}"));
+    }
+
     /// Puts a shell script on PATH under this name.
     pub(crate) fn program(&self, name: &str, script: &str) {
         let at = self.path("bin").join(name);

@@ -197,3 +197,18 @@ fn a_run_begins_on_a_squash_and_on_what_builds_on_it() {
     assert_eq!(fates(&env, 0, &["--all"]), landed(&[&beside, &last]));
     assert_eq!(main_has(&env, "base.txt"), "four");
 }
+
+#[test]
+fn a_single_commit_that_main_took_back_does_not_come_with_what_builds_on_it() {
+    each_mode("own.txt", |env, _, _| {
+        let below = finished(env, "single.txt", "one");
+        let above = finished_on(env, &below, "above.txt", "two");
+        write_main(env, "more.txt", "main goes on");
+        squash(env, &below);
+        env.git(&["revert", "--no-edit", "HEAD"]);
+        env.el(&["land", &above]).ok();
+        assert!(!env.project("single.txt").exists(), "the revert stands");
+        assert_eq!(main_has(env, "above.txt"), "two");
+        assert_no_conflict_filed(env);
+    });
+}

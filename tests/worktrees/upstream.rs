@@ -1,5 +1,7 @@
 //! Where a team merges pull requests, work is in the fetched branch of the remote first.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use super::landing::{fates, finished};
 use super::squashes::finished_on;
 use crate::support::TestEnv;
@@ -154,14 +156,25 @@ fn a_landing_is_pushed_only_when_told_and_never_over_commits_of_others() {
     let third = finished(&env, "c.txt", "three");
     let told = env.el(&["--robot", "land", "--all", "--push"]).fails_with(4).json();
     assert_eq!(told["error"]["code"], "not_pushed", "{told}");
-    let item = &told["error"]["details"]["items"][0];
-    assert_eq!((&item["atom_id"], &item["fate"]), (&third.into(), &"landed".into()), "{told}");
+    assert!(!env.project("c.txt").exists(), "{third} waits, so that no pull is in its way");
     let told = env.el(&["land", "--all", "--push"]).fails_with(4).stderr;
-    assert!(told.contains("has commits that main lacks") && told.contains("git pull"), "{told}");
+    assert!(
+        told.contains("has commits that main lacks") && told.contains("git pull --no-rebase"),
+        "{told}"
+    );
     assert_eq!(there(), theirs);
     env.git(&["pull", "-q", "--no-rebase", "--no-edit"]);
     env.el(&["land", "--all", "--push"]).ok();
     assert_eq!(there(), env.git(&["rev-parse", "main"]));
+
+    let hook = env.path("remote.git/hooks/pre-receive");
+    std::fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let fourth = finished(&env, "d.txt", "four");
+    let told = env.el(&["--robot", "land", "--all", "--push"]).fails_with(4).json();
+    assert_eq!(told["error"]["code"], "not_pushed", "{told}");
+    let item = &told["error"]["details"]["items"][0];
+    assert_eq!((&item["atom_id"], &item["fate"]), (&fourth.into(), &"landed".into()), "{told}");
 
     env.git(&["remote", "add", "second", "../other"]);
     env.git(&["branch", "--unset-upstream", "main"]);

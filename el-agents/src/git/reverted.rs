@@ -84,10 +84,11 @@ impl Repository {
             return Ok(true);
         }
         // The commit is a copy of a branch commit if removing the commit makes that branch commit
-        // unmerged; so it is with a squash and the whole branch.
+        // unmerged; so it is with a squash and the whole branch. What the branch began on is the
+        // work of others.
         let Some(before) = self.resolve_commit(&format!("{commit}^"))? else { return Ok(false) };
-        Ok(self.git().ask(&["cherry", commit, tip])?
-            != self.git().ask(&["cherry", &before, tip])?
+        Ok(self.git().ask(&["cherry", commit, tip, base])?
+            != self.git().ask(&["cherry", &before, tip, base])?
             || (self.is_merge_empty(commit, tip)? && !self.is_merge_empty(&before, tip)?))
     }
 }

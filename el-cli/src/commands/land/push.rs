@@ -20,7 +20,7 @@ impl PushTarget {
         format!("{}/{}", self.remote, self.branch)
     }
 
-    /// Finds it before anything is landed.
+    /// Finds and fetches it before anything is landed.
     pub(super) fn find(app: &App, repository: &Repository, onto: &str) -> Result<PushTarget> {
         if app.settings()?.lands_by_pull_request()? {
             return Err(CommandError::new(
@@ -38,33 +38,49 @@ impl PushTarget {
             )
             .with_hint(format!("git push -u REMOTE {onto} says once where it belongs"))
         })?;
-        Ok(PushTarget { remote, branch })
+        let found = PushTarget { remote, branch };
+        found.tip_ahead_of(repository, onto)?;
+        Ok(found)
     }
 
-    /// Pushes the branch if it is ahead. Never forces.
-    pub(super) fn push(&self, repository: &Repository, onto: &str) -> Result<()> {
-        let name = self.name();
+    /// Fetches the branch there. Returns the commits there, and here if it has others.
+    fn tip_ahead_of(
+        &self,
+        repository: &Repository,
+        onto: &str,
+    ) -> Result<(Option<String>, Option<String>)> {
         let there = repository.fetch_branch(&self.remote, &self.branch)?;
-        let Some(tip) = repository.branch_tip(onto)? else { return Ok(()) };
-        if there.as_ref() == Some(&tip) {
-            return Ok(());
-        }
-        if let Some(there) = &there
-            && !repository.contains(&tip, there)?
+        let tip = repository.branch_tip(onto)?.filter(|tip| there.as_ref() != Some(tip));
+        if let (Some(there), Some(tip)) = (&there, &tip)
+            && !repository.contains(tip, there)?
         {
             return Err(CommandError::new(
                 Exit::Conflict,
                 "not_pushed",
-                format!("{name} has commits that {onto} lacks, so {onto} was not pushed"),
+                format!("{} has commits that {onto} lacks, so nothing is pushed", self.name()),
             )
-            .with_hint(format!("git pull brings them to {onto}; then: el land --all --push")));
+            .with_hint(format!(
+                "bring them to {onto} first (git pull --no-rebase), then el land --push again"
+            )));
         }
+        Ok((there, tip))
+    }
+
+    /// Pushes the branch if it is ahead. Never forces.
+    pub(super) fn push(&self, repository: &Repository, onto: &str) -> Result<()> {
+        let (there, Some(tip)) = self.tip_ahead_of(repository, onto)? else { return Ok(()) };
         match repository.push_branch(&self.remote, &tip, &self.branch, there.as_deref())? {
             PushResult::Pushed => Ok(()),
+            // The push of a call that was killed came first.
+            PushResult::Refused(_)
+                if repository.remote_tip(&self.remote, &self.branch)?.as_ref() == Some(&tip) =>
+            {
+                Ok(())
+            }
             PushResult::Refused(why) => Err(CommandError::new(
                 Exit::Conflict,
                 "not_pushed",
-                format!("{name} did not take {onto}: {why}"),
+                format!("{} did not take {onto}, which has the landed work: {why}", self.name()),
             )
             .with_hint("a protected branch wants pull requests: el land --pr")),
         }

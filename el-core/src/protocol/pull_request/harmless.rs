@@ -17,9 +17,9 @@ const PLACES: [&str; 9] = [
 ];
 /// Names of standards, ciphers, licences and lists of flaws, which look like the key of a tracker,
 /// and which hardly any tracker has for one: `UTF-8`. They stay whole, since people copy them, and
-/// an invisible character in `UTF-8` or `GPL-3.0` breaks what it is pasted into. At worst, a tracker
-/// that has a project of such a name gets a link. Every other `KEY-12` is broken: there a tracker
-/// would link, or close, an issue.
+/// an invisible character in `UTF-8` or `GPL-3.0` breaks what it is pasted into. At worst, a
+/// tracker that has a project of such a name gets a link. Every other `KEY-12` is broken: there a
+/// tracker would link, or close, an issue.
 const STANDARDS: [&str; 28] = [
     "AES", "AGPL", "ANSI", "BSD", "CRC", "CVE", "CWE", "ECMA", "EUPL", "FIPS", "GPL", "HMAC",
     "HTTP", "IEC", "IEEE", "ISO", "LGPL", "MPL", "PEP", "PKCS", "RFC", "RSA", "SHA", "SHA3", "TLS",

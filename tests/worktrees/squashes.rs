@@ -14,10 +14,16 @@ fn commit(env: &TestEnv, id: &str, file: &str, text: &str) {
 
 /// A closed atom that builds on another one, and writes a file.
 pub(super) fn finished_on(env: &TestEnv, below: &str, file: &str, text: &str) -> String {
-    let id = env.create(&format!("Write {file}"), &["--blocked-by", below]);
-    begin(env, &id, &format!("el/{below}"));
+    let id = create_on(env, below);
     commit(env, &id, file, text);
     env.el(&["close", &id]).ok();
+    id
+}
+
+/// An atom with a branch upon another one.
+fn create_on(env: &TestEnv, below: &str) -> String {
+    let id = env.create("Go on", &["--blocked-by", below]);
+    begin(env, &id, &format!("el/{below}"));
     id
 }
 
@@ -209,6 +215,22 @@ fn a_single_commit_that_main_took_back_does_not_come_with_what_builds_on_it() {
         env.el(&["land", &above]).ok();
         assert!(!env.project("single.txt").exists(), "the revert stands");
         assert_eq!(main_has(env, "above.txt"), "two");
+        assert_no_conflict_filed(env);
+    });
+}
+
+#[test]
+fn what_takes_out_the_work_below_it_has_not_landed_before_it_is_out() {
+    each_mode("own.txt", |env, below, _| {
+        let above = create_on(env, below);
+        let tree = env.path("tmp").join(&above);
+        let at = tree.to_str().unwrap();
+        env.git(&["-C", at, "revert", "--no-edit", "HEAD~2..HEAD"]);
+        env.el(&["close", &above]).ok();
+        squash(env, below);
+        assert_eq!(main_has(env, "base.txt"), "two");
+        assert_eq!(fates(env, 0, &[&above]), landed(&[&above]));
+        assert_eq!(main_has(env, "base.txt"), "base");
         assert_no_conflict_filed(env);
     });
 }

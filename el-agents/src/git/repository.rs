@@ -218,16 +218,23 @@ impl Repository {
         if self.has_copies(target, tip, self.base_of(atom)?.as_deref())? {
             return Ok(true);
         }
-        if let Some(tree) = self.try_merge(target, tip)? {
-            // Where a merge brings something, the work came and is gone.
-            return Ok(tree == self.tree_of(target)?);
+        let plain = self.try_merge(target, tip)?;
+        let own = self.tree_of(target)?;
+        // Where a merge brings something, the work came and is gone.
+        if plain.as_ref().is_some_and(|tree| *tree != own) {
+            return Ok(false);
         }
         let below = self.landed_below(target, (atom, tip), &[])?;
         let git = self.git.without_hooks().as_committer();
-        if !below.is_empty()
-            && let Ok(tree) = self.merged_tree(&git, target, tip, &below)?
-        {
-            return Ok(tree == self.tree_of(target)?);
+        if !below.is_empty() {
+            // A plain merge brings nothing, too, where the branch takes out what is below it.
+            match self.merged_tree(&git, target, tip, &below)? {
+                Ok(tree) => return Ok(tree == own),
+                Err(_) if plain.is_some() => return Ok(false),
+                Err(_) => {}
+            }
+        } else if plain.is_some() {
+            return Ok(true);
         }
         // The target may have gone on in the lines of a squash.
         self.has_squash(target, tip, &below)

@@ -90,8 +90,8 @@ pub(crate) fn sentence(one: &PullRequest, now: Timestamp) -> String {
             format!("{head} Its branch is as it was here; el pr {id} opens a new one.")
         }
         _ if one.state.is_live() && one.failures > 0 => format!(
-            "{head} The forge did not show it at the last look; after three of them, an hour apart, \
-             it counts as lost."
+            "{head} The forge did not show it at the last look; after three of them, an hour \
+             apart, it counts as lost."
         ),
         PullRequestState::Open if one.is_thrown_out() => {
             format!("{head} Its page says why; el pr merge {id} asks for the queue again.")

@@ -16,6 +16,7 @@ const OLDER: &str = "DROP TABLE run_files;
     DROP FUNCTION tell(), atoms_ready(), bonds_ready(), atoms_over(), runs_over(),
       merges_over(), atoms_taken() CASCADE;
     ALTER TABLE atoms DROP COLUMN needs;
+    ALTER TABLE pull_requests DROP COLUMN held, DROP COLUMN late_at;
     UPDATE meta SET value = '4' WHERE key = 'schema_version'";
 
 /// Runs SQL as the owner of the tables.

@@ -239,17 +239,23 @@ fn no_host_lands_half_of_what_another_handed_in() {
     assert!(second.project("a.txt").exists() && second.project("b.txt").exists());
 }
 
+/// Amends an atom's branch at the remote, as a reviewer does. Returns the branch.
+fn rewrite_there(env: &TestEnv, atom: &str) -> String {
+    let branch = format!("el/{atom}");
+    env.git(&["fetch", "--quiet", "origin"]);
+    env.git(&["checkout", "--quiet", &branch]);
+    env.git(&["commit", "--quiet", "--amend", "-m", "reviewed"]);
+    env.git(&["push", "--quiet", "--force", "origin", &branch]);
+    env.git(&["checkout", "--quiet", "main"]);
+    branch
+}
+
 #[test]
 fn no_host_lands_a_branch_whose_remote_has_other_commits() {
     let Some((first, second)) = two_hosts("remote = \"origin\"\n") else { return };
     let atom = first.writer("a.txt", "x");
     first.work(&["--once"]);
-    let branch = format!("el/{atom}");
-    second.git(&["fetch", "--quiet", "origin"]);
-    second.git(&["checkout", "--quiet", &branch]);
-    second.git(&["commit", "--quiet", "--amend", "-m", "reviewed"]);
-    second.git(&["push", "--quiet", "--force", "origin", &branch]);
-    second.git(&["checkout", "--quiet", "main"]);
+    let branch = rewrite_there(&second, &atom);
     // A host with nothing of its own takes what the reviewer made of it.
     assert_eq!(land(&second, 0)[0]["fate"], "landed");
     assert_eq!(second.git(&["log", "-1", "--format=%s"]), "reviewed");
@@ -293,12 +299,7 @@ fn a_host_whose_branch_went_another_way_leaves_what_builds_on_it_to_others() {
     let Some((first, second)) = two_hosts("remote = \"origin\"\n") else { return };
     let below = first.writer("base.txt", "one");
     first.work(&["--once"]);
-    let branch = format!("el/{below}");
-    second.git(&["fetch", "--quiet", "origin"]);
-    second.git(&["checkout", "--quiet", &branch]);
-    second.git(&["commit", "--quiet", "--amend", "-m", "reviewed"]);
-    second.git(&["push", "--quiet", "--force", "origin", &branch]);
-    second.git(&["checkout", "--quiet", "main"]);
+    rewrite_there(&second, &below);
     // As a run leaves it that was cut off after a commit, and lost.
     let tree = first.project(".eluent/worktrees").join(&below);
     first.git(&["-C", tree.to_str().unwrap(), "commit", "--quiet", "--allow-empty", "-m", "stale"]);

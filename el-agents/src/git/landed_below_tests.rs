@@ -143,15 +143,15 @@ fn only_the_branchs_own_difference_is_left_where_a_plain_merge_conflicts() {
 
 const TEXT: &str = "one\ntwo\nthree\nfour\nfive\nsix\n";
 
-fn with(changes: &[(&str, &str)]) -> String {
+fn text_with(changes: &[(&str, &str)]) -> String {
     changes.iter().fold(TEXT.to_owned(), |text, (line, by)| text.replace(line, by))
 }
 
 /// A changes a line twice, and B builds on it with these files. A is squashed into main.
 fn squashed_below(above: &[(&str, &str)]) -> (Shop, String) {
     let shop = Shop::new(&[("file", TEXT)]);
-    shop.commit(&[("file", &with(&[("two", "2")]))]);
-    shop.commit(&[("file", &with(&[("two", "zwei")]))]);
+    shop.commit(&[("file", &text_with(&[("two", "2")]))]);
+    shop.commit(&[("file", &text_with(&[("two", "zwei")]))]);
     shop.begin_branch("t-2");
     shop.commit(above);
     let squash = shop.squash("el/t-1");
@@ -172,7 +172,7 @@ fn landed_text(shop: &Shop, atom: &str, name: &str) -> String {
 fn what_main_made_of_a_squash_stays() {
     let (shop, squash) = squashed_below(&[("other", "b\n")]);
     // Main goes on in the same line.
-    let gone_on = with(&[("two", "deux")]);
+    let gone_on = text_with(&[("two", "deux")]);
     shop.commit(&[("file", &gone_on)]);
     assert_eq!(landed_text(&shop, "t-2", "file"), gone_on);
     assert_eq!(landed_text(&shop, "t-2", "other"), "b\n");
@@ -192,27 +192,27 @@ fn what_main_made_of_a_squash_stays() {
 
 #[test]
 fn a_change_of_what_main_took_back_or_changed_is_a_conflict() {
-    let (shop, squash) = squashed_below(&[("file", &with(&[("two", "b")]))]);
+    let (shop, squash) = squashed_below(&[("file", &text_with(&[("two", "b")]))]);
     shop.git(&["revert", "--no-edit", "HEAD"]);
     assert_eq!(land(&shop, "t-2"), Err(vec!["file".to_owned()]));
     shop.git(&["reset", "--quiet", "--hard", &squash]);
-    assert_eq!(landed_text(&shop, "t-2", "file"), with(&[("two", "b")]));
-    shop.commit(&[("file", &with(&[("two", "deux")]))]);
+    assert_eq!(landed_text(&shop, "t-2", "file"), text_with(&[("two", "b")]));
+    shop.commit(&[("file", &text_with(&[("two", "deux")]))]);
     assert_eq!(land(&shop, "t-2"), Err(vec!["file".to_owned()]));
 }
 
 #[test]
 fn a_reviewers_resolution_in_a_squash_is_kept() {
     let shop = Shop::new(&[("file", TEXT)]);
-    let head = shop.commit(&[("file", &with(&[("two", "2")]))]);
+    let head = shop.commit(&[("file", &text_with(&[("two", "2")]))]);
     shop.begin_branch("t-2");
-    shop.commit(&[("file", &with(&[("two", "b")]))]);
+    shop.commit(&[("file", &text_with(&[("two", "b")]))]);
     shop.check_out("main");
-    let squash = [("file", with(&[("two", "2"), ("six", "6")])), ("more", "x\n".to_owned())];
+    let squash = [("file", text_with(&[("two", "2"), ("six", "6")])), ("more", "x\n".to_owned())];
     let squash = squash.each_ref().map(|(name, text)| (*name, text.as_str()));
     let commit = shop.commit(&squash);
     shop.repository.record_merged(ATOM, &MergedPull { head, commit }).unwrap();
-    assert_eq!(landed_text(&shop, "t-2", "file"), with(&[("two", "b"), ("six", "6")]));
+    assert_eq!(landed_text(&shop, "t-2", "file"), text_with(&[("two", "b"), ("six", "6")]));
     assert_eq!(landed_text(&shop, "t-2", "more"), "x\n");
 }
 
@@ -222,50 +222,50 @@ fn what_was_added_below_after_a_branch_began_comes_by_the_squash() {
         let (shop, _) = squashed_below(&[("other", "b\n")]);
         shop.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
         shop.check_out("el/t-1");
-        let head = shop.commit(&[("file", &with(&[("two", "zwo")]))]);
+        let head = shop.commit(&[("file", &text_with(&[("two", "zwo")]))]);
         let commit = shop.squash("el/t-1");
         if has_record {
             shop.repository.record_merged(ATOM, &MergedPull { head, commit }).unwrap();
         }
-        assert_eq!(landed_text(&shop, "t-2", "file"), with(&[("two", "zwo")]));
+        assert_eq!(landed_text(&shop, "t-2", "file"), text_with(&[("two", "zwo")]));
         assert_eq!(landed_text(&shop, "t-2", "other"), "b\n");
     }
 }
 
 #[test]
 fn copies_count_as_a_squash_does() {
-    let (shop, _) = squashed_below(&[("file", &with(&[("two", "b")]))]);
+    let (shop, _) = squashed_below(&[("file", &text_with(&[("two", "b")]))]);
     shop.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
     shop.commit(&[("other", "x\n")]);
     shop.git(&["cherry-pick", "main~1..el/t-1"]);
-    assert_eq!(landed_text(&shop, "t-2", "file"), with(&[("two", "b")]));
-    shop.commit(&[("file", &with(&[("two", "zwei"), ("six", "6")]))]);
-    assert_eq!(landed_text(&shop, "t-2", "file"), with(&[("two", "b"), ("six", "6")]));
+    assert_eq!(landed_text(&shop, "t-2", "file"), text_with(&[("two", "b")]));
+    shop.commit(&[("file", &text_with(&[("two", "zwei"), ("six", "6")]))]);
+    assert_eq!(landed_text(&shop, "t-2", "file"), text_with(&[("two", "b"), ("six", "6")]));
 }
 
 #[test]
 fn two_squashes_side_by_side_below_are_stepped_over_together() {
     let shop = Shop::new(&[("file", TEXT), ("more", TEXT)]);
-    shop.commit(&[("file", &with(&[("two", "2")]))]);
-    shop.commit(&[("file", &with(&[("two", "zwei")]))]);
+    shop.commit(&[("file", &text_with(&[("two", "2")]))]);
+    shop.commit(&[("file", &text_with(&[("two", "zwei")]))]);
     shop.check_out("main");
     shop.begin_branch("t-2");
-    shop.commit(&[("more", &with(&[("two", "2")]))]);
-    shop.commit(&[("more", &with(&[("two", "zwei")]))]);
+    shop.commit(&[("more", &text_with(&[("two", "2")]))]);
+    shop.commit(&[("more", &text_with(&[("two", "zwei")]))]);
     shop.begin_branch("t-3");
     shop.git(&["merge", "--quiet", "--no-edit", "el/t-1"]);
     shop.git(&["update-ref", "refs/el/base/t-3", "HEAD"]);
-    let own = with(&[("two", "zwei"), ("four", "c")]);
+    let own = text_with(&[("two", "zwei"), ("four", "c")]);
     shop.commit(&[("file", &own), ("more", &own)]);
     for main in ["zwei", "deux"] {
         for (atom, name) in [("t-1", "file"), ("t-2", "more")] {
             if main == "zwei" {
                 shop.squash(&format!("el/{atom}"));
             }
-            shop.commit(&[(name, &with(&[("two", main), ("six", "6")]))]);
+            shop.commit(&[(name, &text_with(&[("two", main), ("six", "6")]))]);
         }
         for name in ["file", "more"] {
-            let wanted = with(&[("two", main), ("four", "c"), ("six", "6")]);
+            let wanted = text_with(&[("two", main), ("four", "c"), ("six", "6")]);
             assert_eq!(landed_text(&shop, "t-3", name), wanted);
         }
     }
@@ -275,22 +275,22 @@ fn two_squashes_side_by_side_below_are_stepped_over_together() {
 fn a_branchs_own_work_that_was_taken_back_by_hand_comes_again() {
     let (shop, _) = squashed_below(&[("other", "b\n")]);
     shop.commit(&[("file", TEXT)]);
-    assert_eq!(landed_text(&shop, ATOM, "file"), with(&[("two", "zwei")]));
+    assert_eq!(landed_text(&shop, ATOM, "file"), text_with(&[("two", "zwei")]));
     // One that begins on it tells nothing about it.
     shop.check_out("el/t-1");
     shop.begin_branch("t-3");
-    assert_eq!(landed_text(&shop, ATOM, "file"), with(&[("two", "zwei")]));
+    assert_eq!(landed_text(&shop, ATOM, "file"), text_with(&[("two", "zwei")]));
 }
 
 #[test]
 fn a_squash_upon_a_squash_has_landed_though_main_went_on_in_its_lines() {
-    let (shop, _) = squashed_below(&[("file", &with(&[("two", "b")]))]);
+    let (shop, _) = squashed_below(&[("file", &text_with(&[("two", "b")]))]);
     shop.check_out("el/t-2");
-    let tip = shop.commit(&[("file", &with(&[("two", "bb")]))]);
+    let tip = shop.commit(&[("file", &text_with(&[("two", "bb")]))]);
     let has_landed = || shop.repository.has_landed("main", "t-2", &tip).unwrap();
     assert!(!has_landed());
     shop.commit_tree(&shop.tree(&land(&shop, "t-2").unwrap()));
     assert!(has_landed());
-    shop.commit(&[("file", &with(&[("two", "main goes on")]))]);
+    shop.commit(&[("file", &text_with(&[("two", "main goes on")]))]);
     assert!(has_landed());
 }

@@ -147,7 +147,7 @@ impl Watching {
     }
 
     /// Begins a look, if there is something to look at.
-    pub(super) fn begin(&mut self, has_live: bool, durability: Durability) {
+    pub(super) fn begin_look(&mut self, has_live: bool, durability: Durability) {
         self.has_live = has_live;
         let is_owed = std::mem::take(&mut self.is_owed);
         if !has_live {

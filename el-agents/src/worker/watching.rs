@@ -16,7 +16,7 @@ impl State<'_> {
             self.watching.next = Instant::now() + BETWEEN_LOOKS;
             let live = ops::pull_requests(&self.store, true);
             let has_live = live.is_ok_and(|live| !live.is_empty());
-            self.watching.begin(has_live, self.options.durability);
+            self.watching.begin_look(has_live, self.options.durability);
         }
     }
 

@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let done = land_branches(args, app)?;
     let pushed = match &done.push {
-        Some(target) if !args.dry_run => target.push(&done.repository, &done.onto),
+        Some(target) if !args.dry_run => target.push_branch(&done.repository, &done.onto),
         _ => Ok(()),
     };
     report_landing(app, args.dry_run, &done, pushed)

@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let place = answer.agent_place.as_ref();
         print_explanation(page, explained, worktree_branch(app, explained).as_deref(), place, now);
         if let Some(one) = &answer.pull_request {
-            page.push_paragraph(&pull_requests::sentence(one, now), 2);
+            page.push_paragraph(&pull_requests::describe_pull_request(one, now), 2);
         }
         if !answer.decisive_files.is_empty() {
             let id = &explained.atom.id;

@@ -66,7 +66,7 @@ pub(crate) fn brief(one: &PullRequest) -> String {
 }
 
 /// A sentence about an atom's pull request, and what to do about it.
-pub(crate) fn sentence(one: &PullRequest, now: Timestamp) -> String {
+pub(crate) fn describe_pull_request(one: &PullRequest, now: Timestamp) -> String {
     let url = one.url.as_deref().map(|url| format!(", {}", sanitize::one_line(url)));
     let head = format!(
         "Its pull request ({}{}) is: {}.",

@@ -92,24 +92,20 @@ pub(crate) fn put(tx: &Tx<'_>, one: &PullRequest) -> Result<()> {
 
 /// The pull requests of an atom, oldest first.
 pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<PullRequest>> {
-    let mut statement = tx
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM pull_requests WHERE atom_id = ?1 ORDER BY seq"
-        ))
-        .doing("read pull requests")?;
-    let rows = statement.query_map([atom], from_row).doing("read pull requests")?;
-    rows.collect::<engine::Result<_>>().doing("read pull requests")
+    list_where(tx, "atom_id = ?1 ORDER BY seq", atom)
 }
 
 /// The pull requests of a repository.
 pub(crate) fn of_repository(tx: &Tx<'_>, repo: &str) -> Result<Vec<PullRequest>> {
-    let mut statement = tx
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM pull_requests WHERE repo = ?1 ORDER BY atom_id, seq"
-        ))
-        .doing("read pull requests")?;
-    let rows = statement.query_map([repo], from_row).doing("read pull requests")?;
-    rows.collect::<engine::Result<_>>().doing("read pull requests")
+    list_where(tx, "repo = ?1 ORDER BY atom_id, seq", repo)
+}
+
+fn list_where(tx: &Tx<'_>, condition: &str, value: &str) -> Result<Vec<PullRequest>> {
+    let doing = "read pull requests";
+    let sql = format!("SELECT {COLUMNS} FROM pull_requests WHERE {condition}");
+    let mut statement = tx.prepare_cached(&sql).doing(doing)?;
+    let rows = statement.query_map([value], from_row).doing(doing)?;
+    rows.collect::<engine::Result<_>>().doing(doing)
 }
 
 /// The latest pull request of each of these atoms that has one.

@@ -67,7 +67,7 @@ impl PushTarget {
     }
 
     /// Pushes the branch if it is ahead. Never forces.
-    pub(super) fn push(&self, repository: &Repository, onto: &str) -> Result<()> {
+    pub(super) fn push_branch(&self, repository: &Repository, onto: &str) -> Result<()> {
         let (there, Some(tip)) = self.tip_ahead_of(repository, onto)? else { return Ok(()) };
         match repository.push_branch(&self.remote, &tip, &self.branch, there.as_deref())? {
             PushResult::Pushed => Ok(()),

@@ -253,17 +253,19 @@ fn a_full_tmp_is_bounded_and_what_it_leaves_running_ends() {
         if !place.hand_over(&mut env) {
             continue;
         }
-        // Other tests of this name may run on this machine.
-        let sleep = format!("sleep 617.{}", std::process::id());
+        // Other tests of this name may run on this machine, and its `/tmp` is anybody's.
+        let number = std::process::id();
+        let sleep = format!("sleep 617.{number}");
+        let outside = format!("/tmp/el-attack-{number}");
         let said = env.attack(&format!(
-            "df -k --output=size /tmp /dev/shm | tail -n +2; touch /tmp/mine
+            "df -k --output=size /tmp /dev/shm | tail -n +2; touch {outside}
              dd if=/dev/zero of=/tmp/full bs=4M 2>&1 | grep -o 'No space left on device'
              for i in $(seq 50); do (setsid {sleep} &) ; done; nohup setsid {sleep} &"
         ));
         let sizes: Vec<u64> = said.lines().filter_map(|line| line.trim().parse().ok()).collect();
         assert_eq!(sizes, [1 << 20, 1 << 20], "{said}");
         assert!(said.contains("No space left on device"), "{said}");
-        assert!(!std::path::Path::new("/tmp/mine").exists());
+        assert!(!std::path::Path::new(&outside).exists(), "{said}");
         assert_eq!(Process::with_command(&sleep), []);
     }
 }

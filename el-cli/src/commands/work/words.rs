@@ -25,18 +25,7 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
             );
         }
         Report::Launched { run, atom, title, attempt, .. } => {
-            let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-            let run = format!("({run}{again})");
-            let taken = 4 + atom.len() + run.len();
-            let title = sanitize::one_line(title);
-            let title = page.width().map_or(title.clone(), |width| {
-                sanitize::truncate_to(&title, width.saturating_sub(taken)).into_owned().into()
-            });
-            page.push_line(format!(
-                "▶ {} {title} {}",
-                id(page, atom),
-                page.paint(style::DIM, &run)
-            ));
+            push_launched(page, run, atom, title, *attempt);
         }
         Report::LaunchFailed { atom, message, .. } => {
             page.push_line(format!(
@@ -56,51 +45,7 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
                 id(page, atom)
             ));
         }
-        Report::Settled {
-            atom,
-            outcome,
-            detail,
-            status,
-            retry_at,
-            seconds,
-            turns,
-            cost,
-            uncommitted,
-            ..
-        } => {
-            let word = page.paint(
-                style::outcome_style(outcome.as_str()),
-                &format!("{} {outcome}", outcome_mark(*outcome)),
-            );
-            let mut figures = vec![time::format_span(Duration::from_secs(*seconds))];
-            if *turns > 0 {
-                figures.push(runs::count_turns(*turns));
-            }
-            if cost.cost_micros > 0 {
-                figures.push(runs::format_cost(*cost));
-            }
-            figures.extend(artifacts::uncommitted_remark(*uncommitted));
-            page.push_line(format!(
-                "{word} {} {}",
-                id(page, atom),
-                page.paint(style::DIM, &figures.join(", "))
-            ));
-            if !outcome.is_said_by_agent() {
-                if let Some(detail) = detail {
-                    page.push_line(format!("    {}", sanitize::one_line(detail)));
-                }
-                match (retry_at.filter(|at| *at > now), status) {
-                    (Some(at), _) => {
-                        page.push_line(format!("    tried again {}", time::relative_time(now, at)))
-                    }
-                    (None, Some(status)) => page.push_line(format!(
-                        "    it is {} now",
-                        page.paint(style::status_style(status.as_str()), status.as_str())
-                    )),
-                    (None, None) => {}
-                }
-            }
-        }
+        Report::Settled { .. } => push_settled(page, report, now),
         Report::Paused { until, reason, .. } => {
             let until =
                 until.map_or_else(String::new, |at| format!(" until {}", time::local_time(at)));
@@ -174,6 +119,69 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
             ));
         }
         Report::Finished { summary } => print_summary(page, summary),
+    }
+}
+
+/// Names an atom whose agent was started; its title fits the page.
+fn push_launched(page: &mut Page, run: &str, atom: &str, title: &str, attempt: i64) {
+    let again = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
+    let run = format!("({run}{again})");
+    let taken = 4 + atom.len() + run.len();
+    let title = sanitize::one_line(title);
+    let title = page.width().map_or(title.clone(), |width| {
+        sanitize::truncate_to(&title, width.saturating_sub(taken)).into_owned().into()
+    });
+    let (atom, run) = (page.paint(style::ID, atom), page.paint(style::DIM, &run));
+    page.push_line(format!("▶ {atom} {title} {run}"));
+}
+
+/// Says how a run ended, what it took, and what becomes of its atom unless its agent said so.
+fn push_settled(page: &mut Page, settled: &Report, now: Timestamp) {
+    let Report::Settled {
+        atom,
+        outcome,
+        detail,
+        status,
+        retry_at,
+        seconds,
+        turns,
+        cost,
+        uncommitted,
+        ..
+    } = settled
+    else {
+        return;
+    };
+    let word = page.paint(
+        style::outcome_style(outcome.as_str()),
+        &format!("{} {outcome}", outcome_mark(*outcome)),
+    );
+    let mut figures = vec![time::format_span(Duration::from_secs(*seconds))];
+    if *turns > 0 {
+        figures.push(runs::count_turns(*turns));
+    }
+    if cost.cost_micros > 0 {
+        figures.push(runs::format_cost(*cost));
+    }
+    figures.extend(artifacts::uncommitted_remark(*uncommitted));
+    let (atom, figures) =
+        (page.paint(style::ID, atom), page.paint(style::DIM, &figures.join(", ")));
+    page.push_line(format!("{word} {atom} {figures}"));
+    if outcome.is_said_by_agent() {
+        return;
+    }
+    if let Some(detail) = detail {
+        page.push_line(format!("    {}", sanitize::one_line(detail)));
+    }
+    match (retry_at.filter(|at| *at > now), status) {
+        (Some(at), _) => {
+            page.push_line(format!("    tried again {}", time::relative_time(now, at)));
+        }
+        (None, Some(status)) => page.push_line(format!(
+            "    it is {} now",
+            page.paint(style::status_style(status.as_str()), status.as_str())
+        )),
+        (None, None) => {}
     }
 }
 

@@ -43,8 +43,7 @@ impl Shop {
         self.env.git(&["branch", "--quiet", &format!("el/{id}"), "origin/main"]);
         // As el itself notes where a branch begins.
         self.env.git(&["update-ref", &format!("refs/el/base/{id}"), "origin/main"]);
-        self.commit(&id, file, text);
-        self.env.el(&["close", &id]).ok();
+        self.answer(&id, file, text);
         id
     }
 
@@ -56,6 +55,24 @@ impl Shop {
         id
     }
 
+    /// An atom that a review has reopened, with more settings.
+    #[track_caller]
+    fn reviewed(client: &ForgeClient, settings: &str) -> (Shop, String) {
+        let shop = Shop::open(client);
+        shop.env.configure(&format!("pr_feedback = \"reviews\"\n{settings}"));
+        let id = shop.opened("a.txt");
+        shop.request_changes("MEMBER", "Say two.", json!({}));
+        assert_eq!(shop.watch()["reopened"], json!([id]));
+        (shop, id)
+    }
+
+    /// Commits a file on an atom's branch, and closes the atom.
+    #[track_caller]
+    fn answer(&self, id: &str, file: &str, text: &str) {
+        self.commit(id, file, text);
+        self.env.el(&["close", id]).ok();
+    }
+
     /// A closed atom that builds on another, from whose branch its own begins.
     #[track_caller]
     fn finished_on(&self, below: &str, file: &str, text: &str) -> String {
@@ -64,8 +81,7 @@ impl Shop {
         let below = format!("el/{below}");
         self.env.git(&["branch", "--quiet", &format!("el/{id}"), &below]);
         self.env.git(&["update-ref", &format!("refs/el/base/{id}"), &below]);
-        self.commit(&id, file, text);
-        self.env.el(&["close", &id]).ok();
+        self.answer(&id, file, text);
         id
     }
 

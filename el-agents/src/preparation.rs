@@ -27,9 +27,9 @@ pub(crate) struct Workplace {
     pub(crate) branch: String,
     /// Branches of finished dependencies that this branch lacks.
     pub(crate) unmerged: Vec<String>,
-    /// Why the base could not be fetched.
+    /// What else became of it, in lines for the pane.
     #[serde(default)]
-    pub(crate) unfetched: Option<String>,
+    pub(crate) told: Vec<String>,
 }
 
 /// Why there is no worktree.

@@ -34,6 +34,7 @@ pub use self::look::look_at;
 pub use self::merge::{MergeEnd, MergeOptions, merge_one};
 pub use self::open::open_all;
 pub use self::place::{PullPlace, WantedPlace, find_place};
+pub(crate) use self::push::take_in_before_run;
 pub use self::run::{PullOptions, PullRun};
 pub use self::texts::TextRules;
 pub use self::watch::{BETWEEN_LOOKS, PullWatch, Watched};

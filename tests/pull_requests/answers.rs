@@ -8,13 +8,8 @@ use crate::support::{ForgeClient, forge_clients};
 
 /// An atom that a review has reopened, and whose answer is committed and closed here.
 fn answered(client: &ForgeClient) -> (Shop, String) {
-    let shop = Shop::open(client);
-    shop.env.configure("pr_feedback = \"reviews\"\npr_attempts = 1\n");
-    let id = shop.opened("a.txt");
-    shop.request_changes("MEMBER", "Say two.", json!({}));
-    assert_eq!(shop.watch()["reopened"], json!([id]));
-    shop.commit(&id, "a.txt", "two");
-    shop.env.el(&["close", &id]).ok();
+    let (shop, id) = Shop::reviewed(client, "pr_attempts = 1\n");
+    shop.answer(&id, "a.txt", "two");
     (shop, id)
 }
 
@@ -64,8 +59,7 @@ fn an_answer_that_the_forge_refuses_is_tried_again_and_charges_nobody() {
         assert_eq!(seen["reopened"], json!([id]), "pr_attempts is not charged: {seen}");
         goes_on(&shop, &id);
         // What is said after that is.
-        shop.commit(&id, "a.txt", "three");
-        shop.env.el(&["close", &id]).ok();
+        shop.answer(&id, "a.txt", "three");
         let later = json!({ "at": "2099-01-01T00:00:00Z" });
         shop.request_changes("MEMBER", "Not three.", later);
         assert_eq!(shop.watch()["blocked"], json!([id]));
@@ -198,11 +192,28 @@ fn commits_of_reviewers_that_come_to_the_branch_are_named_by_the_watch() {
         assert_eq!(taken["atom_id"], json!(id));
         assert!(taken["commits"][0].as_str().unwrap().starts_with(&theirs[..10]), "{taken}");
         assert_eq!(shop.tip(&id), theirs);
-        shop.commit(&id, "a.txt", "two");
-        shop.env.el(&["close", &id]).ok();
+        shop.answer(&id, "a.txt", "two");
         let told = shop.env.el(&["pr", "watch", "--once"]).ok().stdout;
         assert!(told.contains("is pushed: its review has an answer"), "{told}");
         assert!(shop.branch_there(&format!("el/{id}")).starts_with(&shop.tip(&id)));
+    }
+}
+
+#[test]
+fn what_a_reviewer_pushed_a_moment_before_an_agent_begins_is_taken_in() {
+    for client in forge_clients() {
+        let (shop, id) = Shop::reviewed(&client, "isolate = \"worktree\"\n");
+        // After the look that reopened the atom.
+        let theirs = push_on_top(&shop, &id, "c.txt");
+        let steps = "script: sh cat c.txt > a.txt && git commit -qam answer\nscript: close done";
+        shop.env.el(&["update", &id, "--description", steps]).ok();
+        shop.env.work(&["--drain"]);
+        assert_eq!(shop.env.git(&["show", &format!("el/{id}:a.txt")]), "theirs");
+        assert_eq!(shop.env.git(&["rev-parse", &format!("el/{id}^")]), theirs);
+        let record = shop.record();
+        assert_eq!((&record["held"], &record["pushed"]), (&Value::Null, &json!(shop.tip(&id))));
+        let pane = shop.env.read_run_file(&shop.env.last_run(&id), "pane.log");
+        assert!(pane.contains(&format!("has commits of others now: {}", &theirs[..10])), "{pane}");
     }
 }
 

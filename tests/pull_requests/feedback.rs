@@ -29,8 +29,7 @@ fn a_review_reopens_the_atom_once_and_a_stranger_never_does() {
         assert!(!comments.contains("keys"), "{comments}");
 
         // The same is not told twice; a further one is one too many.
-        shop.commit(&id, "a.txt", "two");
-        shop.env.el(&["close", &id]).ok();
+        shop.answer(&id, "a.txt", "two");
         assert_eq!(shop.watch()["reopened"], json!([]));
         shop.env.el(&["pr", &id]).ok();
         shop.set(json!({ "required_checks": ["test"] }));
@@ -83,15 +82,10 @@ fn without_the_setting_nothing_reaches_an_agent() {
 #[test]
 fn an_answer_is_pushed_before_a_further_remark_reopens_or_blocks_the_atom() {
     for client in forge_clients() {
-        let shop = Shop::open(&client);
-        shop.env.configure("pr_feedback = \"all\"\npr_attempts = 2\n");
-        let id = shop.opened("a.txt");
+        let (shop, id) = Shop::reviewed(&client, "pr_attempts = 2\n");
         let answers = [("two", "reopened", "open"), ("three", "blocked", "blocked")];
-        shop.request_changes("MEMBER", "Say two.", json!({}));
-        assert_eq!(shop.watch()["reopened"], json!([id]));
         for (text, word, status) in answers {
-            shop.commit(&id, "a.txt", text);
-            shop.env.el(&["close", &id]).ok();
+            shop.answer(&id, "a.txt", text);
             shop.request_changes("MEMBER", &format!("Not {text}."), json!({}));
             let seen = shop.watch();
             assert_eq!(seen[word], json!([id]), "{seen}");

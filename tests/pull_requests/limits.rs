@@ -109,13 +109,8 @@ fn a_limit_that_a_push_meets_holds_the_watches_of_all_projects() {
 #[test]
 fn an_answer_waits_for_the_end_of_a_limit_and_is_told() {
     for client in forge_clients() {
-        let shop = Shop::open(&client);
-        shop.env.configure("pr_feedback = \"reviews\"\n");
-        let id = shop.opened("a.txt");
-        shop.request_changes("MEMBER", "Say two.", json!({}));
-        assert_eq!(shop.watch()["reopened"], json!([id]));
-        shop.commit(&id, "a.txt", "two");
-        shop.env.el(&["close", &id]).ok();
+        let (shop, id) = Shop::reviewed(&client, "");
+        shop.answer(&id, "a.txt", "two");
         let later = jiff::Timestamp::now() + Duration::from_secs(600);
         let wait = json!({ "until": later.to_string(), "why": "it is full", "failures": 1 });
         std::fs::create_dir_all(wait_file(&shop).parent().unwrap()).unwrap();

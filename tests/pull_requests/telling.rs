@@ -220,13 +220,8 @@ fn a_dry_run_says_of_the_check_that_it_would_be_run() {
 #[test]
 fn the_answer_to_a_review_that_is_held_back_or_closes_an_issue_is_told() {
     for client in forge_clients() {
-        let shop = Shop::open(&client);
-        shop.env.configure("pr_feedback = \"reviews\"\n");
-        let id = shop.opened("a.txt");
-        shop.request_changes("MEMBER", "Say two.", json!({}));
-        assert_eq!(shop.watch()["reopened"], json!([id]));
-        shop.commit(&id, "b.txt", "Resolves GH-9");
-        shop.env.el(&["close", &id]).ok();
+        let (shop, id) = Shop::reviewed(&client, "");
+        shop.answer(&id, "b.txt", "Resolves GH-9");
         let told = shop.env.el(&["pr", "watch", "--once"]).ok().stderr;
         assert!(told.contains("close issues once they are merged: Resolves GH-9 ("), "{told}");
         shop.commit(&id, "c.txt", &format!("Use ghp_{}", "a1".repeat(18)));

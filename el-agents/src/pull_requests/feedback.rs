@@ -95,7 +95,7 @@ pub fn gather_feedback(
                 .collect();
             // What cannot be taken in now is told when the answer is pushed.
             let taken_in =
-                take_in(store, ctx, (repository, forge), record, &repo).unwrap_or_default();
+                take_in(store, ctx, (repository, Some(forge)), record, &repo).unwrap_or_default();
             match ops::give_remarks(store, ctx, key, &cut(remarks), rules.most)? {
                 Given::Nothing => {}
                 end => given.push(Handed { atom_id: record.atom_id.clone(), given: end, taken_in }),

@@ -146,7 +146,7 @@ fn delete_branch(
     {
         return Ok(());
     }
-    if let Some(remote) = head_remote(repository, forge, record, repo)?
+    if let Some(remote) = head_remote(repository, Some(forge), record, repo)?
         && repository.remote_tip(&remote, &record.head_ref)?.as_deref() == Some(head)
     {
         repository.delete_remote_branch(&remote, &record.head_ref, head)?;
@@ -157,7 +157,7 @@ fn delete_branch(
 /// The remote that has the branch of a pull request.
 pub(super) fn head_remote(
     repository: &Repository,
-    forge: &dyn Forge,
+    forge: Option<&dyn Forge>,
     record: &PullRequest,
     repo: &RepoName,
 ) -> Result<Option<String>, PullError> {
@@ -194,13 +194,13 @@ fn remote_of(
     forge: &dyn Forge,
     repo: &RepoName,
 ) -> Result<Option<String>, PullError> {
-    find_remote(repository, forge, &repo.host, &|name| name.is_same(repo))
+    find_remote(repository, Some(forge), &repo.host, &|name| name.is_same(repo))
 }
 
-/// The remote whose repository has such a name, or has got it since.
+/// The remote whose repository has such a name, or has got it since, as far as the forge is asked.
 fn find_remote(
     repository: &Repository,
-    forge: &dyn Forge,
+    forge: Option<&dyn Forge>,
     host: &str,
     is_it: &dyn Fn(&RepoName) -> bool,
 ) -> Result<Option<String>, PullError> {
@@ -208,8 +208,10 @@ fn find_remote(
     let mut all: Vec<(String, RepoName)> =
         repository.remotes()?.into_iter().filter_map(named).collect();
     all.retain(|(_, name)| name.host == host);
-    let has_become =
-        |name: &RepoName| forge.repository_facts(name).is_ok_and(|now| is_it(&now.repo));
+    let has_become = |name: &RepoName| {
+        let now = forge.and_then(|forge| forge.repository_facts(name).ok());
+        now.is_some_and(|now| is_it(&now.repo))
+    };
     let found = all
         .iter()
         .find(|(_, name)| is_it(name))

@@ -1,11 +1,14 @@
 //! Pushes one branch, and never over a commit that el does not know.
 
+use std::path::Path;
+
 use el_core::model::PullRequest;
 use el_core::ops::{self, NewPullRequest};
 use el_core::{Ctx, Store};
 
 use super::look::head_remote;
 use super::{PullError, PullPlace, PullRun};
+use crate::clock;
 use crate::forge::{Forge, RepoName};
 use crate::git::{PushResult, Repository};
 
@@ -95,12 +98,26 @@ fn name_commits(repository: &Repository, tip: &str, there: &str) -> Result<Vec<S
     Ok(repository.git().ask(&words)?.lines().map(str::to_owned).collect())
 }
 
+/// Takes in what others pushed on top of an atom's open pull request since the last look, so that
+/// an agent does not go apart from it. Git alone is asked.
+pub(crate) fn take_in_before_run(
+    store: &mut Store,
+    actor: &str,
+    folder: &Path,
+    record: &PullRequest,
+) -> Result<Vec<String>, PullError> {
+    let Some(repo) = RepoName::parse(&record.repo, "") else { return Ok(Vec::new()) };
+    let ctx = Ctx { now: clock::now(), actor, session: None };
+    take_in(store, &ctx, (&Repository::open_at(folder)?, None), record, &repo)
+}
+
 /// Takes what others pushed on top of an open pull request's branch into the branch here, and
-/// returns those commits. Nothing is pushed.
+/// returns those commits. Nothing is pushed. `forge`: who knows the remote of a repository that was
+/// renamed.
 pub(super) fn take_in(
     store: &mut Store,
     ctx: &Ctx<'_>,
-    (repository, forge): (&Repository, &dyn Forge),
+    (repository, forge): (&Repository, Option<&dyn Forge>),
     record: &PullRequest,
     repo: &RepoName,
 ) -> Result<Vec<String>, PullError> {

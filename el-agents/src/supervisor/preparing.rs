@@ -40,9 +40,8 @@ impl Supervisor {
         let workplace = match self.spec.agent.isolation {
             Some(_) => {
                 let workplace = self.prepare_worktree().await?;
-                if let Some(why) = &workplace.unfetched {
-                    let told = format!("! its base could not be fetched: {}", one_line(why, 300));
-                    self.watcher.pane.show(&told);
+                for told in &workplace.told {
+                    self.watcher.pane.show(&one_line(told, 300));
                 }
                 Some(workplace)
             }

@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use el_core::model::{Run, Verify, VerifyStatus};
+use el_core::model::{PullRequest, Run, Verify, VerifyStatus};
 use el_core::ops;
 use el_core::{Durability, Store};
 use rustix::process::{Signal, getppid};
@@ -18,6 +18,7 @@ use crate::git::{self, GitError, Isolation, WorktreeRequest};
 use crate::launch_spec::LaunchSpec;
 use crate::preparation::{PreparationFailure, Workplace};
 use crate::process::{Handle, ProcessId, descendants};
+use crate::pull_requests::take_in_before_run;
 use crate::run_files::{is_in_worktree, other_host};
 use crate::rundir::RunDir;
 use crate::verify;
@@ -36,9 +37,9 @@ const SETUP_LINES: usize = 5;
 /// If the run's supervisor did not start this process, or the run's files cannot be used.
 pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseError> {
     let folder = RunDir::of_run(database, run);
-    let store = Store::open_at(database, folder.take_server()?.as_ref(), Durability::Normal)?;
+    let mut store = Store::open_at(database, folder.take_server()?.as_ref(), Durability::Normal)?;
     let spec = folder.read_launch()?;
-    ensure_started_by_supervisor(&store, run)?;
+    let worker = ensure_started_by_supervisor(&store, run)?;
     let atom = ops::get_atom(&store, &spec.atom)?;
     let builds_on = ops::builds_on(&store, &atom.id)?;
     let joins = ops::is_joining(&atom) || ops::is_asked(&store, &atom.id)?;
@@ -46,7 +47,8 @@ pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseErro
         true => find_on_other_hosts(&store, &atom.id, &builds_on)?,
         false => Vec::new(),
     };
-    drop(store);
+    let last = ops::pull_requests_of(&store, &atom.id)?.pop();
+    let pull = last.filter(|one| one.state.is_live() && one.number.is_some());
     let system = |doing| move |source| SuperviseError::System { doing, source };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -62,7 +64,11 @@ pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseErro
                 elsewhere: &elsewhere,
                 joins,
             };
-            prepare_worktree(&spec, &wanted)
+            let on_top = pull.map(|pull| take_on_top(&mut store, &worker, &spec, &pull));
+            drop(store);
+            let mut prepared = prepare_worktree(&spec, &wanted)?;
+            prepared.told.extend(on_top.flatten());
+            Ok(prepared)
         });
         tokio::select! {
             prepared = work => prepared.map(Some).map_err(|e| system("prepare")(e.into())),
@@ -81,13 +87,31 @@ pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseErro
 }
 
 /// Refuses other callers: an agent may call `el`, but must not run the setup command in this way.
-fn ensure_started_by_supervisor(store: &Store, run: &str) -> Result<(), SuperviseError> {
-    let supervisor = ops::get_run(store, run)?.supervisor.map(|stamp| stamp.pid);
+/// Returns the worker that claimed the run.
+fn ensure_started_by_supervisor(store: &Store, run: &str) -> Result<String, SuperviseError> {
+    let run = ops::get_run(store, run)?;
+    let supervisor = run.supervisor.map(|stamp| stamp.pid);
     let parent = getppid().map(|parent| i64::from(parent.as_raw_nonzero().get()));
     if supervisor.is_some() && supervisor == parent {
-        return Ok(());
+        return Ok(run.worker_id.unwrap_or(run.agent));
     }
     Err(SuperviseError::NotItsSupervisor)
+}
+
+/// Brings what reviewers pushed on top of the pull request to the branch, before its agent goes on
+/// there. Returns a line for the pane. Without a network, the agent goes on from what is here.
+fn take_on_top(
+    store: &mut Store,
+    worker: &str,
+    spec: &LaunchSpec,
+    pull: &PullRequest,
+) -> Option<String> {
+    let branch = &pull.head_ref;
+    match take_in_before_run(store, worker, &spec.agent.working_directory, pull) {
+        Ok(commits) if commits.is_empty() => None,
+        Ok(commits) => Some(format!("{branch} has commits of others now: {}", commits.join(", "))),
+        Err(error) => Some(format!("! what others pushed to {branch} is not here: {error}")),
+    }
 }
 
 /// Finds the atoms with needed work in worktrees on other hosts, each with the name of the host:
@@ -128,7 +152,11 @@ fn prepare_worktree(
             folder: prepared.workdir,
             branch: prepared.branch,
             unmerged: prepared.unmerged,
-            unfetched: prepared.unfetched,
+            told: prepared
+                .unfetched
+                .map(|why| format!("! its base could not be fetched: {why}"))
+                .into_iter()
+                .collect(),
         })
     };
     make().map_err(PreparationFailure::of_git)

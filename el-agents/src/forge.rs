@@ -310,10 +310,6 @@ pub trait Forge: std::fmt::Debug {
     /// If the forge cannot be asked.
     fn wants_signatures(&self, repo: &RepoName, branch: &str) -> Result<bool, ForgeError>;
 
-    /// When the forge takes calls again, if the refusal itself did not say so; `None`: it does not
-    /// say, or takes them.
-    fn limit_end(&self, host: &str) -> Option<Timestamp>;
-
     /// The reference, in the repository that receives the work, of a pull request's head.
     fn head_reference(&self, number: u64) -> String;
 

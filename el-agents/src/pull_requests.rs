@@ -26,7 +26,7 @@ mod watch;
 mod watch_settings;
 
 pub use self::adopt::adopt;
-pub use self::answers::PushedAnswer;
+pub use self::answers::{PushedAnswer, find_uncommitted};
 pub use self::error::PullError;
 pub use self::feedback::{FeedbackRules, Handed, gather_feedback};
 pub use self::item::{PullItem, PullOutcome, PullPlan};

@@ -33,6 +33,9 @@ fn one_that_is_gone_counts_as_lost_after_three_looks() {
         for _ in 0..2 {
             assert_eq!(shop.watch()["items"][0]["state"], "open");
             all_say(&shop, &id, "not found there");
+            let told = shop.env.el(&["pr", &id]).fails_with(4).stdout;
+            let words = "does not show #1; after three such looks, an hour apart, it counts as";
+            assert!(told.contains(words), "{told}");
             // Within the hour, a further look does not count.
             assert_eq!(shop.watch()["items"][0]["state"], "open");
             an_hour_later(&shop);

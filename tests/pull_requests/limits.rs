@@ -68,6 +68,18 @@ fn each_kind_of_limit_is_waited_for_as_long_as_the_forge_says() {
 }
 
 #[test]
+fn a_limit_says_when_to_try_again() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        shop.opened("a.txt");
+        let when = if client.is_gitlab { "/api/" } else { "query" };
+        refuse(&shop, when, 403, "A secondary rate limit.", json!({ "retry-after": "600" }));
+        let ran = shop.env.el(&["pr", "watch", "--once"]).fails_with(10);
+        assert!(ran.stderr.contains("do it again in 10 minutes"), "{ran:#?}");
+    }
+}
+
+#[test]
 fn a_limit_of_graphql_alone_is_one_too() {
     for gh in gh_versions() {
         let shop = Shop::open(&gh);

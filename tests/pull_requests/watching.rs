@@ -198,10 +198,8 @@ fn a_merge_queue_gets_it_without_a_method() {
         shop.set(json!({ "queue": true }));
         let id = shop.opened("a.txt");
         let merged = shop.env.robot(&["pr", "merge", &id]);
-        // A merge train is told as what it is for the user: GitLab merges it by itself.
-        let state = client.pick("queued", "open");
-        let is_asked = client.is_gitlab;
-        assert_eq!((&merged["state"], &merged["is_asked"]), (&json!(state), &json!(is_asked)));
+        assert_eq!((&merged["state"], &merged["is_asked"]), (&json!("queued"), &json!(false)));
+        assert_eq!(shop.watch()["items"][0]["state"], "queued");
         // Its turn has come.
         shop.merge(1, "MERGE");
         assert_eq!(shop.watch()["items"][0]["state"], "merged");

@@ -61,6 +61,15 @@ pub enum ForgeError {
     Hangs { program: &'static ForgeProgram, said: String },
 }
 
+/// A time in words, which is over then.
+fn in_minutes(wait: Duration) -> String {
+    match wait.as_secs() {
+        1 => "1 second".to_owned(),
+        seconds @ ..=90 => format!("{seconds} seconds"),
+        seconds => format!("{} minutes", seconds.div_ceil(60)),
+    }
+}
+
 impl ForgeError {
     /// Tells the user what to do next.
     pub fn hint(&self) -> String {
@@ -81,6 +90,9 @@ impl ForgeError {
                 "el config set pr_forge gitlab, or github, says which; then glab, or gh, auth \
                  login --hostname {host}"
             ),
+            ForgeError::RateLimit { wait: Some(wait), .. } => {
+                format!("do it again in {}; nothing was lost", in_minutes(*wait))
+            }
             ForgeError::RateLimit { .. } => "wait, and do it again; nothing was lost".to_owned(),
             ForgeError::Network { .. } => {
                 "try again: el finds what was done already, and does the rest".to_owned()

@@ -5,7 +5,8 @@ mod issues;
 mod look;
 mod remarks;
 
-use el_core::model::Timestamp;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use self::call::run;
@@ -16,6 +17,7 @@ use super::{
     Forge, ForgeError, ForgeProgram, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
     RepositoryFacts, RequestFacts, state_of, text_of,
 };
+use crate::clock;
 
 const GH: ForgeProgram = ForgeProgram {
     name: "gh",
@@ -44,7 +46,10 @@ impl GithubCli {
         input: Option<&str>,
     ) -> Result<String, ForgeError> {
         let call = Call { program: &GH, host: &repo.host, words, input };
-        run(&call).map_err(|error| error.in_repository(repo))
+        run(&call).map_err(|error| match error {
+            ForgeError::RateLimit { host, .. } => limit_error(host, None),
+            error => error.in_repository(repo),
+        })
     }
 
     fn ask_json(&self, repo: &RepoName, words: &[&str]) -> Result<Value, ForgeError> {
@@ -74,12 +79,25 @@ impl GithubCli {
         match (said, error) {
             (said, None) => said,
             (Ok(said), Some(_)) if said["data"]["repository"].is_object() => Ok(said),
-            (_, Some(ForgeError::RateLimit { host, .. })) => {
-                Err(ForgeError::RateLimit { host, wait })
-            }
+            (_, Some(ForgeError::RateLimit { host, .. })) => Err(limit_error(host, wait)),
             (_, Some(error)) => Err(error.in_repository(repo)),
         }
     }
+}
+
+/// The error of a limit. `wait`: how long the refusal itself says; else GitHub is asked, which
+/// counts no such question.
+fn limit_error(host: String, wait: Option<Duration>) -> ForgeError {
+    let ask = || {
+        let words = ["api", "rate_limit", "--hostname", &host];
+        let call = Call { program: &GH, host: &host, words: &words, input: None };
+        let said = parse(&GH, &run(&call).ok()?).ok()?;
+        let limit = &said["resources"]["graphql"];
+        let reset = limit["reset"].as_i64().filter(|_| limit["remaining"] == 0)?;
+        u64::try_from(reset - clock::now().as_secs()).ok().map(Duration::from_secs)
+    };
+    let wait = wait.or_else(ask);
+    ForgeError::RateLimit { host, wait }
 }
 
 /// The query for pull requests by number, an alias each. `fields`: what is asked of one of them.
@@ -329,15 +347,6 @@ impl Forge for GithubCli {
             Err(ForgeError::Refused { .. }) => Ok(false),
             Err(error) => Err(error),
         }
-    }
-
-    fn limit_end(&self, host: &str) -> Option<Timestamp> {
-        let words = ["api", "rate_limit", "--hostname", host];
-        let call = Call { program: &GH, host, words: &words, input: None };
-        let said = parse(&GH, &run(&call).ok()?).ok()?;
-        let limit = &said["resources"]["graphql"];
-        let reset = limit["reset"].as_i64().filter(|_| limit["remaining"] == 0)?;
-        Some(Timestamp::from_micros(reset.saturating_mul(1_000_000)))
     }
 
     fn head_reference(&self, number: u64) -> String {

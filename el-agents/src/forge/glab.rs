@@ -8,7 +8,6 @@ mod remarks;
 
 use std::collections::BTreeMap;
 
-use el_core::model::Timestamp;
 use serde_json::{Map, Value, json};
 
 use self::ask::PAGE;
@@ -215,7 +214,8 @@ impl Forge for GitlabCli {
                     more
                 }
             };
-            found.extend(look::read_facts(&listed, &more, numbers));
+            let trains = if look::has_armed(&listed) { self.trains(repo)? } else { Value::Null };
+            found.extend(look::read_facts(&listed, (&more, &trains), numbers));
         }
         Ok(found)
     }
@@ -282,10 +282,6 @@ impl Forge for GitlabCli {
     fn wants_signatures(&self, repo: &RepoName, _branch: &str) -> Result<bool, ForgeError> {
         // A rule of pushes to any branch. Servers without it say that it is not there.
         Ok(self.get(repo, "/push_rule")?["reject_unsigned_commits"] == true)
-    }
-
-    fn limit_end(&self, _host: &str) -> Option<Timestamp> {
-        None
     }
 
     fn head_reference(&self, number: u64) -> String {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use el_core::model::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Forge, ForgeError};
+use super::ForgeError;
 use crate::rundir::{private_folder, replace_private};
 
 /// The first wait, and the longest; each doubles the one before.
@@ -64,17 +64,11 @@ impl ForgeWaits {
         wait
     }
 
-    /// Notes that a call failed in a way that passes. `forge`: who may say when a limit ends.
-    pub(crate) fn note_error(
-        &self,
-        forge: Option<&dyn Forge>,
-        error: &ForgeError,
-        now: Timestamp,
-    ) -> ForgeWait {
+    /// Notes that a call failed in a way that passes.
+    pub(crate) fn note_error(&self, error: &ForgeError, now: Timestamp) -> ForgeWait {
         let host = error.host().unwrap_or_default();
         let ends = match error {
-            ForgeError::RateLimit { wait: Some(wait), .. } => Some(now.plus(*wait)),
-            ForgeError::RateLimit { wait: None, .. } => forge.and_then(|it| it.limit_end(host)),
+            ForgeError::RateLimit { wait, .. } => wait.map(|wait| now.plus(wait)),
             _ => None,
         };
         self.note_failure(host, now, &error.to_string(), ends)

@@ -13,7 +13,7 @@ use super::{PullError, PullItem, PullOutcome, PullRun, find_place, open_all};
 use crate::clock;
 use crate::forge::ForgeWait;
 use crate::git::Repository;
-use crate::land::{LandContext, LandError};
+use crate::land::LandContext;
 
 /// How the push of an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -90,14 +90,11 @@ impl WatchSettings {
                 if let PullError::Forge(failed) = &error
                     && failed.is_passing()
                 {
-                    let all: Vec<PullRequest> = due.iter().map(|it| it.record.clone()).collect();
-                    trouble = Some(self.note_failure(&all, failed, now));
+                    trouble = Some(self.waits.note_error(failed, now));
                 }
+                // It is told of these answers, and hides nothing of the others.
                 let until = trouble.as_ref().map(|wait| wait.until);
                 self.hold_all(store, &due, &error.to_string(), until)?;
-                if is_asked && !matches!(error, PullError::Land(LandError::Busy)) {
-                    return Err(error);
-                }
                 Vec::new()
             }
         };
@@ -158,14 +155,48 @@ pub(super) fn find_answers(
     repository: &Repository,
     records: &[PullRequest],
 ) -> Result<Vec<Answer>, PullError> {
+    let mut found = find_asked(store, repository, records)?;
+    found.retain(|answer| answer.record.pushed.as_ref() != Some(&answer.tip));
+    Ok(found)
+}
+
+/// The closed atoms with open pull requests that a review had reopened, with the commits that they
+/// have now.
+fn find_asked(
+    store: &Store,
+    repository: &Repository,
+    records: &[PullRequest],
+) -> Result<Vec<Answer>, PullError> {
     let mut found = Vec::new();
     for one in records.iter().filter(|one| one.state == PullRequestState::Open) {
-        let was_asked = ops::takes_remarks(store, &one.atom_id)?
-            && ops::remark_rounds(store, &one.atom_id)? > 0;
-        if let Some(tip) = repository.tip_of(&one.atom_id)?.filter(|_| was_asked)
-            && one.pushed.as_ref() != Some(&tip)
+        if ops::takes_remarks(store, &one.atom_id)?
+            && ops::remark_rounds(store, &one.atom_id)? > 0
+            && let Some(tip) = repository.tip_of(&one.atom_id)?
         {
             found.push(Answer { record: one.clone(), tip });
+        }
+    }
+    Ok(found)
+}
+
+/// The atoms whose answer to a review is in their worktree alone, and in no commit. `but`:
+/// untracked files that el itself puts into worktrees.
+///
+/// # Errors
+/// If git or the store fails.
+pub fn find_uncommitted(
+    store: &Store,
+    repository: &Repository,
+    records: &[PullRequest],
+    but: &[String],
+) -> Result<Vec<String>, PullError> {
+    let mut found = Vec::new();
+    for Answer { record, tip } in find_asked(store, repository, records)? {
+        if record.pushed.as_ref() == Some(&tip)
+            && let Some(tree) = repository.checkout_of(&record.head_ref)?
+            && !tree.uncommitted_changes(repository.git(), but)?.is_empty()
+        {
+            found.push(record.atom_id);
         }
     }
     Ok(found)

@@ -47,6 +47,16 @@ pub fn open_all(
             .ok()
             .and_then(|mut all| all.pop())
             .filter(|one| one.state.is_live() || item.outcome == PullOutcome::Already);
+        let unseen = item.pull_request.as_ref().filter(|one| one.is_unseen());
+        if let (Some(one), PullOutcome::ToOpen) = (unseen, item.outcome) {
+            let why = format!(
+                "{} does not show #{}; after three such looks, an hour apart, it counts as lost, \
+                 and el pr opens a new one",
+                one.repo,
+                one.number.unwrap_or_default()
+            );
+            item.hold(PullOutcome::Failed, why);
+        }
         if item.outcome == PullOutcome::ToOpen {
             match compose(store, run.texts, run.place, &item.atom_id)? {
                 Ok(found) => {
@@ -79,7 +89,7 @@ pub fn open_all(
             Ok(()) => {}
             Err(PullError::Forge(error)) => {
                 if error.is_passing() {
-                    run.waits.note_error(Some(run.forge()), &error, run.land.ctx().now);
+                    run.waits.note_error(&error, run.land.ctx().now);
                     stop = Some(error.to_string());
                 }
                 item.hold(PullOutcome::Failed, format!("{error}; {}", error.hint()));

@@ -7,7 +7,7 @@ use el_core::model::{PullRequest, Timestamp};
 use el_core::ops;
 use el_core::{Ctx, Durability, Store};
 
-use super::answers::find_answers;
+use super::answers::{find_answers, find_uncommitted};
 use super::watch_settings::{WatchSettings, host_of};
 use super::{Handed, PullError, PushedAnswer, gather_feedback, look_at};
 use crate::clock;
@@ -32,6 +32,8 @@ pub struct Watched {
     pub given: Vec<Handed>,
     /// The answers to reviews that were pushed, or could not be.
     pub answers: Vec<PushedAnswer>,
+    /// The atoms whose answer to a review is not committed; only if a person asks.
+    pub uncommitted: Vec<String>,
     /// The forge is not asked for now.
     pub waits: Option<ForgeWait>,
 }
@@ -76,7 +78,7 @@ impl PullWatch {
         let mut trouble = None;
         let ctx = Ctx { now, actor: &self.settings.actor, session: None };
         let looked = look_at(store, &ctx, &repository, &self.settings.forges, &due);
-        let seen = self.unless_passing(looked, &due, is_asked, &mut trouble)?;
+        let seen = self.unless_passing(looked, is_asked, &mut trouble)?;
         found.waits = trouble.clone().or(found.waits);
         let as_now = |one: &PullRequest| {
             let new = seen.iter().find(|new| (&new.atom_id, new.seq) == (&one.atom_id, one.seq));
@@ -93,10 +95,15 @@ impl PullWatch {
                 self.settings.push_answers(store, &repository, &found.seen, wait, is_asked)?;
             found.answers = answers;
             trouble = trouble.or(failed);
+            renew(store, &mut found.seen)?;
         }
         if trouble.is_none() {
             let given = self.gather(store, &repository, &seen, is_asked);
-            found.given = self.unless_passing(given, &due, is_asked, &mut trouble)?;
+            found.given = self.unless_passing(given, is_asked, &mut trouble)?;
+        }
+        if is_asked {
+            let put = &self.settings.land.put_into_worktrees;
+            found.uncommitted = find_uncommitted(store, &repository, &found.seen, put)?;
         }
         found.waits = trouble.clone().or(found.waits);
         if trouble.is_none() {
@@ -134,13 +141,12 @@ impl PullWatch {
     fn unless_passing<T: Default>(
         &self,
         result: Result<T, PullError>,
-        due: &[PullRequest],
         is_asked: bool,
         trouble: &mut Option<ForgeWait>,
     ) -> Result<T, PullError> {
         match result {
             Err(PullError::Forge(error)) if error.is_passing() => {
-                let wait = self.settings.note_failure(due, &error, clock::now());
+                let wait = self.settings.waits.note_error(&error, clock::now());
                 if is_asked {
                     return Err(error.into());
                 }
@@ -150,6 +156,19 @@ impl PullWatch {
             result => result,
         }
     }
+}
+
+/// Brings these to what a push has made of them.
+fn renew(store: &Store, seen: &mut [PullRequest]) -> Result<(), PullError> {
+    let ids: Vec<&str> = seen.iter().map(|one| one.atom_id.as_str()).collect();
+    let latest = ops::latest_pull_requests(store, &ids)?;
+    for one in seen.iter_mut() {
+        let is_it = |now: &&PullRequest| (&now.atom_id, now.seq) == (&one.atom_id, one.seq);
+        if let Some(now) = latest.iter().find(is_it) {
+            one.clone_from(now);
+        }
+    }
+    Ok(())
 }
 
 /// Nobody has looked within the last minute, and the last failure is long ago.

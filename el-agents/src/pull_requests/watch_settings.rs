@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use el_core::ServerAddress;
-use el_core::model::{PullRequest, Timestamp};
+use el_core::model::PullRequest;
 
 use super::{FeedbackRules, PullOptions, TextRules, WantedPlace};
 use crate::file_lock::FileLock;
-use crate::forge::{ForgeError, ForgeWait, ForgeWaits, Forges};
+use crate::forge::{ForgeWaits, Forges};
 use crate::land::{LandError, LandSettings, lock_landing};
 
 /// How long an answer waits for another landing to end.
@@ -39,18 +39,6 @@ pub struct WatchSettings {
 }
 
 impl WatchSettings {
-    pub(super) fn note_failure(
-        &self,
-        due: &[PullRequest],
-        error: &ForgeError,
-        now: Timestamp,
-    ) -> ForgeWait {
-        let host = error.host().unwrap_or_default();
-        let one = due.iter().find(|one| host_of(one) == host);
-        let forge = one.map(|one| self.forges.of_record(one));
-        self.waits.note_error(forge, error, now)
-    }
-
     /// The lock of landings, once another process has it no more.
     pub(super) fn wait_for_lock(&self) -> Result<FileLock, LandError> {
         let until = Instant::now() + LOCK_LIMIT;

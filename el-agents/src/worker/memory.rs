@@ -94,8 +94,8 @@ pub(super) struct Watching {
     pub(super) next: Instant,
     /// The trouble that was reported last.
     pub(super) told: Option<String>,
-    /// There were open pull requests at the last look.
-    pub(super) has_live: bool,
+    /// There were open pull requests at the last look; `None`: this worker has not looked yet.
+    pub(super) has_live: Option<bool>,
     /// A run has ended since the last look began, so an answer to a review may be there to push.
     is_owed: bool,
     /// The look that is under way was owed.
@@ -109,7 +109,7 @@ impl Watching {
             task: None,
             next: Instant::now(),
             told: None,
-            has_live: false,
+            has_live: None,
             is_owed: false,
             is_paying: false,
         }
@@ -143,12 +143,12 @@ impl Watching {
 
     /// The time of the next look, if there is something to look at.
     pub(super) fn next_look(&self) -> Option<Instant> {
-        Some(self.next).filter(|_| self.watch.is_some() && self.has_live)
+        Some(self.next).filter(|_| self.watch.is_some() && self.has_live == Some(true))
     }
 
     /// Begins a look, if there is something to look at.
     pub(super) fn begin_look(&mut self, has_live: bool, durability: Durability) {
-        self.has_live = has_live;
+        self.has_live = Some(has_live);
         let is_owed = std::mem::take(&mut self.is_owed);
         if !has_live {
             return;

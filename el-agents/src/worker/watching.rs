@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use el_core::model::PullRequest;
 use el_core::ops::{self, Given};
 
 use super::report::Report;
@@ -14,10 +15,19 @@ impl State<'_> {
     pub(super) fn begin_look(&mut self) {
         if self.watching.is_due() {
             self.watching.next = Instant::now() + BETWEEN_LOOKS;
-            let live = ops::pull_requests(&self.store, true);
-            let has_live = live.is_ok_and(|live| !live.is_empty());
-            self.watching.begin_look(has_live, self.options.durability);
+            let live = ops::pull_requests(&self.store, true).unwrap_or_default();
+            if self.watching.has_live.is_none() {
+                live.iter().for_each(|one| self.warn_of_held(one));
+            }
+            self.watching.begin_look(!live.is_empty(), self.options.durability);
         }
+    }
+
+    /// Tells of an answer to a review that an earlier worker could not push.
+    fn warn_of_held(&mut self, one: &PullRequest) {
+        let Some(held) = &one.held else { return };
+        let (id, why) = (&one.atom_id, &held.why);
+        self.warn(format!("commits of {id} wait to be pushed: {why}; el pr {id} tries at once"));
     }
 
     /// Reports what a look has found.

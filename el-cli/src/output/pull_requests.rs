@@ -21,7 +21,7 @@ pub(crate) fn state_style(state: PullRequestState) -> anstyle::Style {
 pub(crate) fn state_words(one: &PullRequest) -> String {
     let not_pushed = if one.held.is_some() { ", not pushed" } else { "" };
     // It counts as lost only after some more looks.
-    let not_found = if one.state.is_live() && one.failures > 0 { ", not found there" } else { "" };
+    let not_found = if one.is_unseen() { ", not found there" } else { "" };
     let detail = one.detail.as_deref().unwrap_or_default();
     let detail = match detail {
         "unqueued" => "thrown out of the merge queue".to_owned(),
@@ -89,7 +89,7 @@ pub(crate) fn describe_pull_request(one: &PullRequest, now: Timestamp) -> String
         PullRequestState::Lost => {
             format!("{head} Its branch is as it was here; el pr {id} opens a new one.")
         }
-        _ if one.state.is_live() && one.failures > 0 => format!(
+        _ if one.is_unseen() => format!(
             "{head} The forge did not show it at the last look; after three of them, an hour \
              apart, it counts as lost."
         ),

@@ -143,6 +143,11 @@ impl PullRequest {
         is_open && self.detail.as_deref().is_some_and(|detail| detail.starts_with("draft"))
     }
 
+    /// Returns true if the forge did not show it at the last look. After some more, it is lost.
+    pub fn is_unseen(&self) -> bool {
+        self.state.is_live() && self.failures > 0
+    }
+
     /// Returns true if the merge queue threw this head out.
     pub fn is_thrown_out(&self) -> bool {
         self.state == PullRequestState::Open && self.detail.as_deref() == Some("unqueued")

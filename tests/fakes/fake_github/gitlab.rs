@@ -68,8 +68,13 @@ fn in_project(
         ("POST", ["merge_trains", "merge_requests", number]) => {
             let number = number.parse().map_err(|_| not_found())?;
             arm(state, &full_name, number, "MERGE")?;
+            let pulls = state.repositories.get_mut(&full_name).map(|of| &mut of.pulls);
+            let pull = pulls.and_then(|pulls| pulls.get_mut(&number)).ok_or_else(not_found)?;
+            pull.insert("inQueue".to_owned(), json!(true));
             Ok(json!([]))
         }
+        ("GET", ["merge_trains"]) if !of.flag("queue") => Err((403, json!("403 Forbidden"))),
+        ("GET", ["merge_trains"]) => Ok(view::trains(of)),
         (_, ["merge_requests", number, rest @ ..]) => {
             let number: u64 = number.parse().map_err(|_| not_found())?;
             if !of.pulls.contains_key(&number) {

@@ -220,6 +220,16 @@ pub(crate) fn requests(of: &Repository, asked: &Asked) -> Value {
     Value::Array(all.filter(is_asked).collect())
 }
 
+/// The requests in merge trains.
+pub(crate) fn trains(of: &Repository) -> Value {
+    let all = of
+        .pulls
+        .iter()
+        .filter(|(_, pull)| pull["state"] == "OPEN" && pull.get("inQueue") == Some(&json!(true)));
+    all.map(|(number, _)| json!({ "merge_request": { "iid": number }, "status": "fresh" }))
+        .collect()
+}
+
 /// The last word of each reviewer.
 fn review_states(pull: &Pull) -> Vec<(String, &'static str)> {
     let mut found: Vec<(String, &'static str)> = Vec::new();

@@ -34,10 +34,20 @@ pub(super) fn open_numbers(listed: &Value) -> Vec<String> {
     open.map(|one| one["iid"].to_string()).collect()
 }
 
-/// The answers, in the order of the numbers.
+/// Returns true if one of them is merged by GitLab later, so that it may be in a train.
+pub(super) fn has_armed(listed: &Value) -> bool {
+    items(listed).any(|one| one["state"] == "opened" && is_armed(one))
+}
+
+fn is_armed(one: &Value) -> bool {
+    one["merge_when_pipeline_succeeds"] == true
+}
+
+/// The answers, in the order of the numbers. `more`: what GraphQL says. `trains`: those of the
+/// project.
 pub(super) fn read_facts(
     listed: &Value,
-    more: &Value,
+    (more, trains): (&Value, &Value),
     numbers: &[u64],
 ) -> Vec<Option<RequestFacts>> {
     let more = &more["data"]["project"]["mergeRequests"]["nodes"];
@@ -45,7 +55,10 @@ pub(super) fn read_facts(
         let one = items(listed).find(|one| one["iid"].as_u64() == Some(*number))?;
         let name = number.to_string();
         let more = items(more).find(|more| more["iid"].as_str() == Some(&name));
-        Some(read_one(one, more.unwrap_or(&Value::Null), *number))
+        let is_queued =
+            items(trains).any(|car| car["merge_request"]["iid"].as_u64() == Some(*number));
+        let facts = read_one(one, more.unwrap_or(&Value::Null), *number);
+        Some(RequestFacts { is_queued, ..facts })
     };
     numbers.iter().map(read).collect()
 }
@@ -88,9 +101,9 @@ fn read_one(one: &Value, more: &Value, number: u64) -> RequestFacts {
         merge_commit: is_merged.then(|| commit.to_owned()),
         head,
         is_queued: false,
-        // What is in a merge train says so by its own auto-merge.
+        // The call for a merge finds out whether there is a train.
         has_queue: false,
-        is_armed: one["merge_when_pipeline_succeeds"] == true,
+        is_armed: is_armed(one),
         checks,
         review,
         conflict: match status {
@@ -134,7 +147,10 @@ mod tests {
         let mut one = one;
         one["iid"] = json!(3);
         let more = json!({ "data": { "project": { "mergeRequests": { "nodes": [more] } } } });
-        read_facts(&json!([one]), &more, &[3, 4]).remove(0).unwrap()
+        let trains = json!([{ "merge_request": { "iid": 4 }, "status": "fresh" }]);
+        let found = read_facts(&json!([one]), (&more, &trains), &[3, 4]).remove(0).unwrap();
+        assert!(!found.is_queued, "another one is in the train");
+        found
     }
 
     #[test]
@@ -164,7 +180,7 @@ mod tests {
         let found = facts(json!({ "state": "opened", "detailed_merge_status": "mergeable" }), more);
         assert_eq!((found.checks, found.open_threads), (Checks::Pending, 2));
         assert_eq!(found.review, Review::ChangesRequested);
-        assert_eq!(read_facts(&json!([]), &Value::Null, &[4]), [None]);
+        assert_eq!(read_facts(&json!([]), (&Value::Null, &Value::Null), &[4]), [None]);
     }
 
     #[test]

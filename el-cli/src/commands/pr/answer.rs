@@ -72,6 +72,8 @@ pub(in crate::commands) struct Listing {
     answers: Vec<PushedAnswer>,
     /// The branches here that got commits which others had pushed on top of them.
     taken_in: Vec<TakenIn>,
+    /// Atoms whose answer to a review is in their worktree, and in no commit.
+    uncommitted: Vec<String>,
 }
 
 /// Commits that others pushed on top of an atom's branch, and that came to it here.
@@ -93,7 +95,12 @@ impl Listing {
             blocked: Vec::new(),
             answers: Vec::new(),
             taken_in: Vec::new(),
+            uncommitted: Vec::new(),
         }
+    }
+
+    pub(super) fn with_uncommitted(self, uncommitted: Vec<String>) -> Listing {
+        Listing { uncommitted, ..self }
     }
 
     pub(super) fn with_news(mut self, answers: Vec<PushedAnswer>, handed: Vec<Handed>) -> Listing {
@@ -139,6 +146,13 @@ impl Listing {
         for id in &self.reopened {
             let id = page.paint(style::ID, id);
             page.push_line(format!("{id}  is open again, for what its review asks"));
+        }
+        for id in &self.uncommitted {
+            let shown = page.paint(style::ID, id);
+            page.push_line(format!(
+                "{shown}  has an answer to its review that is not committed; commit it in its \
+                 worktree, then el pr {id}"
+            ));
         }
         for id in &self.blocked {
             let id = page.paint(style::ID, id);

@@ -1,7 +1,9 @@
+use el_agents::pull_requests::find_uncommitted;
 use el_core::ops;
 
 use super::answer::Listing;
 use crate::app::App;
+use crate::commands::worktrees::find_repository;
 use crate::error::Result;
 use crate::exit::Exit;
 
@@ -18,8 +20,14 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let found = ops::pull_requests(&app.open_for_reading()?, args.live)?;
-    let listing = Listing::new(found);
+    let store = app.open_for_reading()?;
+    let found = ops::pull_requests(&store, args.live)?;
+    // The list is there without git, too.
+    let uncommitted = find_repository(app).and_then(|repository| {
+        let put = app.settings()?.land_settings()?.put_into_worktrees;
+        Ok(find_uncommitted(&store, &repository, &found, &put)?)
+    });
+    let listing = Listing::new(found).with_uncommitted(uncommitted.unwrap_or_default());
     let now = app.now();
     app.printer.emit(&listing, |page| listing.print(page, now))?;
     Ok(Exit::Done)

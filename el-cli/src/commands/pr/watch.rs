@@ -36,7 +36,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let found = watch.look(&mut app.open_for_writing()?, args.once)?;
         found.answers.iter().for_each(|answer| warn_of_answer(app, answer));
         if args.once {
-            print_listing(app, Listing::new(found.seen).with_news(found.answers, found.given))?;
+            let listing = Listing::new(found.seen).with_news(found.answers, found.given);
+            print_listing(app, listing.with_uncommitted(found.uncommitted))?;
             return Ok(Exit::Done);
         }
         let is_over = found.seen.iter().all(|one| !one.state.is_live());

@@ -75,6 +75,12 @@ impl CommandError {
         CommandError::new(Exit::Configuration, "config", message).with_detail("field", field)
     }
 
+    /// Says first what was done before it failed.
+    pub(crate) fn after(mut self, done: &str) -> CommandError {
+        self.0.message = format!("{done}: {}", self.0.message);
+        self
+    }
+
     /// Adds the next thing to do. Never a command that destroys something.
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> CommandError {
         self.0.hints.push(hint.into());

@@ -156,6 +156,7 @@ fn a_landing_is_pushed_only_when_told_and_never_over_commits_of_others() {
     let third = finished(&env, "c.txt", "three");
     let told = env.el(&["--robot", "land", "--all", "--push"]).fails_with(4).json();
     assert_eq!(told["error"]["code"], "not_pushed", "{told}");
+    assert!(told["error"]["message"].as_str().unwrap().starts_with("nothing was landed"), "{told}");
     assert!(!env.project("c.txt").exists(), "{third} waits, so that no pull is in its way");
     let told = env.el(&["land", "--all", "--push"]).fails_with(4).stderr;
     assert!(
@@ -175,6 +176,21 @@ fn a_landing_is_pushed_only_when_told_and_never_over_commits_of_others() {
     assert_eq!(told["error"]["code"], "not_pushed", "{told}");
     let item = &told["error"]["details"]["items"][0];
     assert_eq!((&item["atom_id"], &item["fate"]), (&fourth.into(), &"landed".into()), "{told}");
+    let landed = "main here has the landed work, and was not pushed: ";
+    assert!(told["error"]["message"].as_str().unwrap().starts_with(landed), "{told}");
+    // A hook of the person's own ends the push in another way.
+    std::fs::rename(&hook, env.project(".git/hooks/pre-push")).unwrap();
+    let told = env.el(&["land", "--all", "--push"]);
+    assert!(told.status != 0 && told.stderr.contains(landed), "{told:#?}");
+    std::fs::remove_file(env.project(".git/hooks/pre-push")).unwrap();
+    std::fs::rename(env.path("remote.git"), env.path("away.git")).unwrap();
+    let told = env.el(&["land", "--all", "--push"]);
+    assert!(told.status != 0 && told.stderr.contains("nothing was landed: "), "{told:#?}");
+    std::fs::rename(env.path("away.git"), env.path("remote.git")).unwrap();
+    // A branch that was deleted there is made again.
+    env.git(&["-C", "../remote.git", "update-ref", "-d", "refs/heads/main"]);
+    env.el(&["land", "--all", "--push"]).ok();
+    assert_eq!(there(), env.git(&["rev-parse", "main"]));
 
     env.git(&["remote", "add", "second", "../other"]);
     env.git(&["branch", "--unset-upstream", "main"]);

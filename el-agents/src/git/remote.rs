@@ -45,8 +45,10 @@ impl Repository {
     /// If git fails.
     pub fn fetch_branch(&self, remote: &str, branch: &str) -> Result<Option<String>, GitError> {
         let tracking = format!("refs/remotes/{remote}/{branch}");
-        self.fetch_reference(remote, &format!("+refs/heads/{branch}:{tracking}"))?;
-        self.resolve_commit(&tracking)
+        match self.fetch_reference(remote, &format!("+refs/heads/{branch}:{tracking}"))? {
+            true => self.resolve_commit(&tracking),
+            false => Ok(None),
+        }
     }
 
     /// Fetches the commit that a reference of a remote names, and leaves every reference here as it

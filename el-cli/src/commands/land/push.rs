@@ -39,7 +39,8 @@ impl PushTarget {
             .with_hint(format!("git push -u REMOTE {onto} says once where it belongs"))
         })?;
         let found = PushTarget { remote, branch };
-        found.tip_ahead_of(repository, onto)?;
+        let asked = found.tip_ahead_of(repository, onto);
+        asked.map_err(|error| error.after("nothing was landed"))?;
         Ok(found)
     }
 
@@ -68,6 +69,11 @@ impl PushTarget {
 
     /// Pushes the branch if it is ahead. Never forces.
     pub(super) fn push_branch(&self, repository: &Repository, onto: &str) -> Result<()> {
+        let done = format!("{onto} here has the landed work, and was not pushed");
+        self.try_push(repository, onto).map_err(|error| error.after(&done))
+    }
+
+    fn try_push(&self, repository: &Repository, onto: &str) -> Result<()> {
         let (there, Some(tip)) = self.tip_ahead_of(repository, onto)? else { return Ok(()) };
         match repository.push_branch(&self.remote, &tip, &self.branch, there.as_deref())? {
             PushResult::Pushed => Ok(()),
@@ -80,7 +86,7 @@ impl PushTarget {
             PushResult::Refused(why) => Err(CommandError::new(
                 Exit::Conflict,
                 "not_pushed",
-                format!("{} did not take {onto}, which has the landed work: {why}", self.name()),
+                format!("{} did not take it: {why}", self.name()),
             )
             .with_hint("a protected branch wants pull requests: el land --pr")),
         }

@@ -18,6 +18,7 @@ mod merge;
 mod open;
 mod place;
 mod push;
+mod renamed;
 mod run;
 mod stack;
 mod texts;

@@ -87,6 +87,15 @@ fn a_renamed_default_branch_is_found_by_the_next_call() {
             shop.pulls().iter().map(|pull| pull["baseRefName"].clone()).collect();
         assert_eq!(bases, ["trunk", "trunk"]);
         assert_eq!(opened["items"].as_array().unwrap().len(), 2, "{second}: {opened}");
+
+        let told = shop.env.el(&["pr", "--all"]).ok().stderr;
+        let words = "main follows origin/main, which is gone, and origin/trunk is the default";
+        let advice = "git branch --set-upstream-to origin/trunk main";
+        assert!(told.contains(words) && told.contains(advice), "{told}");
+        let advice: Vec<&str> = advice.split(' ').skip(1).collect();
+        shop.env.git(&advice);
+        shop.env.git(&["remote", "set-head", "origin", "trunk"]);
+        assert_eq!(shop.env.el(&["pr", "--all"]).ok().stderr, "");
     }
 }
 

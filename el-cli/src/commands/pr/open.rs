@@ -1,14 +1,14 @@
 use el_agents::forge::ForgeWaits;
-use el_agents::git;
+use el_agents::git::{self, Repository};
 use el_agents::land::{self, LandContext};
-use el_agents::pull_requests::{PullItem, PullOptions, PullRun, open_all};
+use el_agents::pull_requests::{PullItem, PullOptions, PullPlace, PullRun, open_all};
 
 use super::answer::{Opening, report_opening};
 use super::place::find_or_ask;
 use super::wanted_atoms;
 use crate::app::App;
 use crate::commands::work::this_program;
-use crate::commands::worktrees::find_repository;
+use crate::commands::worktrees::{find_repository, target_branch};
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -58,6 +58,7 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
     let place = find_or_ask(app, &repository, &pull.forges, &pull.place)?;
     let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
     let base_commit = place.fetch_base(&repository)?;
+    warn_of_rename(app, &repository, &place, &base_commit)?;
     let environment = environment_for_programs(app.project()?);
     let context = LandContext {
         settings: &land,
@@ -86,4 +87,19 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
     let items: Vec<PullItem> = open_all(&run, &mut app.open_for_writing()?, wanted.as_deref())?;
     let has_worktrees = settings.has_worktrees()?;
     report_opening(app, &Opening::new(&place, args.dry_run, &items, has_worktrees))
+}
+
+/// Tells that the branch which shows what has landed here follows a name that is no more.
+fn warn_of_rename(
+    app: &App,
+    repository: &Repository,
+    place: &PullPlace,
+    base_commit: &str,
+) -> Result<()> {
+    // Where no branch is checked out, none follows another.
+    let Ok(branch) = target_branch(app, repository, None) else { return Ok(()) };
+    if let Some(told) = place.describe_rename(repository, &branch, base_commit)? {
+        app.printer.warn(&told);
+    }
+    Ok(())
 }

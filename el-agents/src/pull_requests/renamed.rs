@@ -1,0 +1,44 @@
+//! A default branch that was renamed at the forge, while the person's own branch follows the old
+//! name.
+
+use super::{PullError, PullPlace};
+use crate::git::Repository;
+
+impl PullPlace {
+    /// Says what to call if the branch that `branch` follows is gone, and its work is in the base.
+    /// Whom a branch follows is for its owner to decide. `None`: nothing is to be done.
+    ///
+    /// # Errors
+    /// If git fails, or the remote cannot be reached.
+    pub fn describe_rename(
+        &self,
+        repository: &Repository,
+        branch: &str,
+        base_commit: &str,
+    ) -> Result<Option<String>, PullError> {
+        let PullPlace { base_remote: remote, base, .. } = self;
+        let form = "--format=%(upstream:remotename)%00%(upstream:remoteref)%00%(upstream)";
+        let said =
+            repository.git().ask(&["for-each-ref", form, &format!("refs/heads/{branch}")])?;
+        let [follows, there, tracking] = said.trim_end().split('\0').collect::<Vec<_>>()[..] else {
+            return Ok(None);
+        };
+        let old = there.strip_prefix("refs/heads/").unwrap_or_default();
+        if follows != remote || old == base || old.is_empty() || !self.is_default_base {
+            return Ok(None);
+        }
+        let is_in = match repository.resolve_commit(tracking)? {
+            Some(last) => repository.contains(base_commit, &last)?,
+            None => true,
+        };
+        if !is_in || repository.remote_tip(remote, old)?.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(format!(
+            "{branch} follows {remote}/{old}, which is gone, and {remote}/{base} is the default \
+             branch now: git branch --set-upstream-to {remote}/{base} {branch} and git remote \
+             set-head {remote} {base} follow it; until then, merged branches do not count as \
+             landed here"
+        )))
+    }
+}

@@ -203,7 +203,9 @@ fn an_answer_is_kept_while_the_network_is_down() {
         assert_eq!(shop.record()["held"]["tries"], 1);
         // The forge itself may be out when the push begins.
         down(client.pick("query RepositoryInfo", "GET /api/v4/projects/acme%2Fshop"));
-        shop.env.el(&["pr", "watch", "--once"]).ok();
+        let ran = shop.env.el(&["pr", "watch", "--once"]);
+        // The look itself meets it at GitLab.
+        assert_eq!(ran.status, if client.is_gitlab { 7 } else { 0 }, "{ran:#?}");
         assert_eq!(shop.env.status(&id), "closed");
         assert_eq!(shop.watch()["reopened"], json!([id]));
         goes_on(&shop, &id);

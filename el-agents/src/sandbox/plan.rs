@@ -11,6 +11,9 @@ use crate::git::{BranchPrefixes, PREFIXES_FILE};
 /// A home with more entries than this is shown as it is, read-only: each costs a mount, and mounts
 /// cost bubblewrap time by the square of their number.
 const HOME_ENTRIES: usize = 150;
+/// The most sockets that are hidden one by one: each costs a mount. Few lie outside of `/run` and
+/// `/tmp`, which are covered as a whole.
+const SOCKETS: usize = 64;
 /// Entries of git's folder that no linked worktree needs; each would cost a mount.
 const OF_MAIN_CHECKOUT: [&str; 12] = [
     "COMMIT_EDITMSG",
@@ -158,11 +161,14 @@ fn hide_sockets(mounts: &mut Mounts, folders: &Folders, files: &impl Files) {
             || OF_RUN.iter().any(|name| socket.starts_with(Path::new("/run").join(name)))
     };
     let sockets = folders.sockets.iter().filter(|socket| !is_named(socket));
-    for socket in sockets.filter_map(|socket| files.real(socket)) {
-        let is_there = files.file_kind(&socket) == Some(Kind::Special);
-        if is_there && !is_named(&socket) && *mounts.access(&socket) == Access::Read {
-            mounts.set(socket, Access::Empty);
-        }
+    let is_read = |socket: &PathBuf| {
+        files.file_kind(socket) == Some(Kind::Special)
+            && !is_named(socket)
+            && *mounts.access(socket) == Access::Read
+    };
+    let read = sockets.filter_map(|socket| files.real(socket)).filter(is_read);
+    for socket in read.take(SOCKETS).collect::<Vec<_>>() {
+        mounts.set(socket, Access::Empty);
     }
 }
 

@@ -57,7 +57,7 @@ impl Shop {
 
     /// An atom that a review has reopened, with more settings.
     #[track_caller]
-    fn reviewed(client: &ForgeClient, settings: &str) -> (Shop, String) {
+    fn with_review(client: &ForgeClient, settings: &str) -> (Shop, String) {
         let shop = Shop::open(client);
         shop.env.configure(&format!("pr_feedback = \"reviews\"\n{settings}"));
         let id = shop.opened("a.txt");

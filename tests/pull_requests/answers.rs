@@ -8,7 +8,7 @@ use crate::support::{ForgeClient, forge_clients};
 
 /// An atom that a review has reopened, and whose answer is committed and closed here.
 fn answered(client: &ForgeClient) -> (Shop, String) {
-    let (shop, id) = Shop::reviewed(client, "pr_attempts = 1\n");
+    let (shop, id) = Shop::with_review(client, "pr_attempts = 1\n");
     shop.answer(&id, "a.txt", "two");
     (shop, id)
 }
@@ -129,7 +129,7 @@ fn what_the_base_is_to_blame_for_hides_no_other_request() {
 #[test]
 fn an_answer_that_is_not_committed_is_told() {
     for client in forge_clients() {
-        let (shop, id) = Shop::reviewed(&client, "");
+        let (shop, id) = Shop::with_review(&client, "");
         let file = shop.env.project(format!(".eluent/worktrees/{id}/a.txt"));
         std::fs::write(file, "two\n").unwrap();
         shop.env.el(&["close", &id]).ok();
@@ -250,7 +250,7 @@ fn commits_of_reviewers_that_come_to_the_branch_are_named_by_the_watch() {
 #[test]
 fn what_a_reviewer_pushed_a_moment_before_an_agent_begins_is_taken_in() {
     for client in forge_clients() {
-        let (shop, id) = Shop::reviewed(&client, "isolate = \"worktree\"\n");
+        let (shop, id) = Shop::with_review(&client, "isolate = \"worktree\"\n");
         // After the look that reopened the atom.
         let theirs = push_on_top(&shop, &id, "c.txt");
         let steps = "script: sh cat c.txt > a.txt && git commit -qam answer\nscript: close done";

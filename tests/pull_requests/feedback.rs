@@ -82,7 +82,7 @@ fn without_the_setting_nothing_reaches_an_agent() {
 #[test]
 fn an_answer_is_pushed_before_a_further_remark_reopens_or_blocks_the_atom() {
     for client in forge_clients() {
-        let (shop, id) = Shop::reviewed(&client, "pr_attempts = 2\n");
+        let (shop, id) = Shop::with_review(&client, "pr_attempts = 2\n");
         let answers = [("two", "reopened", "open"), ("three", "blocked", "blocked")];
         for (text, word, status) in answers {
             shop.answer(&id, "a.txt", text);

@@ -20,18 +20,18 @@ pub(super) fn is_wait(client: &ForgeClient, told: &Value) -> bool {
     told["event"] == "warning" && message.contains(&words)
 }
 
-fn noted(shop: &Shop) -> Value {
+fn noted_wait(shop: &Shop) -> Value {
     let file = wait_until("the wait", SOON, || std::fs::read(wait_file(shop)).ok());
     serde_json::from_slice(&file).unwrap()
 }
 
 /// The seconds of the wait that is noted, counted from `began`: a bit more than it was to last.
 fn seconds_noted(shop: &Shop, began: Timestamp) -> u64 {
-    Timestamp::parse(noted(shop)["until"].as_str().unwrap()).unwrap().since(began).as_secs()
+    Timestamp::parse(noted_wait(shop)["until"].as_str().unwrap()).unwrap().since(began).as_secs()
 }
 
 /// The next call is refused.
-fn refuse(shop: &Shop, when: &str, code: u16, message: &str, headers: Value) {
+fn refuse_calls(shop: &Shop, when: &str, code: u16, message: &str, headers: Value) {
     shop.github.control(json!({
         "do": "rule", "when": when, "act": "fail", "code": code, "message": message,
         "headers": headers,
@@ -57,7 +57,7 @@ fn each_kind_of_limit_is_waited_for_as_long_as_the_forge_says() {
             shop.opened("a.txt");
             let began = Timestamp::parse(&jiff::Timestamp::now().to_string()).unwrap();
             let when = if client.is_gitlab { "/api/" } else { "query" };
-            refuse(&shop, when, code, message, headers.clone());
+            refuse_calls(&shop, when, code, message, headers.clone());
             let worker = shop.env.start_work(&[]);
             worker.wait_for_event(|told| is_wait(&client, told));
             let seconds = seconds_noted(&shop, began);
@@ -73,7 +73,7 @@ fn a_limit_says_when_to_try_again() {
         let shop = Shop::open(&client);
         shop.opened("a.txt");
         let when = if client.is_gitlab { "/api/" } else { "query" };
-        refuse(&shop, when, 403, "A secondary rate limit.", json!({ "retry-after": "600" }));
+        refuse_calls(&shop, when, 403, "A secondary rate limit.", json!({ "retry-after": "600" }));
         let ran = shop.env.el(&["pr", "watch", "--once"]).fails_with(10);
         assert!(ran.stderr.contains("do it again in 10 minutes"), "{ran:#?}");
     }
@@ -103,10 +103,10 @@ fn a_limit_that_a_push_meets_holds_the_watches_of_all_projects() {
         let [first, second] = ["a.txt", "b.txt"].map(|file| shop.finished(file, "one"));
         shop.env.el(&["pr", &first, "--ready"]).ok();
         let create = client.pick("mutation PullRequestCreate", "POST /api/v4/projects");
-        refuse(&shop, create, 403, "You have exceeded a secondary rate limit.", json!({}));
+        refuse_calls(&shop, create, 403, "You have exceeded a secondary rate limit.", json!({}));
         let ran = shop.env.el(&["pr", &second]).fails_with(4);
         assert!(ran.stdout.contains("takes no more calls for now"), "{ran:#?}");
-        noted(&shop);
+        noted_wait(&shop);
         let before = shop.github.calls().len();
         let worker = shop.env.start_work(&[]);
         worker.wait_for_event(|told| is_wait(&client, told));
@@ -121,7 +121,7 @@ fn a_limit_that_a_push_meets_holds_the_watches_of_all_projects() {
 #[test]
 fn an_answer_waits_for_the_end_of_a_limit_and_is_told() {
     for client in forge_clients() {
-        let (shop, id) = Shop::reviewed(&client, "");
+        let (shop, id) = Shop::with_review(&client, "");
         shop.answer(&id, "a.txt", "two");
         let later = jiff::Timestamp::now() + Duration::from_secs(600);
         let wait = json!({ "until": later.to_string(), "why": "it is full", "failures": 1 });

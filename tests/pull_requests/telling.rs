@@ -220,7 +220,7 @@ fn a_dry_run_says_of_the_check_that_it_would_be_run() {
 #[test]
 fn the_answer_to_a_review_that_is_held_back_or_closes_an_issue_is_told() {
     for client in forge_clients() {
-        let (shop, id) = Shop::reviewed(&client, "");
+        let (shop, id) = Shop::with_review(&client, "");
         shop.answer(&id, "b.txt", "Resolves GH-9");
         let told = shop.env.el(&["pr", "watch", "--once"]).ok().stderr;
         assert!(told.contains("close issues once they are merged: Resolves GH-9 ("), "{told}");

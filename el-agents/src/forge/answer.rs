@@ -29,7 +29,7 @@ impl Answer {
 
     /// How long the server wants to be left alone, if it says so: GitHub and GitLab, in their own
     /// words each.
-    pub(super) fn wait(&self) -> Option<Duration> {
+    pub(super) fn retry_wait(&self) -> Option<Duration> {
         let number = |name: &str| self.header(name)?.parse::<i64>().ok();
         if let Some(seconds) = number("retry-after") {
             return u64::try_from(seconds).ok().map(Duration::from_secs);
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_server_says_how_long_it_wants_to_be_left_alone() {
         let wait =
-            |head: &str| Answer::parse(&format!("HTTP/2.0 403 No\r\n{head}\r\n{{}}"))?.wait();
+            |head: &str| Answer::parse(&format!("HTTP/2.0 403 No\r\n{head}\r\n{{}}"))?.retry_wait();
         assert_eq!(wait("Retry-After: 90\r\n"), Some(Duration::from_secs(90)));
         assert_eq!(wait("retry-after: Mon, 30 Nov 2026 00:00:00 GMT\r\n"), None);
         let reset = clock::now().as_secs() + 600;

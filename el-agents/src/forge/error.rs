@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use el_core::count_noun;
+
 use super::RepoName;
 
 /// The user's own program that asks a forge.
@@ -61,12 +63,11 @@ pub enum ForgeError {
     Hangs { program: &'static ForgeProgram, said: String },
 }
 
-/// A time in words, which is over then.
-fn in_minutes(wait: Duration) -> String {
-    match wait.as_secs() {
-        1 => "1 second".to_owned(),
-        seconds @ ..=90 => format!("{seconds} seconds"),
-        seconds => format!("{} minutes", seconds.div_ceil(60)),
+/// The shortest time in words after which a wait is over.
+fn wait_in_words(wait: Duration) -> String {
+    match usize::try_from(wait.as_secs()).unwrap_or(usize::MAX) {
+        seconds @ ..=90 => count_noun(seconds, "second"),
+        seconds => count_noun(seconds.div_ceil(60), "minute"),
     }
 }
 
@@ -91,7 +92,7 @@ impl ForgeError {
                  login --hostname {host}"
             ),
             ForgeError::RateLimit { wait: Some(wait), .. } => {
-                format!("do it again in {}; nothing was lost", in_minutes(*wait))
+                format!("do it again in {}; nothing was lost", wait_in_words(*wait))
             }
             ForgeError::RateLimit { .. } => "wait, and do it again; nothing was lost".to_owned(),
             ForgeError::Network { .. } => {

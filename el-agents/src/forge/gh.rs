@@ -74,7 +74,7 @@ impl GithubCli {
         let call = Call { program: &GH, host: &repo.host, words: &words, input: Some(&input) };
         let (said, error) = call::run_whole(&call)?;
         let answer = Answer::parse(&said);
-        let wait = answer.as_ref().and_then(Answer::wait);
+        let wait = answer.as_ref().and_then(Answer::retry_wait);
         let said = parse(&GH, answer.as_ref().map_or(&said, |answer| &answer.body));
         match (said, error) {
             (said, None) => said,

@@ -214,7 +214,8 @@ impl Forge for GitlabCli {
                     more
                 }
             };
-            let trains = if look::has_armed(&listed) { self.trains(repo)? } else { Value::Null };
+            let trains =
+                if look::has_armed(&listed) { self.merge_trains(repo)? } else { Value::Null };
             found.extend(look::read_facts(&listed, (&more, &trains), numbers));
         }
         Ok(found)

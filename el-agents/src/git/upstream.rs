@@ -2,7 +2,36 @@
 
 use super::{GitError, Repository};
 
+/// The branch that a branch follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Upstream {
+    /// The remote that has it; `.`: this repository itself.
+    pub(crate) remote: String,
+    /// Its name there.
+    pub(crate) branch: String,
+    /// The reference with the commit that was last fetched, such as `refs/remotes/origin/main`.
+    pub(crate) tracking: String,
+}
+
 impl Repository {
+    /// What a branch follows.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(crate) fn find_upstream(&self, branch: &str) -> Result<Option<Upstream>, GitError> {
+        let form = "--format=%(upstream:remotename)%00%(upstream:remoteref)%00%(upstream)";
+        let said = self.git().ask(&["for-each-ref", form, &format!("refs/heads/{branch}")])?;
+        let parts: Vec<&str> = said.lines().next().unwrap_or_default().split('\0').collect();
+        let [remote, branch, tracking] = parts[..] else { return Ok(None) };
+        let branch = branch.strip_prefix("refs/heads/").unwrap_or(branch);
+        let found = Upstream {
+            remote: remote.to_owned(),
+            branch: branch.to_owned(),
+            tracking: tracking.to_owned(),
+        };
+        Ok(Some(found).filter(|found| !found.remote.is_empty()))
+    }
+
     /// The commit of a branch, or of its fetched upstream if that is ahead: in a team that merges
     /// pull requests, work is in the remote's branch first. A branch that follows none has the one
     /// of the same name, if a single remote has it.
@@ -33,13 +62,8 @@ impl Repository {
     /// # Errors
     /// If git fails.
     pub fn push_target(&self, branch: &str) -> Result<Option<(String, String)>, GitError> {
-        let form = "--format=%(upstream:remotename)%00%(upstream:remoteref)";
-        let said = self.git().ask(&["for-each-ref", form, &format!("refs/heads/{branch}")])?;
-        let upstream = said.trim_end().split_once('\0');
-        // A branch of this repository has the remote `.`, and no name for it here.
-        if let Some((remote, there)) = upstream.filter(|(remote, _)| !remote.is_empty()) {
-            let there = there.strip_prefix("refs/heads/").unwrap_or(there);
-            return Ok((remote != ".").then(|| (remote.to_owned(), there.to_owned())));
+        if let Some(followed) = self.find_upstream(branch)? {
+            return Ok((followed.remote != ".").then_some((followed.remote, followed.branch)));
         }
         let remotes = self.remotes()?;
         let [only] = &remotes[..] else { return Ok(None) };
@@ -52,8 +76,7 @@ impl Repository {
     /// # Errors
     /// If git fails.
     pub(super) fn upstream_of(&self, branch: &str) -> Result<Option<String>, GitError> {
-        let name = format!("refs/heads/{branch}");
-        let said = self.git().ask(&["for-each-ref", "--format=%(upstream)", &name])?;
-        Ok(said.lines().next().and_then(|name| name.strip_prefix("refs/remotes/")).map(Into::into))
+        let followed = self.find_upstream(branch)?;
+        Ok(followed.and_then(|it| it.tracking.strip_prefix("refs/remotes/").map(str::to_owned)))
     }
 }

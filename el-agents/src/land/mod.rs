@@ -153,8 +153,13 @@ fn project_folder(top: &Path, repository: &Repository) -> PathBuf {
 /// # Errors
 /// [`LandError::Busy`] if another process holds the lock.
 pub fn lock_landing(state: &Path) -> Result<FileLock, LandError> {
+    lock_landing_within(state, Duration::ZERO)
+}
+
+/// The same, after waiting for at most `limit`.
+pub(crate) fn lock_landing_within(state: &Path, limit: Duration) -> Result<FileLock, LandError> {
     let path = state.join("land.lock");
-    FileLock::acquire_within(&path, Duration::ZERO)
+    FileLock::acquire_within(&path, limit)
         .map_err(|source| LandError::File { doing: "lock", path, source })?
         .ok_or(LandError::Busy)
 }

@@ -1,6 +1,8 @@
 //! Pushes what agents answer to reviews. An answer is one once the forge has it: until then nothing
 //! more is asked of the agent, and the push is tried again, after waits that grow.
 
+use std::time::Duration;
+
 use el_core::Store;
 use el_core::model::{PullRequest, PullRequestState, Timestamp};
 use el_core::{Ctx, ops};
@@ -13,7 +15,10 @@ use super::{PullError, PullItem, PullOutcome, PullRun, find_place, open_all};
 use crate::clock;
 use crate::forge::ForgeWait;
 use crate::git::Repository;
-use crate::land::LandContext;
+use crate::land::{LandContext, lock_landing_within};
+
+/// How long an answer waits for another landing to end.
+const LOCK_LIMIT: Duration = Duration::from_secs(60);
 
 /// How the push of an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -74,7 +79,7 @@ impl WatchSettings {
         }
         if let Some(wait) = wait {
             self.hold_all(store, &due, &wait.why, Some(wait.until))?;
-            return Ok((tell(store, &due, &[], false)?, None));
+            return Ok((collect_news(store, &due, &[], false)?, None));
         }
         let mut trouble = None;
         let noted = || self.waits.find(host_of(&due[0].record), clock::now());
@@ -98,7 +103,7 @@ impl WatchSettings {
                 Vec::new()
             }
         };
-        Ok((tell(store, &due, &items, is_asked)?, trouble))
+        Ok((collect_news(store, &due, &items, is_asked)?, trouble))
     }
 
     fn hold_all(
@@ -121,27 +126,26 @@ impl WatchSettings {
         repository: &Repository,
         answers: &[Answer],
     ) -> Result<Vec<PullItem>, PullError> {
-        let settings = self;
-        let _lock = self.wait_for_lock()?;
-        let place = find_place(repository, &settings.forges, &settings.place)?;
+        let _lock = lock_landing_within(&self.state, LOCK_LIMIT)?;
+        let place = find_place(repository, &self.forges, &self.place)?;
         let base_commit = place.fetch_base(repository)?;
         let land = LandContext {
-            settings: &settings.land,
-            database: &settings.database,
-            el: settings.el.clone(),
-            environment: &settings.environment,
-            actor: &settings.actor,
+            settings: &self.land,
+            database: &self.database,
+            el: self.el.clone(),
+            environment: &self.environment,
+            actor: &self.actor,
             session: None,
         };
         let run = PullRun {
             repository,
             land: &land,
-            forges: &settings.forges,
+            forges: &self.forges,
             place: &place,
             base_commit: &base_commit,
-            texts: &settings.texts,
-            waits: &settings.waits,
-            options: settings.options,
+            texts: &self.texts,
+            waits: &self.waits,
+            options: self.options,
         };
         let ids: Vec<String> = answers.iter().map(|one| one.record.atom_id.clone()).collect();
         open_all(&run, store, Some(&ids))
@@ -203,7 +207,7 @@ pub fn find_uncommitted(
 }
 
 /// The news of these answers.
-fn tell(
+fn collect_news(
     store: &Store,
     answers: &[Answer],
     items: &[PullItem],

@@ -17,17 +17,12 @@ impl PullPlace {
         base_commit: &str,
     ) -> Result<Option<String>, PullError> {
         let PullPlace { base_remote: remote, base, .. } = self;
-        let form = "--format=%(upstream:remotename)%00%(upstream:remoteref)%00%(upstream)";
-        let said =
-            repository.git().ask(&["for-each-ref", form, &format!("refs/heads/{branch}")])?;
-        let [follows, there, tracking] = said.trim_end().split('\0').collect::<Vec<_>>()[..] else {
-            return Ok(None);
-        };
-        let old = there.strip_prefix("refs/heads/").unwrap_or_default();
-        if follows != remote || old == base || old.is_empty() || !self.is_default_base {
+        let Some(followed) = repository.find_upstream(branch)? else { return Ok(None) };
+        let old = &followed.branch;
+        if followed.remote != *remote || old == base || !self.is_default_base {
             return Ok(None);
         }
-        let is_in = match repository.resolve_commit(tracking)? {
+        let is_in = match repository.resolve_commit(&followed.tracking)? {
             Some(last) => repository.contains(base_commit, &last)?,
             None => true,
         };

@@ -95,7 +95,7 @@ impl PullWatch {
                 self.settings.push_answers(store, &repository, &found.seen, wait, is_asked)?;
             found.answers = answers;
             trouble = trouble.or(failed);
-            renew(store, &mut found.seen)?;
+            reload_records(store, &mut found.seen)?;
         }
         if trouble.is_none() {
             let given = self.gather(store, &repository, &seen, is_asked);
@@ -159,7 +159,7 @@ impl PullWatch {
 }
 
 /// Brings these to what a push has made of them.
-fn renew(store: &Store, seen: &mut [PullRequest]) -> Result<(), PullError> {
+fn reload_records(store: &Store, seen: &mut [PullRequest]) -> Result<(), PullError> {
     let ids: Vec<&str> = seen.iter().map(|one| one.atom_id.as_str()).collect();
     let latest = ops::latest_pull_requests(store, &ids)?;
     for one in seen.iter_mut() {

@@ -7,7 +7,7 @@ use el_core::ops::{self, Given, Guard, Remark};
 
 use crate::support::Project;
 
-fn remark(id: &str, is_late: bool) -> Remark {
+fn change_request(id: &str, is_late: bool) -> Remark {
     Remark { head: String::new(), id: id.to_owned(), text: "No.".to_owned(), is_late }
 }
 
@@ -53,11 +53,17 @@ fn remarks_that_were_made_before_a_late_answer_arrived_are_no_attempt_more() {
         ops::close(&mut p.store, &ctx, &[&id], None, &Guard::default()).unwrap();
         ops::give_remarks(&mut p.store, &ctx, (&id, 1), remarks, 1).unwrap()
     };
-    assert_eq!(give(&mut p, &[remark("1", true)]), Given::Reopened);
+    assert_eq!(give(&mut p, &[change_request("1", true)]), Given::Reopened);
     assert_eq!(ops::remark_rounds(&p.store, &id).unwrap(), 1, "the first one counts");
-    assert_eq!(give(&mut p, &[remark("2", true), remark("1", false)]), Given::Reopened);
+    assert_eq!(
+        give(&mut p, &[change_request("2", true), change_request("1", false)]),
+        Given::Reopened
+    );
     assert_eq!(ops::remark_rounds(&p.store, &id).unwrap(), 1);
-    assert_eq!(give(&mut p, &[remark("3", true), remark("4", false)]), Given::Blocked);
+    assert_eq!(
+        give(&mut p, &[change_request("3", true), change_request("4", false)]),
+        Given::Blocked
+    );
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub(crate) fn control(state: &mut State, order: &Map<String, Value>) -> Result<V
             state.rules.push(rule.map_err(|error| error.to_string())?);
         }
         "rename" => {
-            state.rename(&name, text(order, "name"))?;
+            state.rename_repository(&name, text(order, "name"))?;
             return Ok(json!({}));
         }
         "viewer" => state.viewer = text(order, "login").to_owned(),

@@ -74,7 +74,7 @@ fn in_project(
             Ok(json!([]))
         }
         ("GET", ["merge_trains"]) if !of.flag("queue") => Err((403, json!("403 Forbidden"))),
-        ("GET", ["merge_trains"]) => Ok(view::trains(of)),
+        ("GET", ["merge_trains"]) => Ok(view::merge_trains(of)),
         (_, ["merge_requests", number, rest @ ..]) => {
             let number: u64 = number.parse().map_err(|_| not_found())?;
             if !of.pulls.contains_key(&number) {

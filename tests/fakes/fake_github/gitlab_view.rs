@@ -221,7 +221,7 @@ pub(crate) fn requests(of: &Repository, asked: &Asked) -> Value {
 }
 
 /// The requests in merge trains.
-pub(crate) fn trains(of: &Repository) -> Value {
+pub(crate) fn merge_trains(of: &Repository) -> Value {
     let all = of
         .pulls
         .iter()

@@ -112,7 +112,7 @@ impl State {
     }
 
     /// Renames a repository, or gives it to another owner. The old name leads there too.
-    pub(crate) fn rename(&mut self, from: &str, to: &str) -> Result<(), String> {
+    pub(crate) fn rename_repository(&mut self, from: &str, to: &str) -> Result<(), String> {
         let (owner, name) = to.rsplit_once('/').ok_or("a repository is OWNER/NAME")?;
         let mut of = self.repositories.remove(from).ok_or("there is no such repository")?;
         let before = std::mem::replace(&mut of.owner, owner.to_owned());

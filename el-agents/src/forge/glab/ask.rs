@@ -87,7 +87,7 @@ impl GitlabCli {
     }
 
     /// The merge requests in the trains of the project. Servers without trains have no such page.
-    pub(super) fn trains(&self, repo: &RepoName) -> Result<Value, ForgeError> {
+    pub(super) fn merge_trains(&self, repo: &RepoName) -> Result<Value, ForgeError> {
         match self.get(repo, &format!("/merge_trains?scope=active&per_page={PAGE}")) {
             Err(ForgeError::NoRepository { .. } | ForgeError::NoRights { .. }) => Ok(Value::Null),
             told => told,

@@ -36,11 +36,11 @@ fn sort_answer(host: &str, answer: &Answer) -> ForgeError {
     match answer.code {
         401 => ForgeError::NotSignedIn { program: &GLAB, host },
         403 if said.to_ascii_lowercase().contains("rate limit") => {
-            ForgeError::RateLimit { host, wait: answer.wait() }
+            ForgeError::RateLimit { host, wait: answer.retry_wait() }
         }
         403 => ForgeError::NoRights { repo: host, said },
         404 => ForgeError::NoRepository { program: &GLAB, repo: host },
-        429 => ForgeError::RateLimit { host, wait: answer.wait() },
+        429 => ForgeError::RateLimit { host, wait: answer.retry_wait() },
         500.. => ForgeError::Network { host, said },
         _ => ForgeError::Refused { repo: host, said },
     }

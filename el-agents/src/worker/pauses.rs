@@ -75,7 +75,8 @@ impl State<'_> {
             "command" => took <= QUICK && !has_changed_files(run),
             _ => is_empty(run),
         };
-        ops::count_empty_run(&mut self.store, clock::now(), outcome.is_failure() && did_nothing)
+        let is_empty = outcome.is_failure() && did_nothing;
+        ops::count_empty_run(&mut self.store, clock::now(), &run.id, is_empty)
     }
 
     /// Returns the pause for which a worker with an end leaves, because waiting does not end the

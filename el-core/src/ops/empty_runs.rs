@@ -11,15 +11,24 @@ use crate::store::{Store, Tx, meta};
 use crate::{Error, Result};
 
 /// The number of empty runs in a row that begins a wait.
-const IN_A_ROW: u32 = 3;
+const IN_A_ROW: usize = 3;
 /// The first wait. It doubles with each further run, four times at most.
 const FIRST_WAIT: Duration = Duration::from_secs(60);
 const DOUBLINGS: u32 = 4;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct EmptyRuns {
-    in_a_row: u32,
+    /// The runs in a row, each once: several workers may see the end of one.
+    runs: Vec<String>,
     until_micros: i64,
+}
+
+impl EmptyRuns {
+    /// The doublings of the wait; `None`: too few to wait.
+    fn doublings(&self) -> Option<u32> {
+        let more = self.runs.len().checked_sub(IN_A_ROW)?;
+        Some(u32::try_from(more).map_or(DOUBLINGS, |more| more.min(DOUBLINGS)))
+    }
 }
 
 /// Counts an ended run if it was empty; any other run sets the count to zero.
@@ -27,18 +36,21 @@ struct EmptyRuns {
 /// # Errors
 ///
 /// If the store fails.
-pub fn count_empty_run(store: &mut Store, now: Timestamp, is_empty: bool) -> Result<()> {
-    if !is_empty && store.read(known_runs)?.in_a_row == 0 {
+pub fn count_empty_run(store: &mut Store, now: Timestamp, run: &str, is_empty: bool) -> Result<()> {
+    if !is_empty && store.read(known_runs)?.runs.is_empty() {
         return Ok(());
     }
     store.write(|tx| {
         if !is_empty {
             return forget_empty_runs(tx);
         }
-        let in_a_row = known_runs(tx)?.in_a_row.saturating_add(1);
-        let doublings = in_a_row.checked_sub(IN_A_ROW).map(|more| more.min(DOUBLINGS));
-        let until = doublings.map_or(now, |more| now.plus(FIRST_WAIT * 2_u32.pow(more)));
-        let known = EmptyRuns { in_a_row, until_micros: until.as_micros() };
+        let mut known = known_runs(tx)?;
+        if known.runs.iter().any(|counted| counted == run) {
+            return Ok(());
+        }
+        known.runs.push(run.to_owned());
+        let wait = |more| now.plus(FIRST_WAIT * 2_u32.pow(more));
+        known.until_micros = known.doublings().map_or(now, wait).as_micros();
         let text = serde_json::to_string(&known)
             .map_err(|source| Error::invalid("empty runs", source.to_string()))?;
         meta::set(tx, meta::EMPTY_RUNS, &text)
@@ -51,12 +63,12 @@ pub(super) fn empty_runs_pause(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Pau
     let until = Timestamp::from_micros(known.until_micros);
     let longest = now.plus(FIRST_WAIT * 2_u32.pow(DOUBLINGS));
     // A later end comes from a wrong clock.
-    let holds = known.in_a_row >= IN_A_ROW && until > now && until <= longest;
+    let holds = known.doublings().is_some() && until > now && until <= longest;
     Ok(holds.then(|| Pause {
         until: Some(until),
         reason: format!(
             "{} runs in a row failed without having done anything (el why says how they ended)",
-            known.in_a_row
+            known.runs.len()
         ),
         kind: PauseKind::EmptyRuns,
     }))

@@ -93,10 +93,10 @@ fn what_was_cherry_picked_or_squashed_has_landed() {
     assert_eq!(fates(&env, 0, &[&squashed]), fate(&squashed, "already"));
     assert_eq!(env.robot(&["ready"])["count"], 0, "no conflict is filed");
     assert_eq!(env.robot(&["land", "--all"])["count"], 0);
-    // Reverted by hand, the work is to land again.
+    // Taken out by hand, the work stays out until it is closed again, and its branch is kept.
     std::fs::write(env.project("base.txt"), "base\n").unwrap();
     env.git(&["commit", "-q", "-a", "-m", "back"]);
-    assert_kept(&env, &squashed, "have not landed");
+    assert_kept(&env, &squashed, "was taken back by");
     env.git(&["reset", "-q", "--hard", "HEAD~1"]);
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1);
 }

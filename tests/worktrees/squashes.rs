@@ -234,3 +234,101 @@ fn what_takes_out_the_work_below_it_has_not_landed_before_it_is_out() {
         assert_no_conflict_filed(env);
     });
 }
+
+/// Takes the last commit of main back as a forge does whose pull requests are squashed.
+fn revert_by_forge(env: &TestEnv) {
+    env.git(&["revert", "--no-edit", "HEAD"]);
+    let words = ["commit", "-q", "--amend", "-m", "Take \"it\" out (#3)", "-m", "Reverts shop#1"];
+    env.git(&words);
+}
+
+#[test]
+fn what_a_forge_took_back_in_its_own_words_stays_out_until_it_is_closed_again() {
+    each_mode("own.txt", |env, below, above| {
+        squash(env, below);
+        revert_by_forge(env);
+        write_main(env, "more.txt", "main goes on");
+        assert_eq!(fates(env, 0, &["--all", "--dry-run"]).len(), 1);
+        assert_eq!(fates(env, 0, &["--all"]), landed(&[&above.to_owned()]));
+        assert_eq!(
+            (main_has(env, "base.txt"), main_has(env, "own.txt")),
+            ("base".into(), "three".into())
+        );
+        assert_eq!(fates(env, 4, &[below]), [(below.to_owned(), "taken_back".to_owned())]);
+        assert_eq!(env.robot(&["worktrees", "prune"])["count"], 1, "of what has landed");
+        env.el(&["reopen", below]).ok();
+        env.el(&["close", below]).ok();
+        assert_eq!(fates(env, 0, &[below]), landed(&[&below.to_owned()]));
+        assert_eq!(main_has(env, "base.txt"), "two");
+    });
+}
+
+#[test]
+fn what_goes_on_after_its_squash_lands_the_rest_alone() {
+    for is_taken_back in [false, true] {
+        each_mode("own.txt", |env, below, _| {
+            squash(env, below);
+            if is_taken_back {
+                revert_by_forge(env);
+            } else {
+                write_main(env, "base.txt", "main goes on");
+            }
+            env.el(&["reopen", below]).ok();
+            let (file, text) =
+                if is_taken_back { ("base.txt", "mended") } else { ("new.txt", "new") };
+            commit(env, below, file, text);
+            env.el(&["close", below]).ok();
+            let planned = [(below.to_owned(), "to_land".to_owned())];
+            assert_eq!(fates(env, 0, &[below, "--dry-run"]), planned);
+            assert_eq!(fates(env, 0, &[below]), landed(&[&below.to_owned()]));
+            let base = if is_taken_back { "mended" } else { "main goes on" };
+            assert_eq!(
+                (main_has(env, "base.txt").as_str(), main_has(env, file).as_str()),
+                (base, text)
+            );
+            assert_no_conflict_filed(env);
+        });
+    }
+}
+
+#[test]
+fn the_work_below_lands_with_the_squash_of_what_builds_on_it() {
+    each_mode("own.txt", |env, below, above| {
+        squash(env, above);
+        write_main(env, "base.txt", "main goes on");
+        assert_eq!(env.robot(&["land", "--all"])["count"], 0);
+        assert_eq!(fates(env, 0, &[below]), [(below.to_owned(), "already".to_owned())]);
+        assert_no_conflict_filed(env);
+        assert_eq!(env.robot(&["worktrees", "prune"])["count"], 2);
+    });
+}
+
+#[test]
+fn what_was_foreseen_of_a_squash_with_less_or_more_than_the_work_comes_true() {
+    for (left_out, added) in [(true, false), (false, true)] {
+        each_mode("own.txt", |env, below, beside| {
+            commit(env, below, "left-out.txt", "x");
+            let above = finished_on(env, below, "above.txt", "four");
+            env.git(&["merge", "-q", "--squash", &format!("el/{below}")]);
+            if left_out {
+                env.git(&["rm", "-q", "-f", "left-out.txt"]);
+            }
+            if added {
+                std::fs::write(env.project("added.txt"), "x\n").unwrap();
+                env.git(&["add", "added.txt"]);
+            }
+            env.git(&["commit", "-q", "-m", "squashed (#1)"]);
+            let names = |found: Vec<(String, String)>| {
+                found.into_iter().map(|(atom, _)| atom).collect::<Vec<_>>()
+            };
+            let foreseen = names(fates(env, 0, &["--all", "--dry-run"]));
+            let wanted = [below, beside, &above];
+            assert_eq!(foreseen, wanted[usize::from(!left_out)..]);
+            assert_eq!(names(fates(env, 0, &["--all"])), foreseen);
+            assert_no_conflict_filed(env);
+            assert_eq!(main_has(env, "left-out.txt"), "x", "main never had it, or has it");
+            write_main(env, "base.txt", "main goes on");
+            assert_eq!(env.robot(&["land", "--all"])["count"], 0);
+        });
+    }
+}

@@ -50,6 +50,8 @@ fn what_was_merged_there_and_fetched_has_landed() {
     assert_eq!(env.robot(&["land", "--all"])["count"], 0);
     assert_eq!(env.robot(&["ready"])["count"], 0, "no conflict is filed");
     assert_eq!(fates(&env, 0, &[&id]), [(id.clone(), "already".to_owned())]);
+    let told = env.el(&["land", &id]).ok().stdout;
+    assert!(told.contains("at the remote: main here gets it by git pull"), "{told}");
     assert_eq!(env.git(&["rev-parse", "main"]), main, "the branch here is a person's to move");
     let needs = env.robot(&["status"])["needs"].to_string();
     assert!(!needs.contains(&id), "{needs}");
@@ -142,7 +144,12 @@ fn a_landing_is_pushed_only_when_told_and_never_over_commits_of_others() {
     env.el(&["land", &first]).ok();
     finished(&env, "b.txt", "two");
     let would = env.robot(&["land", "--all", "--push", "--dry-run"]);
-    assert_eq!(would["pushed_to"], serde_json::json!({"remote": "origin", "branch": "main"}));
+    let to = &would["pushed_to"];
+    assert_eq!((&to["remote"], &to["branch"]), (&"origin".into(), &"main".into()));
+    let own = env.git(&["log", "--format=%h %s", "origin/main..main"]);
+    assert_eq!(to["commits"], serde_json::json!([own]), "what lies here goes along");
+    let told = env.el(&["land", "--all", "--push", "--dry-run"]).ok().stdout;
+    assert!(told.contains(&own), "{told}");
     assert_eq!(there(), before, "nothing was pushed");
     let told = env.el(&["land", "--all", "--push"]).ok().stdout;
     assert!(told.contains("main is pushed to origin/main"), "{told}");

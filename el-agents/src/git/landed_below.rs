@@ -1,14 +1,12 @@
 //! Finds the work below a branch that its target has as other commits.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::merge::Merged;
 use super::{GitError, Repository, base_reference};
 
-/// The most commits of a target that are looked through for a squash.
-const MOST: &str = "--max-count=2000";
-/// The most of them that are compared with the work.
-const MOST_COMPARED: usize = 50;
+/// The most of a branch's own commits that are looked for in its target.
+const MOST_OWN: usize = 8;
 
 /// A branch's commits that a target lacks.
 struct Lacking<'a> {
@@ -59,7 +57,7 @@ impl Repository {
         let began_at = self.base_of(atom)?;
         let may_share = began_at.as_ref().is_none_or(|base| commits.contains_key(base))
             || said.lines().any(|line| line.split(' ').count() > 2);
-        let base = began_at.filter(|base| commits.contains_key(base));
+        let base = began_at.clone().filter(|base| commits.contains_key(base));
         let lacking = Lacking { tip, commits, base, may_share };
         let mut found = Vec::new();
         for head in joined {
@@ -80,6 +78,8 @@ impl Repository {
         if lacking.may_share {
             self.add_unnoted(target, atom, &lacking, &mut found)?;
         }
+        let own = self.landed_own(target, (tip, began_at.as_deref()), &found)?;
+        found.extend(own.map(|(head, _)| head));
         self.independent_commits(&found)
     }
 
@@ -106,6 +106,42 @@ impl Repository {
             }
         }
         Ok(())
+    }
+
+    /// The last of the branch's own commits below its tip that the target has as other commits: the
+    /// branch went on since. With it comes the squash that brought it; `None`: copies did.
+    pub(super) fn landed_own(
+        &self,
+        target: &str,
+        (tip, base): (&str, Option<&str>),
+        below: &[String],
+    ) -> Result<Option<(String, Option<String>)>, GitError> {
+        let count = format!("--max-count={MOST_OWN}");
+        let mut words = vec!["rev-list", "--first-parent", "--skip=1", &count, tip];
+        words.extend(["--not", target]);
+        words.extend(base);
+        let own = self.git().ask(&words)?;
+        if own.is_empty() {
+            return Ok(None);
+        }
+        let touching = self.touching_work(target, tip)?;
+        if !touching.is_any {
+            return Ok(None);
+        }
+        // The oldest is first. Git says nothing about merges.
+        let mut words = vec!["cherry", target, tip];
+        words.extend(base);
+        let said = self.git().ask(&words)?;
+        let copied = said.lines().map_while(|line| line.strip_prefix("- ")).last();
+        for head in own.lines() {
+            if Some(head) == copied {
+                return Ok(Some((head.to_owned(), None)));
+            }
+            if let Some(squash) = self.squash_among(&touching.candidates, head, below)? {
+                return Ok(Some((head.to_owned(), Some(squash))));
+            }
+        }
+        Ok(None)
     }
 
     /// The commits at which the work of others ends, or did when this branch began. The lower ones
@@ -175,58 +211,26 @@ impl Repository {
         Ok(found)
     }
 
-    /// Returns true if a target has all work of a commit, or had it before a revert.
-    fn has_had(&self, target: &str, head: &str, below: &[String]) -> Result<bool, GitError> {
-        Ok(self.has_copies(target, head, None)?
-            || self.is_merge_empty(target, head)?
-            || self.has_squash(target, head, below)?)
+    /// Returns true if the target has a commit that brought `head`, according to a note.
+    pub(super) fn has_noted(&self, target: &str, head: &str) -> Result<bool, GitError> {
+        for (_, noted, commit) in self.landings()? {
+            if self.contains(&noted, head)? && self.contains(target, &commit)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    /// Returns true if a commit of the target brought exactly the work of `head`, as a squash does.
-    /// `below`: work below it that the target has as other commits.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub(super) fn has_squash(
+    /// Returns true if a target has all work of a commit, or had it before a revert.
+    pub(super) fn has_had(
         &self,
         target: &str,
         head: &str,
         below: &[String],
     ) -> Result<bool, GitError> {
-        let Some(fork) = self.git().ask_optional(&["merge-base", target, head])? else {
-            return Ok(false);
-        };
-        let words = ["diff-tree", "-r", "--no-renames", "--name-only", &fork, head];
-        let changed = self.git().ask(&words)?;
-        let changed: HashSet<&str> = changed.lines().collect();
-        let range = format!("{head}..{target}");
-        let commits = self.git().ask(&["rev-list", "--no-merges", MOST, &range])?;
-        let ids: HashSet<&str> = commits.lines().collect();
-        let words = ["diff-tree", "--stdin", "-r", "--no-renames", "--name-only"];
-        let said = self.git().ask_with(&words, Some(&format!("{commits}\n")))?;
-        // A squash changes no other files. Each commit is followed by the names of its own.
-        let mut candidates: Vec<(&str, bool)> = Vec::new();
-        for line in said.lines() {
-            match candidates.last_mut() {
-                _ if ids.contains(line) => candidates.push((line, true)),
-                Some((_, is_like_it)) => *is_like_it &= changed.contains(line),
-                None => {}
-            }
-        }
-        let git = self.git().without_hooks().as_committer();
-        let alike = candidates.iter().filter(|(_, is_like_it)| *is_like_it);
-        for (commit, _) in alike.take(MOST_COMPARED) {
-            let before = format!("{commit}^");
-            let tree = self.tree_of(commit)?;
-            let mut is_it = self.merged_tree(&git, &before, head, &[])? == Ok(tree.clone());
-            if !is_it && !below.is_empty() {
-                is_it = self.merged_tree(&git, &before, head, below)? == Ok(tree);
-            }
-            if is_it {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        Ok(self.has_copies(target, head, None)?
+            || self.is_merge_empty(target, head)?
+            || self.find_squash(target, head, below)?.is_some())
     }
 }
 

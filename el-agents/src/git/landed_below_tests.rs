@@ -111,6 +111,41 @@ fn landing_on_a_squash_gives_the_tree_of_a_rebase() {
 }
 
 #[test]
+fn going_on_after_a_squash_gives_the_tree_of_a_rebase() {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+    let mut runner = TestRunner::new(Config { cases, ..Config::default() });
+    let compared = std::cell::Cell::new(0);
+    runner
+        .run(&day(), |day| {
+            let files = texts().into_iter().map(|lines| lines.join("\n") + "\n");
+            let files = files.collect::<Vec<_>>();
+            let shop =
+                Shop::new(&[("file0", &files[0]), ("file1", &files[1]), ("file2", &files[2])]);
+            edit(&shop, &day.a, "a");
+            let squashed = shop.at("HEAD");
+            shop.check_out("main");
+            edit(&shop, &day.main_before, "before");
+            let Ok(squash) = land(&shop, ATOM) else { return Ok(()) };
+            shop.commit_tree(&shop.tree(&squash));
+            edit(&shop, &day.main_after, "after");
+            shop.check_out("el/t-1");
+            edit(&shop, &day.c, "c");
+            let landed = land(&shop, ATOM);
+            let tip = shop.at("HEAD");
+            let rebased = shop.rebase_onto("main", &squashed).then(|| shop.tree("HEAD"));
+            shop.git(&["reset", "--quiet", "--hard", &tip]);
+            if let (Ok(commit), Some(tree)) = (&landed, &rebased) {
+                prop_assert_eq!(&shop.tree(commit), tree);
+                compared.set(compared.get() + 1);
+            }
+            prop_assert!(rebased.is_none() || landed.is_ok(), "{:?}", landed);
+            Ok(())
+        })
+        .unwrap();
+    assert!(compared.get() > 0, "no case was compared");
+}
+
+#[test]
 fn only_the_branchs_own_difference_is_left_where_a_plain_merge_conflicts() {
     // A, B and main after it all change one line; main before another.
     for has_record in [false, true] {

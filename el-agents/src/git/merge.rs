@@ -39,6 +39,21 @@ impl Repository {
         commit_merge(&git, &tree, [target, tip], message).map(Ok)
     }
 
+    /// Reverts a revert. Returns the commit on top of `target`, or the files in conflict.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn bring_back_in_memory(&self, target: &str, revert: &str) -> Result<Merged, GitError> {
+        let git = self.git().without_hooks().as_committer();
+        let before = self.tree_of(&format!("{revert}^"))?;
+        let undo = git.ask(&["commit-tree", &before, "-p", revert, "-m", "Stand-in"])?;
+        let tree = match self.merged_tree(&git, target, &undo, &[])? {
+            Ok(tree) => tree,
+            Err(files) => return Ok(Err(files)),
+        };
+        git.ask(&["commit-tree", &tree, "-p", target, "-m", "Reapply"]).map(Ok)
+    }
+
     /// Merges a target into a branch's tip. The result moves the branch up: no push is forced, and
     /// reviewers' comments stay.
     ///

@@ -40,26 +40,4 @@ impl Repository {
             })
             .collect())
     }
-
-    /// Returns true if the target has a merged pull request that contains this tip.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub(super) fn is_in_merged_pull(
-        &self,
-        target: &str,
-        atom: &str,
-        tip: &str,
-    ) -> Result<bool, GitError> {
-        for pull in self.merged_pulls(atom)? {
-            if self.contains(&pull.head, tip)? && self.contains(target, &pull.commit)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
 }
-
-#[cfg(test)]
-#[path = "landed_tests.rs"]
-mod tests;

@@ -198,78 +198,6 @@ impl Repository {
         Ok(notes)
     }
 
-    /// Returns true if the target contains the work of an atom's branch now. A landing record alone
-    /// proves nothing: the target may be another branch, or have been reset since.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub fn has_landed(&self, target: &str, atom: &str, tip: &str) -> Result<bool, GitError> {
-        if self.contains(target, tip)? {
-            return Ok(true);
-        }
-        for commit in self.landed_commits(atom, tip)? {
-            if self.contains(target, &commit)? {
-                return Ok(true);
-            }
-        }
-        if self.is_in_merged_pull(target, atom, tip)? {
-            return Ok(true);
-        }
-        if self.has_copies(target, tip, self.base_of(atom)?.as_deref())? {
-            return Ok(true);
-        }
-        let plain = self.try_merge(target, tip)?;
-        let own = self.tree_of(target)?;
-        // Where a merge brings something, the work came and is gone.
-        if plain.as_ref().is_some_and(|tree| *tree != own) {
-            return Ok(false);
-        }
-        let below = self.landed_below(target, (atom, tip), &[])?;
-        let git = self.git.without_hooks().as_committer();
-        if !below.is_empty() {
-            // A plain merge brings nothing, too, where the branch takes out what is below it.
-            match self.merged_tree(&git, target, tip, &below)? {
-                Ok(tree) => return Ok(tree == own),
-                Err(_) if plain.is_some() => return Ok(false),
-                Err(_) => {}
-            }
-        } else if plain.is_some() {
-            return Ok(true);
-        }
-        // The target may have gone on in the lines of a squash.
-        self.has_squash(target, tip, &below)
-    }
-
-    /// Returns true if a target has copies of all commits of a branch since `base`, and the branch
-    /// has no work besides.
-    pub(super) fn has_copies(
-        &self,
-        target: &str,
-        tip: &str,
-        base: Option<&str>,
-    ) -> Result<bool, GitError> {
-        // A merge in the branch may hold changes of its own, such as the resolution of a conflict,
-        // and no other commit shows them.
-        let mut words = vec!["rev-list", "--merges", "--max-count=1", tip, "--not", target];
-        words.extend(base);
-        Ok(self.git.ask(&words)?.is_empty() && self.has_changes(target, tip)?)
-    }
-
-    /// Returns true if merging a commit would change nothing, as after a squash.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub(super) fn is_merge_empty(&self, target: &str, commit: &str) -> Result<bool, GitError> {
-        let merged = self.try_merge(target, commit)?;
-        Ok(merged.is_some_and(|tree| self.tree_of(target).is_ok_and(|own| own == tree)))
-    }
-
-    /// The tree of a merge; `None` if it has conflicts.
-    fn try_merge(&self, target: &str, commit: &str) -> Result<Option<String>, GitError> {
-        let words = ["merge-tree", "--write-tree", "--no-messages", target, commit];
-        self.git.ask_optional(&words)
-    }
-
     /// Returns the commits that none of the others contains, without duplicates.
     ///
     /// # Errors
@@ -303,7 +231,7 @@ impl Repository {
     }
 
     /// Returns true if a commit contains copies of the commits of another, with the same changes.
-    fn has_changes(&self, whole: &str, part: &str) -> Result<bool, GitError> {
+    pub(super) fn has_changes(&self, whole: &str, part: &str) -> Result<bool, GitError> {
         let said = self.git.ask(&["cherry", whole, part])?;
         // Without an unmerged line, the branch has merges alone, about which `git cherry` says
         // nothing.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{GitError, Repository};
+use super::{GitError, Landing, Repository};
 
 /// A commit of the target that reverts an atom's work and is not reverted itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,12 +15,20 @@ pub struct Revert {
     pub is_of_all: bool,
 }
 
+/// A commit of the target, and the commit of the branch up to which it brought the work.
+struct Brought {
+    commit: String,
+    head: String,
+}
+
 /// The words before a commit's id in the message of `git revert`.
 const SIGN: &str = "This reverts commit ";
+/// The first words of a revert's title. The title of the reverted commit follows.
+const TITLE: &str = "Revert \"";
 
 impl Repository {
     /// Lists the reverts of an atom's work in the target that the branch does not contain, newest
-    /// first.
+    /// first. `landing`: how the target got the work.
     ///
     /// # Errors
     /// If git fails.
@@ -29,12 +37,45 @@ impl Repository {
         target: &str,
         atom: &str,
         tip: &str,
+        landing: &Landing,
     ) -> Result<Vec<Revert>, GitError> {
         let Some(base) = self.base_of(atom)? else { return Ok(Vec::new()) };
-        let grep = format!("--grep=^{SIGN}");
+        let brought = self.bringing_commits(target, atom, (tip, &base), landing)?;
+        let mut found = self.reverts_by_message(target, atom, (tip, &base), &brought)?;
+        found.extend(self.reverts_by_content(target, (tip, &base), &brought)?);
+        // The target may have got the work again.
+        if !found.is_empty()
+            && landing != &Landing::Contained
+            && self.is_merge_empty(target, tip)?
+        {
+            return Ok(Vec::new());
+        }
+        let mut standing: Vec<Revert> = Vec::new();
+        for revert in found {
+            let is_known = standing.iter().any(|other| other.commit == revert.commit);
+            if !is_known
+                && !self.contains(tip, &revert.commit)?
+                && !self.is_undone(target, &revert.commit)?
+            {
+                standing.push(revert);
+            }
+        }
+        standing.sort_by_key(|revert| std::cmp::Reverse(revert.at));
+        Ok(standing)
+    }
+
+    /// Finds reverts by the words of `git revert`, or of a forge's button.
+    fn reverts_by_message(
+        &self,
+        target: &str,
+        atom: &str,
+        (tip, base): (&str, &str),
+        brought: &[Brought],
+    ) -> Result<Vec<Revert>, GitError> {
         let range = format!("{base}..{target}");
-        let words =
-            ["log", "--no-merges", "--topo-order", "-z", "--format=%H %ct%n%B", &grep, &range];
+        let (sign, title) = (format!("--grep=^{SIGN}"), format!("--grep=^{TITLE}"));
+        let form = "--format=%H %ct%n%B";
+        let words = ["log", "--no-merges", "--topo-order", "-z", form, &sign, &title, &range];
         let said = self.git().ask(&words)?;
         let (mut found, mut undone) = (Vec::new(), HashSet::new());
         for one in said.split('\0').filter(|one| !one.is_empty()) {
@@ -43,22 +84,153 @@ impl Repository {
             if undone.contains(commit) {
                 continue;
             }
-            let taken_back: Vec<String> =
+            let mut taken_back: Vec<String> =
                 body.split(SIGN).skip(1).map(leading_hex).filter(|name| name.len() >= 40).collect();
+            if taken_back.is_empty()
+                && let Some(title) = reverted_title(body)
+            {
+                taken_back.extend(self.commit_with_title(base, commit, title)?);
+            }
             let (mut is_of_it, mut is_of_all) = (false, false);
             for commit in &taken_back {
-                if self.is_work_of(atom, &base, tip, commit)? {
+                let known = brought.iter().find(|one| one.commit == *commit);
+                let is_all = known.is_some_and(|one| one.head == tip);
+                if known.is_some() || self.is_work_of(atom, base, tip, commit)? {
                     is_of_it = true;
-                    is_of_all = is_of_all || self.is_merge_empty(commit, tip)?;
+                    is_of_all = is_of_all || is_all || self.is_merge_empty(commit, tip)?;
                 }
             }
             undone.extend(taken_back);
-            if is_of_it && !self.contains(tip, commit)? {
+            if is_of_it {
                 let at = at.parse().unwrap_or_default();
                 found.push(Revert { commit: commit.to_owned(), at, is_of_all });
             }
         }
         Ok(found)
+    }
+
+    /// Finds reverts by what they do: a forge's may have any message.
+    fn reverts_by_content(
+        &self,
+        target: &str,
+        (tip, base): (&str, &str),
+        brought: &[Brought],
+    ) -> Result<Vec<Revert>, GitError> {
+        let mut found = Vec::new();
+        for Brought { commit, head } in brought {
+            // Most often, nothing happened to the work since.
+            let range = format!("{commit}..{target}");
+            if !self.touching_changes(&[range], [base, head])?.is_any {
+                continue;
+            }
+            let mut before = Vec::new();
+            if let Some(parent) = self.resolve_commit(&format!("{commit}^"))?
+                && !self.contains(&parent, head)?
+            {
+                before.push(self.tree_of(&parent)?);
+            }
+            before.extend(self.tree_without(commit, (head, base))?);
+            before.dedup();
+            for before in before {
+                if let Some(revert) = self.find_undoing(target, commit, &before)? {
+                    let at = self.git().ask(&["log", "-1", "--format=%ct", &revert])?;
+                    let at = at.parse().unwrap_or_default();
+                    let is_of_all = head == tip;
+                    found.push(Revert { commit: revert, at, is_of_all });
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The commits of the target that brought work of the branch, as far as they are known.
+    fn bringing_commits(
+        &self,
+        target: &str,
+        atom: &str,
+        (tip, base): (&str, &str),
+        landing: &Landing,
+    ) -> Result<Vec<Brought>, GitError> {
+        let all_of_it = |commit: &str| Brought { commit: commit.to_owned(), head: tip.to_owned() };
+        Ok(match landing {
+            Landing::Missing | Landing::Empty => Vec::new(),
+            Landing::Partial => {
+                // The branch may have gone on since.
+                let own = self.landed_own(target, (tip, Some(base)), &[])?;
+                let squashed = own.and_then(|(head, squash)| Some((head, squash?)));
+                squashed.map(|(head, commit)| Brought { commit, head }).into_iter().collect()
+            }
+            Landing::Noted(commits) => commits.iter().map(|one| all_of_it(one)).collect(),
+            Landing::Squashed(commit) => vec![all_of_it(commit)],
+            Landing::Copied => {
+                let sides = format!("{target}...{tip}");
+                let said = self.git().ask(&["rev-list", "--cherry-mark", "--left-only", &sides])?;
+                let copy = said.lines().find_map(|line| line.strip_prefix('='));
+                copy.map(all_of_it).into_iter().collect()
+            }
+            Landing::Contained => {
+                // Most often, nothing happened to it since.
+                let range = format!("{tip}..{target}");
+                if !self.touching_changes(&[&range], [base, tip])?.is_any {
+                    return Ok(Vec::new());
+                }
+                // Git follows a single parent with both words at once.
+                let after = self.git().ask(&["rev-list", "--ancestry-path", &range])?;
+                let after: HashSet<&str> = after.lines().collect();
+                let said = self.git().ask(&["rev-list", "--first-parent", &range])?;
+                let Some(first) = said.lines().take_while(|one| after.contains(one)).last() else {
+                    return Ok(Vec::new());
+                };
+                let before = format!("{first}^");
+                if self.contains(&before, tip)? {
+                    // After a fast-forward, the tip itself is one of the target's commits.
+                    return Ok(vec![all_of_it(tip)]);
+                }
+                // It may have come with a branch above, once the target had it as other commits.
+                let landing = self.find_landing(&before, atom, tip)?;
+                match self.bringing_commits(&before, atom, (tip, base), &landing)? {
+                    earlier if landing.has_landed() => earlier,
+                    _ => vec![all_of_it(first)],
+                }
+            }
+        })
+    }
+
+    /// The tree of a commit without the branch's own difference; `None` if that cannot be told.
+    fn tree_without(
+        &self,
+        commit: &str,
+        (tip, base): (&str, &str),
+    ) -> Result<Option<String>, GitError> {
+        let git = self.git().without_hooks().as_committer();
+        let root = git.ask(&["commit-tree", &self.tree_of(tip)?, "-m", "Stand-in"])?;
+        let mut sides = Vec::new();
+        for side in [commit, base] {
+            let tree = self.tree_of(side)?;
+            sides.push(git.ask(&["commit-tree", &tree, "-p", &root, "-m", "Stand-in"])?);
+        }
+        Ok(self.merged_tree(&git, &sides[0], &sides[1], &[])?.ok())
+    }
+
+    /// Returns true if what a commit did was undone by a later one.
+    fn is_undone(&self, target: &str, commit: &str) -> Result<bool, GitError> {
+        let before = self.tree_of(&format!("{commit}^"))?;
+        Ok(self.find_undoing(target, commit, &before)?.is_some())
+    }
+
+    /// The last commit before another one with this title.
+    fn commit_with_title(
+        &self,
+        since: &str,
+        before: &str,
+        title: &str,
+    ) -> Result<Option<String>, GitError> {
+        let grep = format!("--grep={title}");
+        let range = format!("{since}..{before}^");
+        let said = self.git().ask(&["log", "--fixed-strings", "--format=%H %s", &grep, &range])?;
+        let is_it = |line: &&str| line.split_once(' ').is_some_and(|(_, subject)| subject == title);
+        Ok(said.lines().find(is_it).and_then(|line| line.split(' ').next()).map(str::to_owned))
     }
 
     /// Returns true if a commit carries work of the branch: a commit of the branch, a copy of such
@@ -96,4 +268,10 @@ impl Repository {
 /// The hexadecimal digits at the beginning of a text.
 fn leading_hex(text: &str) -> String {
     text.chars().take_while(char::is_ascii_hexdigit).collect()
+}
+
+/// The title of the commit that a message takes back. A forge may add its own number.
+fn reverted_title(message: &str) -> Option<&str> {
+    let title = message.lines().next()?.strip_prefix(TITLE)?;
+    title.rsplit_once('"').map(|(title, _)| title).filter(|title| !title.is_empty())
 }

@@ -28,7 +28,9 @@ impl Repository {
         for (name, tip) in self.refs_below(SHARED)? {
             let Some(branch) = name.strip_prefix(SHARED) else { continue };
             let Some(atom) = self.atom_of(branch) else { continue };
-            if self.has_landed(&target, atom, &tip)? {
+            let landing = self.find_landing(&target, atom, &tip)?;
+            let reverts = self.find_reverts(&target, atom, &tip, &landing)?;
+            if landing.has_landed() && reverts.is_empty() {
                 let (atom, branch) = (atom.to_owned(), branch.to_owned());
                 landed.push(SharedBranch { atom, branch, tip });
             }

@@ -191,19 +191,16 @@ impl<'a> Search<'a> {
         let strayed_to = tree
             .filter(|tree| tree.branch.as_deref() != Some(&branch))
             .map(|tree| tree.branch.clone().unwrap_or_else(|| "no branch".to_owned()));
-        let has_landed = match target {
+        let (has_landed, reverts) = match target {
             // A branch without commits cannot have landed.
-            _ if strayed_to.is_some() || commits == 0 => false,
-            Some(target) => repository.has_landed(target, id, &tip)?,
-            None => false,
-        };
-        let reverts = match target {
             Some(target) if commits > 0 && strayed_to.is_none() => {
-                repository.find_reverts(target, id, &tip)?
+                let landing = repository.find_landing(target, id, &tip)?;
+                let reverts = repository.find_reverts(target, id, &tip, &landing)?;
+                (landing.has_landed(), reverts)
             }
-            _ => Vec::new(),
+            _ => (false, Vec::new()),
         };
-        // Git counts a squash as landed no more once it was reverted.
+        // By its content, a squash with more than the work is landed no more once it was reverted.
         let has_landed = has_landed || reverts.first().is_some_and(|revert| revert.is_of_all);
         let taken_back = reverts.first().filter(|_| has_landed).map(|revert| revert.commit.clone());
         let reopened_at = if reverts.is_empty() { None } else { reopened_at(self.store, id)? };

@@ -11,7 +11,7 @@ use super::commit_check::CommitCheck;
 use super::plan::{find_first_failure, to_land};
 use super::{LandContext, LandError, LandItem, LandOutcome, LandSettings, conflict_atom};
 use crate::git::{
-    AdvanceResult, LandedBranch, Repository, ScratchCheckout, advance_branch,
+    AdvanceResult, GitError, LandedBranch, Merged, Repository, ScratchCheckout, advance_branch,
     find_files_in_the_way, find_obstacle, note_landed, recover_move, unpublished_submodules,
 };
 
@@ -91,7 +91,7 @@ pub fn predict_conflicts(
     let mut conflicts = Vec::new();
     for at in todo {
         let tip = items[at].tip.clone().unwrap_or_default();
-        match repository.merge_branch(&top, (&items[at].atom_id, &tip), "Foreseen")? {
+        match foresee(repository, &top, &items[at], &tip)? {
             Ok(commit) => match find_files_in_the_way(repository, onto, &top, &commit)? {
                 Some(why) => hold_items(items, &[at], &why),
                 None => top = commit,
@@ -108,6 +108,26 @@ pub fn predict_conflicts(
         }
     }
     Ok(())
+}
+
+/// Puts a branch on top of a target in memory, after the reverts of its reverts.
+fn foresee(
+    repository: &Repository,
+    top: &str,
+    item: &LandItem,
+    tip: &str,
+) -> Result<Merged, GitError> {
+    let mut top = top.to_owned();
+    for revert in &item.brings_back {
+        match repository.bring_back_in_memory(&top, revert)? {
+            Ok(commit) => top = commit,
+            conflict => return Ok(conflict),
+        }
+    }
+    if !item.brings_back.is_empty() && repository.has_landed(&top, &item.atom_id, tip)? {
+        return Ok(Ok(top));
+    }
+    repository.merge_branch(&top, (&item.atom_id, tip), "Foreseen")
 }
 
 /// Returns the target's tip and the branches to be tried; `None` if there is none, or the target

@@ -89,7 +89,7 @@ impl ChainBuilder<'_> {
             if self.repository.git().ask(&words)?.is_empty() {
                 let rebased = self.scratch.rebase(&top, since, tip)?;
                 // Commits one by one may meet a conflict that the whole does not have.
-                if rebased.is_ok() || since.is_none() {
+                if rebased.is_ok() {
                     return Ok(rebased);
                 }
             }

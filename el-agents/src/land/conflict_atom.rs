@@ -51,7 +51,11 @@ pub(super) fn file_all(
         } else {
             let conflict = file_atom(store, ctx, &items[at], onto)?;
             if conflict.is_closed {
-                detail.push(what_is_left(repository, &conflict.id, &tip(items, at))?);
+                detail.push(what_is_left(
+                    repository,
+                    &conflict.id,
+                    (&items[at].atom_id, &tip(items, at)),
+                )?);
             }
             items[at].conflict_atom = Some(conflict.id);
             filed.push(at);
@@ -62,7 +66,11 @@ pub(super) fn file_all(
 }
 
 /// Says what to do about a conflict with a closed atom.
-fn what_is_left(repository: &Repository, id: &str, tip: &str) -> Result<String, GitError> {
+fn what_is_left(
+    repository: &Repository,
+    id: &str,
+    (atom, tip): (&str, &str),
+) -> Result<String, GitError> {
     let resolved = repository.tip_of(id)?;
     let has_it = resolved.map_or(Ok(false), |resolved| repository.contains(&resolved, tip))?;
     Ok(if has_it {
@@ -70,7 +78,7 @@ fn what_is_left(repository: &Repository, id: &str, tip: &str) -> Result<String, 
     } else {
         format!(
             "{id} is closed, but its branch does not have this one: el reopen {id}, and merge it \
-             there"
+             there; or, if nothing of this one is wanted, el discard {atom}"
         )
     })
 }

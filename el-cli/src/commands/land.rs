@@ -209,7 +209,23 @@ fn land_branches(args: &Args, app: &App) -> Result<Landed> {
             },
         )?;
     }
+    note_remote_only(&repository, &onto, &mut items)?;
     Ok(Landed { repository, onto, items, push })
+}
+
+/// Says of each branch whose work only the fetched upstream of the target has, that it is there.
+fn note_remote_only(repository: &Repository, onto: &str, items: &mut [LandItem]) -> Result<()> {
+    let Some(here) = repository.branch_tip(onto)? else { return Ok(()) };
+    if repository.known_tip(onto)?.as_ref() == Some(&here) {
+        return Ok(());
+    }
+    for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::Already) {
+        let tip = item.tip.as_deref().unwrap_or_default();
+        if !repository.has_landed(&here, &item.atom_id, tip)? {
+            item.detail = Some(format!("at the remote: {onto} here gets it by git pull"));
+        }
+    }
+    Ok(())
 }
 
 /// The ids of the atoms that were named; `None`: all.
@@ -252,6 +268,10 @@ fn report_landing(app: &App, dry_run: bool, done: &Landed, pushed: Result<()>) -
         if let Some(target) = pushed_to {
             let verb = if dry_run { "would be" } else { "is" };
             page.push_line(format!("{onto} {verb} pushed to {}", target.name()));
+            if dry_run && !target.commits().is_empty() {
+                page.push_line(format!("  with what {onto} has here already:"));
+                target.commits().iter().for_each(|one| page.push_line(format!("  {one}")));
+            }
         }
     })?;
     pushed.map(|()| exit)

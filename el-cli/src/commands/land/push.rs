@@ -13,11 +13,19 @@ use crate::exit::Exit;
 pub(super) struct PushTarget {
     remote: String,
     branch: String,
+    /// The commits of the target branch, newest first, that the remote lacks before the landing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    commits: Vec<String>,
 }
 
 impl PushTarget {
     pub(super) fn name(&self) -> String {
         format!("{}/{}", self.remote, self.branch)
+    }
+
+    /// The commits that go along with what is landed.
+    pub(super) fn commits(&self) -> &[String] {
+        &self.commits
     }
 
     /// Finds and fetches it before anything is landed.
@@ -38,9 +46,13 @@ impl PushTarget {
             )
             .with_hint(format!("git push -u REMOTE {onto} says once where it belongs"))
         })?;
-        let found = PushTarget { remote, branch };
+        let mut found = PushTarget { remote, branch, commits: Vec::new() };
         let asked = found.tip_ahead_of(repository, onto);
-        asked.map_err(|error| error.after("nothing was landed"))?;
+        let asked = asked.map_err(|error| error.after("nothing was landed"))?;
+        if let (Some(there), Some(tip)) = asked {
+            let words = ["log", "--format=%h %s", &format!("{there}..{tip}")];
+            found.commits = repository.git().ask(&words)?.lines().map(str::to_owned).collect();
+        }
         Ok(found)
     }
 

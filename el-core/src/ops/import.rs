@@ -18,6 +18,7 @@ use crate::model::{self, Atom, BondKind, Comment, EventKind, Name, Run, Timestam
 use crate::store::{Store, Tx, alias, atom, comment, enlarge_cache, event, meta, run, search};
 use crate::{Ctx, Error, Result};
 
+mod ahead;
 mod comments;
 mod edges;
 mod fields;
@@ -25,12 +26,14 @@ mod identify;
 mod ids;
 mod options;
 mod push;
+mod remember;
 mod steps;
 mod target;
 
 use identify::{Lookup, find_targets};
 pub use options::{ImportOptions, Theirs};
 pub use push::{PushField, note_push, plan_push};
+use remember::{add_names, remember_import};
 use steps::Steps;
 use target::{Planned, Target};
 
@@ -76,6 +79,9 @@ pub fn import(
 /// The number of new or changed records from which on many pages are written.
 const MANY: usize = 1_000;
 
+/// For how many records or comments the store is asked at once: a server is far away.
+const AT_ONCE: usize = 256;
+
 fn run_in(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
@@ -112,23 +118,32 @@ fn run_in(
         notes: Vec::new(),
     };
     let mut touched = vec![false; targets.len()];
-    for (at, target) in targets.iter_mut().enumerate() {
+    let mut state = ahead::Ahead::new(&lookup);
+    for at in 0..targets.len() {
         steps.begin_step();
+        state.read_next(&targets[at..], at, options)?;
+        let target = &mut targets[at];
         if target.is_as_imported(options) {
             steps.begin_step();
             add_names(tx, &source, &heads[at].names, &target.atom_id)?;
             continue;
         }
         let record = texts.read_record(at, &heads[at]).map_err(cannot_read_again)?;
-        let plan = target.with_record(tx, &source, tracker, record, heads[at].digest)?;
+        let here = state.take_state(target, &heads[at].id)?;
+        let plan = target.with_record(tracker, record, heads[at].digest, here);
         touched[at] = match &plan.before {
             None => {
                 create_atom(tx, ctx, session, &source, &plan)?;
                 false
             }
             Some(before) => {
-                let done = update_atom(tx, ctx, session, before, &plan, options, &mut notes)?;
+                let (done, has_ended) =
+                    update_atom(tx, ctx, session, before, &plan, options, &mut notes)?;
                 target.moves_later = done == Updated::WaitsForParent;
+                if has_ended && state.has_alternatives()? {
+                    super::change::mark_not_needed(tx, ctx, &before.id)?;
+                    state.forget_all();
+                }
                 done != Updated::Nothing
             }
         };
@@ -150,18 +165,12 @@ fn run_in(
     for at in changes.changed_records() {
         touched[at] = true;
     }
-    let mut writer = comments::Writer::new(&lookup, &targets, session);
+    let mut writer = comments::Writer::new(&lookup, &targets, ctx, session);
     texts.each_comment(cannot_read_again, |said| {
         steps.begin_step();
-        let at = index.get(said.atom.as_str()).copied();
-        match writer.write_comment(ctx, said, &mut notes)? {
-            comments::Written::Added => done.comments_added += 1,
-            comments::Written::Edited => done.comments_edited += 1,
-            comments::Written::Nothing => return Ok(()),
-        }
-        at.into_iter().for_each(|at| touched[at] = true);
-        Ok(())
+        writer.write_comment(said, &mut notes)
     })?;
+    writer.finish(&mut done, &mut touched)?;
     if !options.is_partial {
         note_missing(tx, &source, &index, options, &mut notes)?;
     }
@@ -268,7 +277,8 @@ enum Updated {
     WaitsForParent,
 }
 
-/// Applies the file's changes since the last import.
+/// Applies the file's changes since the last import. Returns true with them if the atom ended, and
+/// did not fail.
 fn update_atom(
     tx: &Tx<'_>,
     ctx: &Ctx<'_>,
@@ -277,10 +287,10 @@ fn update_atom(
     plan: &Planned,
     options: &ImportOptions,
     notes: &mut Notes,
-) -> Result<Updated> {
+) -> Result<(Updated, bool)> {
     let after = fields::merge_fields(before, plan, options, notes);
     if after == *before {
-        return Ok(Updated::Nothing);
+        return Ok((Updated::Nothing, false));
     }
     // Budgets, reviews, claims, epics: what a session may change has rules that a file does not
     // follow.
@@ -337,15 +347,13 @@ fn update_atom(
         let (kind, parent) = match (&after.parent_id, &before.parent_id) {
             (Some(parent), _) => (EventKind::BondAdded, parent),
             (None, Some(parent)) => (EventKind::BondRemoved, parent),
-            (None, None) => return Ok(Updated::All),
+            (None, None) => return Ok((Updated::All, false)),
         };
         bond_event(tx, ctx, kind, (parent, &before.id, BondKind::ParentChild))?;
     }
     let failed = crate::rules::ready::has_failed(after.status, after.close_reason.as_deref());
-    if after.status.is_over() && !before.status.is_over() && !failed {
-        super::change::mark_not_needed(tx, ctx, &before.id)?;
-    }
-    Ok(if waits { Updated::WaitsForParent } else { Updated::All })
+    let has_ended = after.status.is_over() && !before.status.is_over() && !failed;
+    Ok((if waits { Updated::WaitsForParent } else { Updated::All }, has_ended))
 }
 
 fn bond_event(
@@ -362,36 +370,4 @@ fn bond_event(
         None,
         &json!({ "source": source, "target": target, "type": bond }),
     )
-}
-
-/// Records the imported state and the names of the atom.
-fn remember_import(
-    tx: &Tx<'_>,
-    source: &str,
-    plan: &Planned,
-    options: &ImportOptions,
-) -> Result<()> {
-    let imported = alias::Imported {
-        atom_id: plan.atom_id.clone(),
-        fields: Some(fields::hash_fields(plan, options)),
-        bonds: edges::text_of_bonds(&plan.bonds),
-    };
-    if plan.last.as_ref() != Some(&imported) {
-        alias::put_import(tx, source, &plan.record.id, &imported)?;
-    }
-    add_names(tx, source, &plan.record.names, &plan.atom_id)
-}
-
-/// Records the further names of an atom.
-fn add_names(tx: &Tx<'_>, source: &str, names: &[Name], atom_id: &str) -> Result<()> {
-    for name in names {
-        // A file of bd with a name of its own keeps its own names.
-        let name = if source.starts_with(&format!("{}:", name.source)) {
-            &Name { source: source.to_owned(), alias: name.alias.clone() }
-        } else {
-            name
-        };
-        alias::add_name(tx, name, atom_id)?;
-    }
-    Ok(())
 }

@@ -1,7 +1,9 @@
 //! The names of atoms in other trackers.
 
-use super::Tx;
+use std::collections::HashMap;
+
 use super::engine::{self, OptionalExtension as _, params};
+use super::{Tx, list_text};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{Name, Timestamp};
@@ -24,28 +26,43 @@ pub(crate) struct Known {
     pub(crate) is_in_progress: bool,
 }
 
-/// Returns the atom with exactly this name in the source, as [`find`] does, with the atom's own
-/// state: an import asks for both of each record.
-pub(crate) fn find_known(tx: &Tx<'_>, source: &str, alias: &str) -> Result<Option<Known>> {
+/// Returns the atoms with exactly these names in the source, by name, with the atoms' own state.
+pub(crate) fn find_known(
+    tx: &Tx<'_>,
+    source: &str,
+    names: &[&str],
+) -> Result<HashMap<String, Known>> {
     tx.prepare_cached(
-        "SELECT n.atom_id, n.imported, n.bonds, a.created_at, a.status = 'in_progress'
-         FROM aliases n LEFT JOIN atoms a ON a.id = n.atom_id WHERE n.source = ?1 AND n.alias = ?2",
+        "SELECT n.alias, n.atom_id, n.imported, n.bonds, a.created_at, a.status = 'in_progress'
+         FROM aliases n LEFT JOIN atoms a ON a.id = n.atom_id
+         WHERE n.source = ?1 AND n.alias IN (SELECT value FROM json_each(?2))",
     )
     .and_then(|mut s| {
-        s.query_row([source, alias], |row| {
-            Ok(Known {
+        s.query_map([source, &list_text(names)], |row| {
+            let known = Known {
                 imported: Imported {
-                    atom_id: row.get(0)?,
-                    fields: row.get(1)?,
-                    bonds: row.get(2)?,
+                    atom_id: row.get(1)?,
+                    fields: row.get(2)?,
+                    bonds: row.get(3)?,
                 },
-                created_at: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_micros),
-                is_in_progress: row.get::<_, Option<bool>>(4)?.unwrap_or_default(),
-            })
-        })
-        .optional()
+                created_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_micros),
+                is_in_progress: row.get::<_, Option<bool>>(5)?.unwrap_or_default(),
+            };
+            Ok((row.get(0)?, known))
+        })?
+        .collect()
     })
-    .doing("find an imported atom")
+    .doing("find imported atoms")
+}
+
+/// Returns what [`find`] does for each of these names.
+pub(crate) fn find_all(
+    tx: &Tx<'_>,
+    source: &str,
+    names: &[&str],
+) -> Result<HashMap<String, Imported>> {
+    let known = find_known(tx, source, names)?;
+    Ok(known.into_iter().map(|(name, known)| (name, known.imported)).collect())
 }
 
 /// Returns the atom with exactly this name in the source.
@@ -71,10 +88,11 @@ pub(crate) fn put_import(
 ) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO aliases (source, alias, atom_id, imported, bonds) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT (source, alias) DO UPDATE SET atom_id = ?3, imported = ?4, bonds = ?5",
+         ON CONFLICT (source, alias) DO UPDATE SET
+           atom_id = excluded.atom_id, imported = excluded.imported, bonds = excluded.bonds",
     )
     .and_then(|mut s| {
-        s.execute(params![source, alias, imported.atom_id, imported.fields, imported.bonds])
+        s.gather(params![source, alias, imported.atom_id, imported.fields, imported.bonds])
     })
     .doing("store the imported records")?;
     Ok(())
@@ -104,7 +122,7 @@ pub(crate) fn add_name(tx: &Tx<'_>, name: &Name, atom: &str) -> Result<()> {
         "INSERT INTO aliases (source, alias, atom_id) VALUES (?1, ?2, ?3)
              ON CONFLICT DO NOTHING",
     )
-    .and_then(|mut s| s.execute([&name.source, &name.alias, atom]))
+    .and_then(|mut s| s.gather([&name.source, &name.alias, atom]))
     .doing("add a name")?;
     Ok(())
 }

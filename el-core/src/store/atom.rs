@@ -1,18 +1,24 @@
+use std::collections::HashMap;
+
 use super::engine::{self, OptionalExtension as _, Row, ToSql, params};
-use super::{Tx, label};
+use super::{Tx, label, list_text};
 use crate::error::Doing;
 use crate::model::{Atom, IssueType, Status, Timestamp};
 use crate::{Error, Result};
 
 mod family;
 mod needs;
+mod overwrite;
 mod resolve;
 mod row;
 mod tasks;
 mod undo;
 
-pub(crate) use family::{abstract_ids, all_parents, child_ids, each_place, open_below, parent_of};
+pub(crate) use family::{
+    abstract_ids, all_parents, child_ids, each_place, open_below, parent_of, parents_of,
+};
 pub(crate) use needs::list_needs;
+pub(crate) use overwrite::{overwrite, set_parent};
 pub(crate) use resolve::{resolve, unused_short};
 use row::UNKNOWN_STATUS;
 pub(crate) use row::{AtomRow, COLUMNS, PARENT_COLUMN};
@@ -31,6 +37,15 @@ pub(crate) fn find(tx: &Tx<'_>, id: &str) -> Result<Option<Atom>> {
         .and_then(|mut s| s.query_row([id], from_row).optional())
         .doing("read an atom")?;
     found.transpose()
+}
+
+/// Returns the atoms with exactly these ids, by id.
+pub(crate) fn find_all(tx: &Tx<'_>, ids: &[&str]) -> Result<HashMap<String, Atom>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM atoms a WHERE a.id IN (SELECT value FROM json_each(?1))");
+    let mut statement = tx.prepare_cached(&sql).doing("read atoms")?;
+    let rows = statement.query_map([list_text(ids)], from_row).doing("read atoms")?;
+    rows.map(|row| row.doing("read atoms")?.map(|atom| (atom.id.clone(), atom))).collect()
 }
 
 /// Returns the atom with exactly this id, or [`Error::NotFound`].
@@ -76,7 +91,7 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
          ?19, ?20, ?21, ?22, ?23, ?24)",
     )
     .and_then(|mut s| {
-        s.execute(params![
+        s.gather(params![
             atom.id,
             short,
             atom.title,
@@ -199,58 +214,6 @@ pub(crate) fn set_status(
     Ok(())
 }
 
-/// Writes every field that an import may change, including status and times. The change counts as a
-/// person's, so the status belongs to no run. `fresh_since`: earlier attempts no longer count.
-pub(crate) fn overwrite(
-    tx: &Tx<'_>,
-    atom: &Atom,
-    sets_status: bool,
-    fresh_since: Option<Timestamp>,
-) -> Result<()> {
-    tx.prepare_cached(
-        "UPDATE atoms SET title = ?2, description = ?3, acceptance = ?4, status = ?5,
-            issue_type = ?6, priority = ?7, assignee = ?8, parent_id = ?9, defer_until = ?10,
-            close_reason = ?11, updated_at = ?12, closed_at = ?13, metadata = ?14,
-            status_by_run = CASE WHEN ?15 = 1 THEN NULL ELSE status_by_run END,
-            retry_at = CASE WHEN ?15 = 1 THEN NULL ELSE retry_at END,
-            retry_from = CASE WHEN ?15 = 1 THEN NULL ELSE retry_from END,
-            fresh_since = coalesce(?16, fresh_since), run_options = ?17,
-            needs = ?18 WHERE id = ?1",
-    )
-    .and_then(|mut s| {
-        s.execute(params![
-            atom.id,
-            atom.title,
-            atom.description,
-            atom.acceptance,
-            atom.status.as_str(),
-            atom.issue_type.as_str(),
-            atom.priority.value(),
-            atom.assignee,
-            atom.parent_id,
-            atom.defer_until.map(Timestamp::as_micros),
-            atom.close_reason,
-            atom.updated_at.as_micros(),
-            atom.closed_at.map(Timestamp::as_micros),
-            atom.metadata.to_string(),
-            sets_status,
-            fresh_since.map(Timestamp::as_micros),
-            run_options_text(atom),
-            needs_text(atom),
-        ])
-    })
-    .doing("change an atom")?;
-    Ok(())
-}
-
-/// Sets the parent of a new atom that was inserted before the parent.
-pub(crate) fn set_parent(tx: &Tx<'_>, id: &str, parent: &str) -> Result<()> {
-    tx.prepare_cached("UPDATE atoms SET parent_id = ?2 WHERE id = ?1")
-        .and_then(|mut s| s.execute([id, parent]))
-        .doing("set a parent")?;
-    Ok(())
-}
-
 /// When the back-off of an atom began.
 pub(crate) fn retry_from(tx: &Tx<'_>, id: &str) -> Result<Option<Timestamp>> {
     let micros: Option<Option<i64>> = tx
@@ -260,11 +223,15 @@ pub(crate) fn retry_from(tx: &Tx<'_>, id: &str) -> Result<Option<Timestamp>> {
     Ok(micros.flatten().map(Timestamp::from_micros))
 }
 
-/// When an atom was made.
-pub(crate) fn created_at(tx: &Tx<'_>, id: &str) -> Result<Option<Timestamp>> {
-    let sql = "SELECT created_at FROM atoms WHERE id = ?1";
-    let row = tx.prepare_cached(sql).and_then(|mut s| s.query_row([id], |r| r.get(0)).optional());
-    Ok(row.doing("read when an atom was made")?.map(Timestamp::from_micros))
+/// When atoms were made, by id.
+pub(crate) fn created_at(tx: &Tx<'_>, ids: &[&str]) -> Result<HashMap<String, Timestamp>> {
+    let sql = "SELECT id, created_at FROM atoms WHERE id IN (SELECT value FROM json_each(?1))";
+    tx.prepare_cached(sql)
+        .and_then(|mut s| {
+            let read = |row: &Row<'_>| Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?)));
+            s.query_map([list_text(ids)], read)?.collect()
+        })
+        .doing("read when atoms were made")
 }
 
 pub(crate) fn touch(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {

@@ -23,6 +23,21 @@ pub(crate) fn add(
     Ok(added > 0)
 }
 
+/// Adds a bond that is not there.
+pub(crate) fn add_new(
+    tx: &Tx<'_>,
+    source: &str,
+    target: &str,
+    kind: BondKind,
+    now: Timestamp,
+) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO bonds (target_id, source_id, kind, created_at) VALUES (?1, ?2, ?3, ?4)",
+    )
+    .and_then(|mut s| s.gather(params![target, source, kind.as_str(), now.as_micros()]))
+    .doing("add a bond")
+}
+
 /// Removes a bond, or every bond between two atoms if `kind` is `None`. Returns the removed bonds.
 pub(crate) fn remove(
     tx: &Tx<'_>,
@@ -82,6 +97,13 @@ pub(crate) fn list_all(tx: &Tx<'_>) -> Result<Vec<Bond>> {
          WHERE parent_id IS NOT NULL ORDER BY 4, 1, 2",
         params![],
     )
+}
+
+/// Returns true if there is a bond of the kind.
+pub(crate) fn has_kind(tx: &Tx<'_>, kind: BondKind) -> Result<bool> {
+    tx.prepare_cached("SELECT 1 FROM bonds WHERE kind = ?1 LIMIT 1")
+        .and_then(|mut s| s.exists([kind.as_str()]))
+        .doing("find bonds of a kind")
 }
 
 /// Passes source, target and kind of every bond, without containment, to `each`.

@@ -1,5 +1,7 @@
-use super::Tx;
+use std::collections::HashMap;
+
 use super::engine::{self, params};
+use super::{Tx, list_text};
 use crate::error::Doing;
 use crate::model::{Comment, Timestamp};
 use crate::{Ctx, Result, model};
@@ -30,26 +32,23 @@ pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, content: &str) -> R
     Ok(comment)
 }
 
-/// Adds a comment unchanged. Returns false if the id exists.
-pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
-    let added = tx
-        .prepare_cached(
-            "INSERT INTO comments (id, atom_id, author, content, run_id, created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT DO NOTHING",
-        )
-        .and_then(|mut s| {
-            s.execute(params![
-                comment.id,
-                comment.parent_id,
-                comment.author,
-                comment.content,
-                comment.run_id,
-                comment.created_at.as_micros()
-            ])
-        })
-        .doing("add a comment")?;
-    Ok(added > 0)
+/// Adds a comment unchanged.
+pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO comments (id, atom_id, author, content, run_id, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )
+    .and_then(|mut s| {
+        s.gather(params![
+            comment.id,
+            comment.parent_id,
+            comment.author,
+            comment.content,
+            comment.run_id,
+            comment.created_at.as_micros()
+        ])
+    })
+    .doing("add a comment")
 }
 
 /// Removes a comment. Returns false if there is none.
@@ -59,19 +58,27 @@ pub(crate) fn remove(tx: &Tx<'_>, id: &str) -> Result<bool> {
     Ok(removed > 0)
 }
 
-/// Replaces the text of a comment on an atom. Returns false if there is no such comment or the text
-/// is the same.
-pub(crate) fn replace_text(tx: &Tx<'_>, comment: &Comment) -> Result<bool> {
-    let edited = tx
-        .prepare_cached(
-            "UPDATE comments SET content = ?3
-             WHERE id = ?1 AND atom_id = ?2 AND author = ?4 AND content <> ?3",
-        )
-        .and_then(|mut s| {
-            s.execute(params![comment.id, comment.parent_id, comment.content, comment.author])
-        })
-        .doing("edit a comment")?;
-    Ok(edited > 0)
+/// Replaces the text of a comment.
+pub(crate) fn replace_text(tx: &Tx<'_>, comment: &Comment) -> Result<()> {
+    let text = tx.pick_text(
+        "UPDATE comments SET content = ?2 WHERE id = ?1",
+        "UPDATE comments SET content = v.content FROM (VALUES (?1, ?2)) AS v (id, content)
+         WHERE comments.id = v.id",
+    );
+    tx.prepare_cached(text)
+        .and_then(|mut s| s.gather([&comment.id, &comment.content]))
+        .doing("edit a comment")
+}
+
+/// The comments with these ids, by id.
+pub(crate) fn find_all(tx: &Tx<'_>, ids: &[&str]) -> Result<HashMap<String, Comment>> {
+    let found = query_comments(
+        tx,
+        "SELECT id, atom_id, author, content, run_id, created_at FROM comments
+         WHERE id IN (SELECT value FROM json_each(?1))",
+        params![list_text(ids)],
+    )?;
+    Ok(found.into_iter().map(|comment| (comment.id.clone(), comment)).collect())
 }
 
 /// The comments on an atom, by time and id.

@@ -21,7 +21,7 @@ pub(crate) fn insert(
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )
     .and_then(|mut s| {
-        s.execute(params![
+        s.gather(params![
             ctx.now.as_micros(),
             ctx.actor,
             kind.as_str(),

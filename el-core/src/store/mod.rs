@@ -69,6 +69,11 @@ pub use roles::ServerRole;
 pub use server_address::{SERVER_VARIABLES, ServerAddress, has_password, hide_password};
 pub use transfer::{MoveReport, MoveState, MoveTarget, Places, Step, TableCopy};
 
+/// A list for `json_each`.
+fn list_text(texts: &[&str]) -> String {
+    serde_json::to_string(texts).expect("a list of texts is JSON")
+}
+
 /// The version of the SQLite that is built in.
 pub fn sqlite_version() -> &'static str {
     rusqlite::version()

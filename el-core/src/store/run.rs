@@ -86,7 +86,7 @@ pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<Run>> {
 
 /// Returns the runs of each atom, oldest first. Atoms without a run have no entry.
 pub(crate) fn of_atoms(tx: &Tx<'_>, atoms: &[&str]) -> Result<HashMap<String, Vec<Run>>> {
-    let ids = serde_json::to_string(atoms).expect("a list of texts is JSON");
+    let ids = super::list_text(atoms);
     let mut runs: HashMap<String, Vec<Run>> = HashMap::new();
     for run in query_many(
         tx,

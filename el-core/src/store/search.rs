@@ -165,6 +165,7 @@ pub(crate) fn in_bulk<T>(tx: &Tx<'_>, count: usize, work: impl FnOnce() -> Resul
     if !tx.is_sqlite() {
         // A large file is thought about between two statements.
         tx.allow_pauses().doing("begin an import")?;
+        tx.gather_rows();
         return work();
     }
     let doing = "prepare the search index";

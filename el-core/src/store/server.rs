@@ -301,4 +301,6 @@ fn take_step(tx: &Tx<'_>) -> Result<bool> {
 }
 
 #[cfg(test)]
+mod import_tests;
+#[cfg(test)]
 mod tests;

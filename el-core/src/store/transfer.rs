@@ -17,6 +17,8 @@ use crate::error::Doing;
 use crate::{Error, Result, model};
 
 mod rows;
+#[cfg(test)]
+pub(super) use rows::digests;
 mod target;
 
 /// Where a tracker is to go.

@@ -46,11 +46,16 @@ impl Changes {
 
 /// Plans no change of parents and bonds.
 pub(super) fn keep_edges(tx: &Tx<'_>, targets: &mut [Target]) -> Result<()> {
-    for target in targets {
-        target.bonds = last_told(target);
-        target.compare_bonds();
-        target.keeps_parent = true;
-        target.parent = parent_here(tx, target)?;
+    for targets in targets.chunks_mut(AT_ONCE) {
+        let known = targets.iter().filter(|target| !target.is_new);
+        let known: Vec<Arc<str>> = known.map(|target| target.atom_id.clone()).collect();
+        let mut parents = atom::parents_of(tx, &known.iter().map(|id| &**id).collect::<Vec<_>>())?;
+        for target in targets {
+            target.bonds = last_told(target);
+            target.compare_bonds();
+            target.keeps_parent = true;
+            target.parent = parents.remove(&*target.atom_id).map(Into::into);
+        }
     }
     Ok(())
 }
@@ -279,10 +284,10 @@ pub(super) fn write_edges(
     }
     for (_, ends, created_at) in &changes.add {
         steps.begin_step();
-        if bond::add(tx, &ends.source, &ends.target, ends.kind, created_at.unwrap_or(ctx.now))? {
-            done.bonds_added += 1;
-            bond_event(tx, ctx, EventKind::BondAdded, (&ends.source, &ends.target, ends.kind))?;
-        }
+        let made = created_at.unwrap_or(ctx.now);
+        bond::add_new(tx, &ends.source, &ends.target, ends.kind, made)?;
+        done.bonds_added += 1;
+        bond_event(tx, ctx, EventKind::BondAdded, (&ends.source, &ends.target, ends.kind))?;
     }
     Ok(())
 }

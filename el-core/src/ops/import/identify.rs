@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::steps::Steps;
-use super::{Target, fields, ids};
+use super::{AT_ONCE, Target, fields, ids};
 use crate::exchange::{NoteKind, Notes, RecordHead, Tracker};
 use crate::model::Timestamp;
 use crate::store::{Tx, alias, atom};
@@ -65,11 +65,15 @@ pub(super) fn find_targets(
 ) -> Result<Vec<Target>> {
     let mut ids = ids::Pool::default();
     let mut targets = Vec::with_capacity(heads.len());
-    for head in heads {
+    let mut known = Known::default();
+    for (at, head) in heads.iter().enumerate() {
         steps.begin_step();
-        let last = alias::find_known(tx, source, &head.id)?;
+        if at.is_multiple_of(AT_ONCE) {
+            known = Known::of_heads(tx, tracker, source, &heads[at..])?;
+        }
+        let last = known.imported.remove(&*head.id);
         let is_same = |made| head.created_at.is_none_or(|at| at == made);
-        let known = match &last {
+        let found = match &last {
             Some(last) => {
                 let atom_id = &last.imported.atom_id;
                 let made = last.created_at.ok_or_else(|| Error::not_found("atom", atom_id))?;
@@ -81,12 +85,13 @@ pub(super) fn find_targets(
             // Ids of `el` are the same everywhere. The creation time tells apart two atoms that
             // share an id by chance.
             None if tracker == Tracker::El => {
-                atom::created_at(tx, &head.id)?.filter(|made| is_same(*made)).map(|_| &*head.id)
+                let made = known.made.get(&*head.id).copied();
+                made.filter(|made| is_same(*made)).map(|_| &*head.id)
             }
             None => None,
         };
-        let atom_id: Arc<str> = match known {
-            Some(known) => known.into(),
+        let atom_id: Arc<str> = match found {
+            Some(found) => found.into(),
             None if tracker == Tracker::El && ids.take_id(tx, &head.id)? => head.id.clone(),
             None => {
                 if tracker == Tracker::El {
@@ -100,7 +105,7 @@ pub(super) fn find_targets(
         };
         targets.push(Target {
             atom_id,
-            is_new: known.is_none(),
+            is_new: found.is_none(),
             parent: None,
             comes_before_parent: false,
             moves_later: false,
@@ -118,6 +123,34 @@ pub(super) fn find_targets(
         });
     }
     Ok(targets)
+}
+
+/// What the store knows of the next records.
+#[derive(Default)]
+struct Known {
+    /// By name.
+    imported: HashMap<String, alias::Known>,
+    /// By id: when the atoms were made that may be those of an export.
+    made: HashMap<String, Timestamp>,
+}
+
+impl Known {
+    fn of_heads(
+        tx: &Tx<'_>,
+        tracker: Tracker,
+        source: &str,
+        heads: &[RecordHead],
+    ) -> Result<Known> {
+        let names: Vec<&str> = heads.iter().take(AT_ONCE).map(|head| &*head.id).collect();
+        let imported = alias::find_known(tx, source, &names)?;
+        let unknown = names.into_iter().filter(|name| !imported.contains_key(*name));
+        let unknown: Vec<&str> = unknown.filter(|_| tracker == Tracker::El).collect();
+        let made = match unknown.is_empty() {
+            true => HashMap::new(),
+            false => atom::created_at(tx, &unknown)?,
+        };
+        Ok(Known { imported, made })
+    }
 }
 
 fn other_project(id: &str, atom: &str, made: Timestamp) -> Error {

@@ -75,19 +75,15 @@ impl Target {
         }
     }
 
-    /// Reads the state of the store for a record, and applies the import's decisions to the record.
+    /// Completes a record by the state of the store, and by the import's decisions.
     pub(super) fn with_record(
         &mut self,
-        tx: &Tx<'_>,
-        source: &str,
         tracker: Tracker,
         mut record: Record,
         digest: Option<u64>,
-    ) -> Result<Planned> {
+        (before, last): (Option<Atom>, Option<alias::Imported>),
+    ) -> Planned {
         let digest = digest.filter(|_| !self.keeps_type && self.left_out.is_empty());
-        let before = (!self.is_new).then(|| atom::get(tx, &self.atom_id)).transpose()?;
-        let last =
-            self.has_last.then(|| alias::find(tx, source, &record.id)).transpose()?.flatten();
         if let Some(before) = before.as_ref().filter(|_| self.keeps_type) {
             record.issue_type = before.issue_type;
         }
@@ -100,7 +96,7 @@ impl Target {
                 }
             }
         }
-        Ok(Planned {
+        Planned {
             record,
             atom_id: self.atom_id.to_string(),
             before,
@@ -111,6 +107,6 @@ impl Target {
             owns_metadata: tracker == Tracker::El,
             keeps_parent: self.keeps_parent,
             digest,
-        })
+        }
     }
 }

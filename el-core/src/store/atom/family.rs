@@ -1,11 +1,11 @@
 //! Parents, children, and what contains others.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::Result;
 use crate::error::Doing;
-use crate::store::Tx;
 use crate::store::engine::{self, OptionalExtension as _};
+use crate::store::{Tx, list_text};
 
 /// The parent of an atom.
 pub(crate) fn parent_of(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
@@ -13,6 +13,18 @@ pub(crate) fn parent_of(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
         .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
         .doing("read a parent")
         .map(Option::flatten)
+}
+
+/// The parents of these atoms, by id. Atoms without a parent have no entry.
+pub(crate) fn parents_of(tx: &Tx<'_>, ids: &[&str]) -> Result<HashMap<String, String>> {
+    tx.prepare_cached(
+        "SELECT id, parent_id FROM atoms
+         WHERE parent_id IS NOT NULL AND id IN (SELECT value FROM json_each(?1))",
+    )
+    .and_then(|mut s| {
+        s.query_map([list_text(ids)], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    })
+    .doing("read parents")
 }
 
 /// Returns the ids of all abstract atoms. An abstract atom is over only when all descendants are.

@@ -41,6 +41,8 @@ pub(super) struct Link {
     is_broken: Cell<bool>,
     /// How long an answer is waited for.
     patience: Cell<Duration>,
+    #[cfg(test)]
+    pub(super) questions: Cell<u64>,
 }
 
 impl Link {
@@ -63,7 +65,13 @@ impl Link {
         let thread = thread::Builder::new().name("el-server".to_owned()).spawn(serve);
         thread.map_err(|_| Error::NoAnswer)?;
         told.recv_timeout(limit).map_err(|_| Error::NoAnswer)??;
-        Ok(Link { jobs, is_broken: Cell::new(false), patience: Cell::new(patience) })
+        Ok(Link {
+            jobs,
+            is_broken: Cell::new(false),
+            patience: Cell::new(patience),
+            #[cfg(test)]
+            questions: Cell::new(0),
+        })
     }
 
     pub(super) fn set_patience(&self, patience: Duration) {
@@ -77,6 +85,8 @@ impl Link {
         + Send
         + 'static,
     ) -> Result<T> {
+        #[cfg(test)]
+        self.questions.set(self.questions.get() + 1);
         let (tell, told) = mpsc::sync_channel(1);
         let job: Job = Box::new(move |client| {
             let done = work(client);

@@ -16,6 +16,7 @@ use crate::model::Timestamp;
 mod dialect;
 #[cfg(feature = "postgres")]
 mod fault;
+mod gather;
 #[cfg(feature = "postgres")]
 mod link;
 #[cfg(feature = "postgres")]

@@ -4,20 +4,21 @@
 //! unprepared (`query_typed`), so that a pooler may hand each transaction to another backend.
 
 use std::cell::{Cell, RefCell};
-use std::error::Error as StdError;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use postgres::SimpleQueryMessage;
-use postgres::types::private::BytesMut;
-use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use rusqlite::types::Value;
 
-use super::dialect::{Bound, translate};
 use super::link::{Link, Opening, PATIENCE};
 use super::looks::Looks;
-use super::numeric::whole_part;
 use super::{Error, Params, Result};
+
+mod gathered;
+mod values;
+
+use gathered::Gathered;
+use values::{FromServer, Wire, bind, typed};
 
 /// How long a transaction waits for a lock, and a statement for its end.
 const LIMITS: &str = "SET LOCAL lock_timeout = '30s'; SET LOCAL statement_timeout = '35s'";
@@ -108,7 +109,7 @@ impl Server {
     /// What stands for a transaction where a statement is one by itself: its end does nothing.
     pub(super) fn without_transaction(&self) -> Transaction<'_> {
         let (is_open, cursors) = (Cell::new(false), Cell::new(0));
-        Transaction { server: self, is_open, cursors, began_at: 0 }
+        Transaction { server: self, is_open, cursors, began_at: 0, gathered: Gathered::default() }
     }
 
     pub(super) fn opening(&self) -> &Opening {
@@ -133,6 +134,12 @@ impl Server {
         Some(then.saturating_add(since))
     }
 
+    /// How often the server was asked.
+    #[cfg(test)]
+    pub(crate) fn questions(&self) -> u64 {
+        self.link.borrow().questions.get()
+    }
+
     /// A number that changes whenever a transaction begins to write or ends, in any database of the
     /// server. It may be a second old, and at ease five.
     pub(crate) fn data_version(&self) -> Result<i64> {
@@ -154,6 +161,7 @@ pub(crate) struct Transaction<'c> {
     cursors: Cell<u32>,
     /// The server's time when it began, and had its lock.
     began_at: i64,
+    pub(super) gathered: Gathered,
 }
 
 impl std::fmt::Debug for Transaction<'_> {
@@ -172,10 +180,30 @@ impl Drop for Transaction<'_> {
 }
 
 impl Transaction<'_> {
+    /// Has the server do something, after what was gathered before.
+    fn call<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut postgres::Client) -> std::result::Result<T, postgres::Error>
+        + Send
+        + 'static,
+    ) -> Result<T> {
+        self.send_gathered()?;
+        self.call_now(work)
+    }
+
+    pub(super) fn call_now<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut postgres::Client) -> std::result::Result<T, postgres::Error>
+        + Send
+        + 'static,
+    ) -> Result<T> {
+        self.server.link.borrow().call(work)
+    }
+
     pub(crate) fn execute(&self, sql: &str, params: &impl Params) -> Result<usize> {
         let (sql, values) = bind(sql, params);
         let call = move |client: &mut postgres::Client| client.execute_typed(&sql, &typed(&values));
-        let count = self.server.link.borrow().call(call)?;
+        let count = self.call(call)?;
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
@@ -193,14 +221,14 @@ impl Transaction<'_> {
         let declare = format!("DECLARE el_{number} NO SCROLL CURSOR FOR {sql}");
         let call =
             move |client: &mut postgres::Client| client.execute_typed(&declare, &typed(&values));
-        self.server.link.borrow().call(call)?;
+        self.call(call)?;
         let cursor = Cursor { transaction: self, number, next: FIRST_FETCH };
         Ok(Rows { fetched: Vec::new().into_iter(), current: None, cursor: Some(cursor) })
     }
 
     fn fetch(&self, sql: String, values: Vec<Wire>) -> Result<Vec<Record>> {
         let call = move |client: &mut postgres::Client| client.query_typed(&sql, &typed(&values));
-        let rows = self.server.link.borrow().call(call)?;
+        let rows = self.call(call)?;
         let columns: Rc<[Box<str>]> = rows.first().map_or_else(
             || Rc::from([]),
             |row| row.columns().iter().map(|column| Box::from(column.name())).collect(),
@@ -215,10 +243,11 @@ impl Transaction<'_> {
     /// Executes statements that take no values.
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<()> {
         let sql = sql.to_owned();
-        self.server.link.borrow().call(move |client| client.batch_execute(&sql))
+        self.call(move |client| client.batch_execute(&sql))
     }
 
     pub(crate) fn commit(self) -> Result<()> {
+        self.send_gathered()?;
         self.end("COMMIT")
     }
 
@@ -230,7 +259,7 @@ impl Transaction<'_> {
         if !self.is_open.replace(false) {
             return Ok(());
         }
-        self.server.link.borrow().call(|client| client.batch_execute(how))
+        self.call_now(|client| client.batch_execute(how))
     }
 
     /// The server's time when the transaction began, in microseconds.
@@ -297,98 +326,6 @@ impl Drop for Cursor<'_> {
 pub(crate) struct Record {
     pub(super) values: Vec<Value>,
     pub(super) columns: Rc<[Box<str>]>,
-}
-
-fn bind(sql: &str, params: &impl Params) -> (String, Vec<Wire>) {
-    let mut values = Vec::new();
-    let mut names = Vec::new();
-    params.each_value(&mut |name, value| {
-        names.push(name.map(str::to_owned));
-        values.push(Wire(value));
-    });
-    let bound: Vec<Bound<'_>> = names
-        .iter()
-        .zip(&values)
-        .map(|(name, value)| Bound {
-            name: name.as_deref(),
-            is_null: matches!(value.0, Value::Null),
-            is_text: matches!(value.0, Value::Text(_)),
-        })
-        .collect();
-    (translate(sql, &bound), values)
-}
-
-fn typed(values: &[Wire]) -> Vec<(&(dyn ToSql + Sync), Type)> {
-    values.iter().map(|value| (value as &(dyn ToSql + Sync), value.type_of())).collect()
-}
-
-/// A value on its way to the server.
-#[derive(Debug)]
-struct Wire(Value);
-
-impl Wire {
-    /// A null is in the text of the statement, so its type does not matter.
-    fn type_of(&self) -> Type {
-        match self.0 {
-            Value::Integer(_) => Type::INT8,
-            Value::Real(_) => Type::FLOAT8,
-            Value::Blob(_) => Type::BYTEA,
-            Value::Null | Value::Text(_) => Type::TEXT,
-        }
-    }
-}
-
-impl ToSql for Wire {
-    fn to_sql(
-        &self,
-        ty: &Type,
-        out: &mut BytesMut,
-    ) -> std::result::Result<IsNull, Box<dyn StdError + Sync + Send>> {
-        match &self.0 {
-            Value::Null => Ok(IsNull::Yes),
-            Value::Integer(number) => number.to_sql(ty, out),
-            Value::Real(number) => number.to_sql(ty, out),
-            Value::Text(text) => text.to_sql(ty, out),
-            Value::Blob(bytes) => bytes.to_sql(ty, out),
-        }
-    }
-
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-
-    to_sql_checked!();
-}
-
-/// A value as it came, among those that SQLite knows.
-struct FromServer(Value);
-
-impl<'a> FromSql<'a> for FromServer {
-    fn from_sql(
-        ty: &Type,
-        raw: &'a [u8],
-    ) -> std::result::Result<Self, Box<dyn StdError + Sync + Send>> {
-        Ok(FromServer(match *ty {
-            Type::BOOL => Value::Integer(i64::from(bool::from_sql(ty, raw)?)),
-            Type::INT2 => Value::Integer(i64::from(i16::from_sql(ty, raw)?)),
-            Type::INT4 => Value::Integer(i64::from(i32::from_sql(ty, raw)?)),
-            Type::INT8 => Value::Integer(i64::from_sql(ty, raw)?),
-            Type::FLOAT4 => Value::Real(f64::from(f32::from_sql(ty, raw)?)),
-            Type::FLOAT8 => Value::Real(f64::from_sql(ty, raw)?),
-            // A sum of numbers.
-            Type::NUMERIC => Value::Integer(whole_part(raw).ok_or("a number is too large")?),
-            Type::BYTEA => Value::Blob(raw.to_owned()),
-            _ => Value::Text(std::str::from_utf8(raw)?.to_owned()),
-        }))
-    }
-
-    fn from_sql_null(_: &Type) -> std::result::Result<Self, Box<dyn StdError + Sync + Send>> {
-        Ok(FromServer(Value::Null))
-    }
-
-    fn accepts(_: &Type) -> bool {
-        true
-    }
 }
 
 impl From<postgres::Error> for Error {

@@ -49,7 +49,7 @@ pub(super) fn count_rows(tx: &Tx<'_>) -> Result<Vec<u64>> {
 
 /// The digest of each table.
 #[cfg(test)]
-pub(super) fn digests(tx: &Tx<'_>) -> Result<Vec<String>> {
+pub(in crate::store) fn digests(tx: &Tx<'_>) -> Result<Vec<String>> {
     let of = |table: &&str| {
         let found = digest(tx, table, &columns_of(tx, table)?)?;
         Ok(format!("{table} {} {}", found.rows, found.text()))

@@ -9,6 +9,7 @@ use crate::support::TestEnv;
 
 mod crashing;
 mod cut_off;
+mod elsewhere;
 mod failover;
 mod fleet;
 mod hosts;

@@ -33,6 +33,26 @@ pub fn is_there(worker: &Worker) -> bool {
     }
 }
 
+/// The silence after which a worker of another host is told to be silent: three beats.
+const MANY_BEATS: Duration = Duration::from_secs(60);
+
+/// A worker of another host that says nothing any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Silence {
+    pub since: Timestamp,
+    /// When it counts as gone.
+    pub gone_at: Timestamp,
+}
+
+/// Since when a worker of another host that is still there has been silent.
+pub fn silence_of(worker: &Worker, now: Timestamp) -> Option<Silence> {
+    let since = worker.heartbeat_at;
+    let is_elsewhere = liveness_of(&worker.process) == Liveness::Unknown;
+    let is_silent = is_elsewhere && worker.process.host().is_some();
+    (is_silent && since.plus(MANY_BEATS) <= now)
+        .then(|| Silence { since, gone_at: since.plus(SILENCE) })
+}
+
 /// Returns true if a run's supervisor still runs, or cannot be seen from here. A run without a
 /// supervisor counts as supervised until its first lease is over.
 pub fn is_supervised(run: &Run, now: Timestamp) -> bool {

@@ -8,7 +8,7 @@ use el_core::model::{CancelMode, Run, Timestamp, Worker};
 use el_core::ops;
 use el_core::{Ctx, Error, Store};
 
-use super::presence::{host_of, supervisor_liveness};
+use super::presence::{host_of, silence_of, supervisor_liveness};
 use crate::clock;
 use crate::process::Liveness;
 use crate::recover::{settle_lost, sweep_run};
@@ -74,7 +74,8 @@ pub struct Stopped {
     pub workers_left: Vec<Worker>,
 }
 
-/// Requests a stop, and waits until none of the runs is live and none of the workers is there.
+/// Requests a stop, and waits until none of the runs is live and none of the workers is there, but
+/// for silent ones of other hosts.
 /// Calls `tell` once with the live runs and the workers that are waited for.
 ///
 /// # Errors
@@ -111,7 +112,10 @@ pub fn stop_all(
             }
         }
         let workers_left = meant_of(there, which);
-        if (live.is_empty() && workers_left.is_empty()) || Instant::now() > until {
+        // A worker that says nothing may never end.
+        let is_done =
+            live.is_empty() && workers_left.iter().all(|left| silence_of(left, now).is_some());
+        if is_done || Instant::now() > until {
             // Ignored: the server may be gone already.
             let _ = stop.tmux.map(Tmux::release_server);
             return Ok(Stopped { ended, left: live, workers, workers_left });

@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::complete;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::output::runs;
 
 /// Watch an agent at work: attach to its tmux session
 #[derive(Debug, clap::Args)]
@@ -34,6 +35,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let socket = socket_name(&app.project()?.db);
     let tmux = Tmux::discover(&socket, &environment)?;
+    if run.is_live() && runs::host_of_run(&run).is_some() {
+        return Err(no_session_error(&run));
+    }
     let session = run.session.as_deref().ok_or_else(|| no_session_error(&run))?;
     match tmux.session_exists(session) {
         Liveness::Absent => return Err(no_session_error(&run)),
@@ -78,7 +82,15 @@ fn command_words(command: &Command) -> Vec<String> {
 }
 
 fn no_session_error(run: &Run) -> CommandError {
-    let (message, hint) = if run.is_live() {
+    let (message, hint) = if let Some(host) = runs::host_of_run(run).filter(|_| run.is_live()) {
+        return CommandError::not_found(format!("{} runs on {host}", run.id))
+            .with_detail("run", run.id.as_str())
+            .with_detail("host", host)
+            .with_hint(format!(
+                "el attach {0} attaches there; el logs {0} -f follows it here",
+                run.id
+            ));
+    } else if run.is_live() {
         (
             "has no tmux session",
             format!(

@@ -1,6 +1,6 @@
 use el_agents::git::{self, Repository};
 use el_agents::land::{self, LandContext, LandItem, LandOutcome, atom_branches};
-use el_core::ops;
+use el_core::{Store, ops};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::output::branch_lines::{BranchLines, print_branches};
 use crate::output::page::Page;
 use crate::output::progress::Progress;
-use crate::output::time;
+use crate::output::{runs, time};
 use crate::project::environment_for_programs;
 
 mod push;
@@ -169,6 +169,7 @@ fn land_branches(args: &Args, app: &App) -> Result<Landed> {
     let plan = || -> Result<Vec<LandItem>> {
         let branches = atom_branches(&store, &repository, &settings, Some(&onto))?;
         let mut items = land::plan_landing(&branches, wanted.as_deref());
+        tell_of_work_elsewhere(&store, &mut items)?;
         if !args.allow_config {
             land::hold_configuration(&repository, &onto, &mut items)?;
         }
@@ -224,6 +225,20 @@ fn note_remote_only(repository: &Repository, onto: &str, items: &mut [LandItem])
         if !repository.has_landed(&here, &item.atom_id, tip)? {
             item.detail = Some(format!("at the remote: {onto} here gets it by git pull"));
         }
+    }
+    Ok(())
+}
+
+/// Says where an atom without a branch here is being worked on.
+fn tell_of_work_elsewhere(store: &Store, items: &mut [LandItem]) -> Result<()> {
+    for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::NoBranch) {
+        let Ok(atom) = ops::get_atom(store, &item.atom_id) else { continue };
+        let Some(run) = atom.run_id.map(|run| ops::get_run(store, &run)).transpose()? else {
+            continue;
+        };
+        item.outcome = LandOutcome::AtWork;
+        let host = runs::host_of_run(&run);
+        item.detail = host.map(|host| format!("{} works on {host}", run.id));
     }
     Ok(())
 }

@@ -35,6 +35,8 @@ mod to_land;
 pub(super) use to_land::items_to_land;
 mod words;
 
+pub(super) use stop::{named_worker, silent_hint};
+
 use failures::ensure_all_is_done;
 pub(super) use failures::{pause_error, work_failure};
 pub(super) use remarks::{tell_of_folders, tell_of_inert};

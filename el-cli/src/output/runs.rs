@@ -34,6 +34,11 @@ pub(crate) fn name_and_host(name: &str, host: Option<&str>) -> String {
     }
 }
 
+/// The host of a run if that is not this one.
+pub(crate) fn host_of_run(run: &Run) -> Option<String> {
+    host_elsewhere(run.supervisor.as_ref().and_then(Stamp::host))
+}
+
 /// The agent of a run, and its host if that is not this one.
 pub(crate) fn agent_and_host(run: &Run) -> String {
     name_and_host(&run.agent, run.supervisor.as_ref().and_then(Stamp::host))

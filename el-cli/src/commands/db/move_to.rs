@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use el_agents::worker;
-use el_core::model::Worker;
+use el_core::model::{Timestamp, Worker};
 use el_core::{
     Durability, MoveReport, MoveState, MoveTarget, Places, ServerAddress, Store, count_noun,
     has_password, ops,
@@ -14,12 +14,13 @@ use serde::Serialize;
 
 use super::{ensure_file_or_nothing, target_error};
 use crate::app::App;
+use crate::commands::work::{named_worker, silent_hint};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::modes;
 use crate::output::page::Page;
 use crate::output::progress::Progress;
-use crate::output::{runs, sanitize, style};
+use crate::output::{sanitize, style};
 use crate::project::{Project, STATE_FOLDER};
 
 /// Move the tracker to a server, or into a file
@@ -72,7 +73,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     };
     let mut store = project.open_store(Durability::Full)?;
     if store.closed().is_none() {
-        ensure_no_workers(&store)?;
+        ensure_no_workers(&store, app.now())?;
     }
     let target = match &target {
         Target::File(path) => MoveTarget::File(path),
@@ -169,20 +170,20 @@ fn prepare_folder(path: &Path) -> Result<()> {
 }
 
 /// Refuses while a worker is signed on, since it would go on claiming.
-fn ensure_no_workers(store: &Store) -> Result<()> {
-    let there = ops::list_workers(store)?.into_iter().filter(worker::is_there);
-    let named: Vec<String> = there
-        .map(|Worker { process, .. }| {
-            runs::name_and_host(&format!("pid {}", process.pid), process.host())
-        })
-        .collect();
-    if named.is_empty() {
+fn ensure_no_workers(store: &Store, now: Timestamp) -> Result<()> {
+    let there: Vec<Worker> =
+        ops::list_workers(store)?.into_iter().filter(worker::is_there).collect();
+    if there.is_empty() {
         return Ok(());
     }
+    let now = store.lease_time(now);
+    let named: Vec<String> = there.iter().map(|worker| named_worker(worker, now)).collect();
+    let hint = silent_hint(&there, now)
+        .unwrap_or_else(|| "el work --stop ends workers and runs cleanly".to_owned());
     let message = format!("nothing was moved, since workers are there: {}", named.join(", "));
     Err(CommandError::new(Exit::Conflict, "in_use", message)
         .with_detail("live", named)
-        .with_hint("el work --stop ends workers and runs cleanly"))
+        .with_hint(hint))
 }
 
 fn print_answer(page: &mut Page, answer: &Answer, next: &str) {

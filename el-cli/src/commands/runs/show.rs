@@ -30,8 +30,8 @@ pub(crate) struct Args {
 pub(in crate::commands) struct Shown {
     #[serde(flatten)]
     run: Run,
-    /// The folder of the run's files.
-    folder: PathBuf,
+    /// The folder of the run's files; `null` if they are on another host and not here.
+    folder: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -40,7 +40,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut shown = Vec::new();
     for target in &args.targets {
         let run = ops::target_run(&store, target)?;
-        shown.push(Shown { folder: folder.join(&run.id), run });
+        let folder = Some(folder.join(&run.id));
+        let is_elsewhere = runs::host_of_run(&run).is_some();
+        shown.push(Shown { folder: folder.filter(|at| !is_elsewhere || at.exists()), run });
     }
     let now = app.now();
     app.printer.emit(&OneOrMany::for_request(args.targets.len(), &shown), |page| {
@@ -48,13 +50,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             if at > 0 {
                 page.push_blank();
             }
-            print_run(page, &one.run, &one.folder, now);
+            print_run(page, &one.run, one.folder.as_deref(), now);
         }
     })?;
     Ok(Exit::Done)
 }
 
-fn print_run(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
+fn print_run(page: &mut Page, run: &Run, folder: Option<&Path>, now: Timestamp) {
     let state = runs::state_word(run, now);
     let id = page.paint(style::TITLE, &run.id);
     let atom = page.paint(style::ID, &run.atom_id);
@@ -81,6 +83,12 @@ fn print_run(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
     let tokens = (spent.tokens_in + spent.tokens_out > 0)
         .then(|| format!("{} in, {} out", spent.tokens_in, spent.tokens_out));
     let live = run.is_live();
+    let files = match (folder, runs::host_of_run(run)) {
+        (Some(folder), _) => folder.display().to_string(),
+        (None, host) => {
+            format!("on {}; el logs and el artifacts bring them", host.unwrap_or_default())
+        }
+    };
     let rows = [
         ("Doing", spent.action.clone().filter(|_| live)),
         ("Started", Some(time::local_time(run.started_at))),
@@ -108,7 +116,7 @@ fn print_run(page: &mut Page, run: &Run, folder: &Path, now: Timestamp) {
             "Supervisor",
             run.supervisor.as_ref().filter(|_| live).map(|stamp| format!("pid {}", stamp.pid)),
         ),
-        ("Files", Some(folder.display().to_string())),
+        ("Files", Some(files)),
     ];
     page.push_blank();
     let mut table =

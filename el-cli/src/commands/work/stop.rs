@@ -1,15 +1,15 @@
 //! `el work --stop`.
 
 use el_agents::tmux::{Tmux, socket_name};
-use el_agents::worker::{self, Stop, Which};
-use el_core::model::{Run, Worker};
+use el_agents::worker::{self, Silence, Stop, Which};
+use el_core::model::{Run, Timestamp, Worker};
 use serde_json::json;
 
 use super::{STOP_LIMIT, project_places};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::{runs, style};
+use crate::output::{runs, style, time};
 use crate::settings::{Settings, WorkSettings};
 
 pub(super) fn run(app: &App, which: &Which) -> Result<Exit> {
@@ -55,12 +55,7 @@ pub(super) fn run(app: &App, which: &Which) -> Result<Exit> {
             .with_hint("el runs show RUN tells more; el doctor looks for what is wrong"));
     }
     if !stopped.workers_left.is_empty() {
-        let pids: Vec<String> = stopped.workers_left.iter().map(place_of).collect();
-        return Err(timed_out_error(format!(
-            "all runs have ended, but workers are still there after {limit} s: pid {}",
-            pids.join(", ")
-        ))
-        .with_hint("el work --status says what they do"));
+        return Err(left_error(&stopped.workers_left, store.lease_time(app.now())));
     }
     let ended: Vec<_> = stopped
         .ended
@@ -90,6 +85,40 @@ pub(super) fn run(app: &App, which: &Which) -> Result<Exit> {
 /// The pid, and the host if it is another one.
 fn place_of(worker: &Worker) -> String {
     runs::name_and_host(&worker.process.pid.to_string(), worker.process.host())
+}
+
+/// The error of workers that are still there.
+fn left_error(left: &[Worker], now: Timestamp) -> CommandError {
+    let named: Vec<String> = left.iter().map(|worker| named_worker(worker, now)).collect();
+    let message = format!("all runs have ended, but workers are still there: {}", named.join(", "));
+    let hint =
+        silent_hint(left, now).unwrap_or_else(|| "el work --status says what they do".into());
+    timed_out_error(message).with_hint(hint)
+}
+
+/// The pid of a worker, its host if it is another one, and since when it says nothing.
+pub(in crate::commands) fn named_worker(worker: &Worker, now: Timestamp) -> String {
+    let place = format!("pid {}", place_of(worker));
+    match worker::silence_of(worker, now) {
+        None => place,
+        Some(Silence { since, gone_at }) => format!(
+            "{place} (silent since {}, counts as gone at {})",
+            time::time_of_day(now, since),
+            time::time_of_day(now, gone_at)
+        ),
+    }
+}
+
+/// What ends workers at once that were killed on other hosts; `None` if none is silent.
+pub(in crate::commands) fn silent_hint(workers: &[Worker], now: Timestamp) -> Option<String> {
+    let silent = workers.iter().filter(|worker| worker::silence_of(worker, now).is_some());
+    let mut hosts: Vec<String> = silent.map(|worker| worker::host_of(&worker.process)).collect();
+    hosts.sort();
+    hosts.dedup();
+    (!hosts.is_empty()).then(|| {
+        let hosts = hosts.join(" and ");
+        format!("if it was killed there, el work --once on {hosts} signs it off at once")
+    })
 }
 
 fn timed_out_error(message: String) -> CommandError {

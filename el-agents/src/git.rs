@@ -63,7 +63,7 @@ pub use self::own::{OwnWorktree, WorkBranch};
 pub(crate) use self::rehearsal::Rehearsal;
 pub use self::remote::{PushResult, Remote};
 pub use self::repository::{Repository, base_reference};
-pub use self::request::{Isolation, WorktreeRequest};
+pub use self::request::{Isolation, LostWork, WorktreeRequest};
 pub use self::reverted::Revert;
 pub(crate) use self::shared::{branch_file, push_branch};
 pub use self::unshare::SharedBranch;

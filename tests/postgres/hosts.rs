@@ -50,6 +50,35 @@ fn two_hosts(configuration: &str) -> Option<(TestEnv, TestEnv)> {
     Some((first, second))
 }
 
+/// A host that was cut off after a commit, and whose atom another one went on with.
+#[test]
+fn commits_of_a_lost_run_are_set_aside_where_they_were_made() {
+    let Some((first, second)) = two_hosts("remote = \"origin\"\n") else { return };
+    let below = first.writer("base.txt", "one");
+    first.work(&["--once"]);
+    let lost = first.last_run(&below)["id"].as_str().unwrap().to_owned();
+    let rest = "sh echo two > more.txt && git add more.txt && git commit -q -m more";
+    first.el(&["update", &below, "-d", &TestEnv::script(&[rest, "close done"])]).ok();
+    first.el(&["reopen", &below]).ok();
+    second.work(&["--once"]);
+    let tree = first.project(".eluent/worktrees").join(&below);
+    let in_tree =
+        |words: &[&str]| first.git(&[&["-C", tree.to_str().unwrap()][..], words].concat());
+    in_tree(&["commit", "--quiet", "--allow-empty", "-m", "stale"]);
+    let stale = in_tree(&["rev-parse", "HEAD"]);
+    let now = first.run(first.command("date").arg("+%s000000")).ok().stdout;
+    let sql = format!("UPDATE runs SET outcome = 'lost', ended_at = {now} WHERE id = '{lost}'");
+    super::elsewhere::change_rows(&first, &sql);
+    let above = follower(&first, "next.txt", (&below, "base.txt"));
+    first.work(&["--once"]);
+    assert_eq!(first.outcomes(&above), ["closed"]);
+    let kept = format!("refs/el/lost/{below}/{lost}");
+    assert_eq!(first.git(&["rev-parse", &kept]), stale);
+    assert_eq!(in_tree(&["log", "-1", "--format=%s"]), "more");
+    let told = first.read_run_file(&first.last_run(&above), "pane.log");
+    assert!(told.contains("set aside"), "{told}");
+}
+
 fn host_of(run: &Value) -> String {
     let boot = run["supervisor"]["boot"].as_str().unwrap();
     boot.split_once('|').unwrap().0.to_owned()

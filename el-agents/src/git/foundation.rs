@@ -47,22 +47,36 @@ pub(super) fn merge_dependencies(
 ///
 /// # Errors
 /// [`GitError::OnOtherHost`] if work that is needed lies on another host; [`GitError::Diverged`];
-/// or if git fails.
+/// or if git fails. Returns what was set aside, in sentences.
 pub(super) fn follow_shared(
     repository: &Repository,
     target: &str,
     wanted: &WorktreeRequest<'_>,
-) -> Result<(), GitError> {
+) -> Result<Vec<String>, GitError> {
     let dependencies = wanted.builds_on.iter().map(String::as_str);
+    let mut told = Vec::new();
     for atom in dependencies.chain(wanted.parent).chain([wanted.atom]) {
-        repository.follow_shared(atom, target)?;
+        match (repository.follow_shared(atom, target), wanted.lost.iter().find(|l| l.atom == atom))
+        {
+            (Err(GitError::Diverged { branch }), Some(lost)) => {
+                let Some(kept) = repository.set_lost_aside(lost)? else {
+                    return Err(GitError::Diverged { branch });
+                };
+                told.push(format!(
+                    "commits of {} on {branch}, which was lost, are set aside as {kept}, and the \
+                     branch follows the remote",
+                    lost.run
+                ));
+            }
+            (done, _) => done?,
+        }
     }
     for (atom, host) in wanted.elsewhere {
         if !repository.is_shared(atom)? && repository.tip_of(atom)?.is_none() {
             return Err(GitError::OnOtherHost { atom: atom.clone(), host: host.clone() });
         }
     }
-    Ok(())
+    Ok(told)
 }
 
 /// Makes sure that the work of finished dependencies is on their branches.

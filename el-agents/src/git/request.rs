@@ -46,6 +46,17 @@ pub struct WorktreeRequest<'a> {
     pub builds_on: &'a [String],
     /// Atoms with needed work on other hosts, each with the name of the host.
     pub elsewhere: &'a [(String, String)],
+    /// The last runs on this host that were lost, and followed by runs on others.
+    pub lost: &'a [LostWork],
     /// Merging the dependencies is the atom's own work: conflicts are left to the agent.
     pub joins: bool,
+}
+
+/// A run on this host that was lost, and whose atom another host went on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostWork {
+    pub atom: String,
+    pub run: String,
+    /// Since when and until when the run may have committed, in seconds since 1970.
+    pub time: (i64, i64),
 }

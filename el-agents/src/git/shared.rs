@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::remote::PushResult;
 use super::repository::base_reference;
+use super::request::LostWork;
 use super::{Git, GitError, Repository, linked};
 
 /// The prefix of references to fetched branches.
@@ -83,20 +84,52 @@ impl Repository {
             }
             // The remote branch was rewritten, and the branch here has no commit of its own.
             Some(tip) if agreed.as_ref() == Some(&tip) => {
-                match self.checkout_of(&branch)?.filter(|tree| !tree.is_missing) {
-                    Some(tree) => {
-                        let git = Git::at(&tree.path).in_own_checkout().without_hooks();
-                        git.ask(&["reset", "--quiet", "--keep", &theirs])?;
-                    }
-                    None => {
-                        let name = format!("refs/heads/{branch}");
-                        self.git().ask(&["update-ref", "-m", FOLLOWED, &name, &theirs, &tip])?;
-                    }
-                }
+                self.move_branch_over(&branch, &tip, &theirs)?;
             }
             Some(_) => return Err(GitError::Diverged { branch }),
         }
         self.note_agreed(atom, &theirs)
+    }
+
+    /// Moves an atom's branch to the fetched one if all that it has beyond that was committed by a
+    /// run that was lost. Returns the reference that keeps the commits; `None` if some are of
+    /// somebody else, or files of the worktree would be lost.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(super) fn set_lost_aside(&self, lost: &LostWork) -> Result<Option<String>, GitError> {
+        let Some((branch, theirs)) = self.find_shared(&lost.atom)? else { return Ok(None) };
+        let Some(tip) = self.branch_tip(&branch)? else { return Ok(None) };
+        let times = self.git().ask(&["log", "--format=%ct", &format!("{theirs}..{tip}")])?;
+        let (begin, end) = lost.time;
+        let is_of_run = |time: &str| time.parse().is_ok_and(|time| (begin..=end).contains(&time));
+        if !times.lines().all(is_of_run) {
+            return Ok(None);
+        }
+        let kept = format!("refs/el/lost/{}/{}", lost.atom, lost.run);
+        self.git().ask(&["update-ref", &kept, &tip])?;
+        match self.move_branch_over(&branch, &tip, &theirs) {
+            Ok(()) => self.note_agreed(&lost.atom, &theirs).map(|()| Some(kept)),
+            // Git refuses to lose changes in the worktree.
+            Err(GitError::Failed { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Moves a branch, and its worktree, to another commit. Git refuses to lose changes in the
+    /// worktree.
+    fn move_branch_over(&self, branch: &str, tip: &str, to: &str) -> Result<(), GitError> {
+        let done = match self.checkout_of(branch)?.filter(|tree| !tree.is_missing) {
+            Some(tree) => {
+                let git = Git::at(&tree.path).in_own_checkout().without_hooks();
+                git.ask(&["reset", "--quiet", "--keep", to])
+            }
+            None => {
+                let name = format!("refs/heads/{branch}");
+                self.git().ask(&["update-ref", "-m", FOLLOWED, &name, to, tip])
+            }
+        };
+        done.map(drop)
     }
 
     /// The fetched commit of an atom's branch if it has commits that `tip` lacks, and that the

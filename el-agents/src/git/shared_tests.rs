@@ -99,6 +99,37 @@ fn nothing_is_pushed_over_commits_of_somebody_else() {
 }
 
 #[test]
+fn commits_of_a_lost_run_are_set_aside_and_nothing_of_a_person_is() {
+    let (first, second, _origin) = hosts();
+    share(&first);
+    follow(&second).unwrap();
+    let stale = first.commit(&[("file", "by the run that was lost\n")]);
+    second.check_out(BRANCH);
+    let theirs = second.commit(&[("file", "by the next run\n")]);
+    share(&second);
+    let time: i64 = first.git(&["log", "-1", "--format=%ct", BRANCH]).parse().unwrap();
+    let lost = |from, until| LostWork {
+        atom: ATOM.to_owned(),
+        run: "run-1".to_owned(),
+        time: (time + from, time + until),
+    };
+    assert!(matches!(follow(&first), Err(GitError::Diverged { .. })));
+    let aside = |lost: &LostWork| first.repository.set_lost_aside(lost).unwrap();
+    assert_eq!(aside(&lost(-9, -1)), None, "somebody committed after its end");
+    // What is not committed stays, too.
+    std::fs::write(first.repository.top().join("file"), "by hand\n").unwrap();
+    assert_eq!(aside(&lost(-9, 9)), None);
+    assert_eq!(first.at(BRANCH), stale);
+    first.git(&["checkout", "--quiet", "--", "file"]);
+    let kept = aside(&lost(-9, 9)).unwrap();
+    assert_eq!((first.at(&kept), first.at(BRANCH)), (stale, theirs.clone()));
+    assert_eq!(first.git(&["show", "HEAD:file"]), "by the next run");
+    follow(&first).unwrap();
+    assert_eq!(share(&first), PushResult::Pushed);
+    assert_eq!(first.repository.remote_tip("origin", BRANCH).unwrap(), Some(theirs));
+}
+
+#[test]
 fn a_branch_without_work_of_its_own_is_neither_pushed_nor_made() {
     let (first, second, _origin) = hosts();
     first.git(&["reset", "--quiet", "--hard", "main"]);

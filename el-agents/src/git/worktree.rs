@@ -23,6 +23,8 @@ pub struct PreparedWorktree {
     pub unmerged: Vec<String>,
     /// Why the base could not be fetched; the branch begins at what was fetched last.
     pub unfetched: Option<String>,
+    /// What was set aside so that a branch follows the remote, in sentences.
+    pub set_aside: Vec<String>,
 }
 
 /// Makes the atom's worktree, or finds the existing worktree. Idempotent: an interrupted call can
@@ -61,7 +63,7 @@ pub fn prepare_worktree(
     if let Some(remote) = &isolation.remote {
         repository.share_left(remote, target)?;
     }
-    foundation::follow_shared(&repository, target, wanted)?;
+    let set_aside = foundation::follow_shared(&repository, target, wanted)?;
     foundation::ensure_on_branches(&repository, target, wanted.builds_on)?;
     make_worktrees_folder(&isolation.folder)?;
     let folder = isolation.folder.canonicalize().map_err(file_error("find", &isolation.folder))?;
@@ -115,7 +117,7 @@ pub fn prepare_worktree(
     };
     let unmerged =
         unmerged.iter().map(|atom| repository.branch_of(atom)).collect::<Result<_, _>>()?;
-    Ok(PreparedWorktree { workdir, top: path, branch, is_new, unmerged, unfetched })
+    Ok(PreparedWorktree { workdir, top: path, branch, is_new, unmerged, unfetched, set_aside })
 }
 
 /// Fetches the branch that a base such as `origin/main` names. Returns why that failed: without

@@ -7,14 +7,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use el_core::model::{PullRequest, Run, Verify, VerifyStatus};
+use el_core::model::{Atom, Outcome, PullRequest, Run, Timestamp, Verify, VerifyStatus};
 use el_core::ops;
 use el_core::{Durability, Store};
 use rustix::process::{Signal, getppid};
 
 use super::SuperviseError;
 use super::signals::Signals;
-use crate::git::{self, GitError, Isolation, WorktreeRequest};
+use crate::git::{self, GitError, Isolation, LostWork, WorktreeRequest};
 use crate::launch_spec::LaunchSpec;
 use crate::preparation::{PreparationFailure, Workplace};
 use crate::process::{Handle, ProcessId, descendants};
@@ -27,6 +27,8 @@ use crate::verify;
 const TERM_GRACE: Duration = Duration::from_secs(3);
 /// The interval between looks for their end.
 const LOOK: Duration = Duration::from_millis(20);
+/// How far the clock of this machine may be from the server's, in seconds.
+const CLOCKS_DIFFER: i64 = 60;
 /// The lines of a failed setup's output that the error shows.
 const SETUP_LINES: usize = 5;
 
@@ -43,9 +45,12 @@ pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseErro
     let atom = ops::get_atom(&store, &spec.atom)?;
     let builds_on = ops::builds_on(&store, &atom.id)?;
     let joins = ops::is_joining(&atom) || ops::is_asked(&store, &atom.id)?;
-    let elsewhere = match store.is_on_server() {
-        true => find_on_other_hosts(&store, &atom.id, &builds_on)?,
-        false => Vec::new(),
+    let (elsewhere, lost) = match store.is_on_server() {
+        true => (
+            find_on_other_hosts(&store, &atom.id, &builds_on)?,
+            find_lost_here(&store, &atom, &builds_on)?,
+        ),
+        false => (Vec::new(), Vec::new()),
     };
     let last = ops::pull_requests_of(&store, &atom.id)?.pop();
     let pull = last.filter(|one| one.state.is_live() && one.number.is_some());
@@ -62,6 +67,7 @@ pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseErro
                 parent: atom.parent_id.as_deref(),
                 builds_on: &builds_on,
                 elsewhere: &elsewhere,
+                lost: &lost,
                 joins,
             };
             let on_top = pull.map(|pull| take_on_top(&mut store, &worker, &spec, &pull));
@@ -134,6 +140,34 @@ fn find_on_other_hosts(
     Ok(found)
 }
 
+/// Finds the atoms whose last run on this host was lost, and that another host went on with: of the
+/// atom itself, its parent and its dependencies.
+fn find_lost_here(
+    store: &Store,
+    atom: &Atom,
+    builds_on: &[String],
+) -> Result<Vec<LostWork>, SuperviseError> {
+    let mut found = Vec::new();
+    for id in builds_on.iter().chain(&atom.parent_id).chain([&atom.id]) {
+        let attempts = ops::list_attempts(store, id)?;
+        let is_here = |run: &Run| run.supervisor.is_some() && other_host(run).is_none();
+        let own = attempts.iter().rposition(|run| is_here(run) && run.ended_at.is_some());
+        let Some(own) = own else { continue };
+        let run = &attempts[own];
+        let goes_on = attempts[own + 1..].iter().any(|later| other_host(later).is_some());
+        if run.outcome == Some(Outcome::Lost) && goes_on {
+            let seconds = |time: Timestamp| time.as_micros() / 1_000_000;
+            let until = seconds(run.ended_at.unwrap_or(run.lease_until));
+            found.push(LostWork {
+                atom: id.clone(),
+                run: run.id.clone(),
+                time: (seconds(run.started_at) - CLOCKS_DIFFER, until + CLOCKS_DIFFER),
+            });
+        }
+    }
+    Ok(found)
+}
+
 fn prepare_worktree(
     spec: &LaunchSpec,
     wanted: &WorktreeRequest<'_>,
@@ -154,8 +188,10 @@ fn prepare_worktree(
             unmerged: prepared.unmerged,
             told: prepared
                 .unfetched
-                .map(|why| format!("! its base could not be fetched: {why}"))
+                .map(|why| format!("its base could not be fetched: {why}"))
                 .into_iter()
+                .chain(prepared.set_aside)
+                .map(|told| format!("! {told}"))
                 .collect(),
         })
     };

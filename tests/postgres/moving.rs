@@ -5,8 +5,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::on_server;
-use crate::support::{SOON, TestEnv};
+use super::{on_server, with_tracker};
+use crate::support::{SOON, SmallDisk, TestEnv};
 
 /// A tracker in a file, and the address of an empty schema.
 fn in_file() -> Option<(TestEnv, String)> {
@@ -166,4 +166,25 @@ fn a_kill_at_any_moment_leaves_one_side_at_most_that_can_be_changed() {
     eprintln!("{moved_home} of 30 were done before the kill");
     let listed: Value = env.robot(&["list", "--limit", "0"]);
     assert!(listed["count"].as_u64().unwrap() >= 40);
+}
+
+#[test]
+fn a_file_that_does_not_fit_on_its_disk_is_not_left_there() {
+    let Some((env, _)) = with_tracker() else { return };
+    let Some(disk) = SmallDisk::mount(&env.path("small")) else { return };
+    let text = "x".repeat(100_000);
+    (0..60).for_each(|n| drop(env.create(&format!("Long {n}"), &["-d", &text])));
+    disk.fill();
+    let target = env.path("small/moved.db");
+    for room in [false, true] {
+        if room {
+            disk.free();
+        }
+        let refused = env.el(&["db", "move", "--to", target.to_str().unwrap()]).fails_with(6);
+        assert!(refused.stderr.contains("make room on the disk"), "{}", refused.stderr);
+        let left = std::fs::read_dir(env.path("small")).unwrap().flatten();
+        let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+        assert!(left.iter().all(|name| name == "filler"), "{left:?}");
+    }
+    env.create("It goes on", &[]);
 }

@@ -86,6 +86,19 @@ fn another_owner_may_change_the_tables() {
 }
 
 #[test]
+fn an_owner_who_may_not_give_the_tables_away_is_told_what_is_missing() {
+    let Some((mut env, url)) = with_tracker() else { return };
+    let (role, as_role) = make_role(&env, &url);
+    env.el(&["db", "grant", "owner", &role]).ok();
+    env.set("EL_DATABASE_URL", &as_role);
+    let told = env.el(&["--robot", "db", "grant", "owner", "el"]).fails_with(4).json();
+    assert_eq!(told["error"]["code"], "no_member", "{told}");
+    assert!(told.to_string().contains("GRANT el TO CURRENT_USER"), "{told}");
+    env.set("EL_DATABASE_URL", &url);
+    drop_role(&env, &role);
+}
+
+#[test]
 fn a_file_has_no_roles() {
     let env = TestEnv::with_tracker();
     let told = env.el(&["--robot", "db", "grant", "member", "ann"]).fails_with(4).json();

@@ -341,10 +341,11 @@ pub(super) fn failed_call<S: AsRef<OsStr>>(words: &[S], ran: &ProgramOutput) -> 
     refusal_error(first_word(words), if said.is_empty() { ran.status.to_string() } else { said })
 }
 
-/// Builds the error of a refusal. Git's hints are left out, since they are about commands that the
-/// user did not type.
+/// Builds the error of a refusal, without git's hints about commands that nobody typed.
 pub(super) fn refusal_error(what: String, said: String) -> GitError {
-    if said.contains(".lock': File exists") || said.contains("Another git process") {
+    // The last is said beside a `git worktree add` that is in the middle of its work.
+    let signs = [".lock': File exists", "Another git process", "/commondir: "];
+    if signs.iter().any(|sign| said.contains(sign)) {
         let line = said.lines().find(|line| line.contains(".lock'")).or(said.lines().next());
         return GitError::Locked(line.unwrap_or_default().to_owned());
     }

@@ -16,6 +16,13 @@ fn the_list_of_worktrees_is_read_whatever_their_names() {
 }
 
 #[test]
+fn a_worktree_that_another_git_is_making_is_waited_for() {
+    let said = "fatal: failed to read .git/worktrees/t-1/commondir: Success";
+    let refused = super::super::call::refusal_error("worktree".to_owned(), said.to_owned());
+    assert!(matches!(refused, GitError::Locked(_)), "{refused}");
+}
+
+#[test]
 fn what_el_put_there_is_no_change() {
     assert!(
         is_below(".env", ".env")

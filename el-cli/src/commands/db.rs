@@ -90,7 +90,7 @@ fn target_error(error: Error, path: &Path) -> CommandError {
     match error {
         Error::Disk { source, .. } => {
             let folder = path.parent().unwrap_or(path).display();
-            CommandError::new(Exit::Internal, code, message)
+            CommandError::new(Exit::Configuration, code, message)
                 .with_hint(format!("make room on the disk of {folder} (df -h), then try again"))
                 .with_source(source)
         }

@@ -21,7 +21,7 @@ use crate::output::{artifacts, atoms, pauses, pull_requests, runs, sanitize, sty
 
 mod place;
 
-use place::AgentPlace;
+use place::{AgentPlace, shell_word};
 
 /// Explain an atom's status: its holds, and the end of each attempt
 #[derive(Debug, clap::Args)]
@@ -284,7 +284,8 @@ fn of_others(hold: &Hold, now: Timestamp) -> String {
         }
         Hold::Needs { needs } => {
             let needs = needs.join(",");
-            format!("No worker that is there offers {needs}: el work --offers {needs} takes it.")
+            let quoted = shell_word(&needs);
+            format!("No worker that is there offers {needs}: el work --offers {quoted} takes it.")
         }
         Hold::Plan { epic } => {
             format!(

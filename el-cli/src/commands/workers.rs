@@ -159,6 +159,10 @@ fn look(only: &[String], app: &App) -> Result<Exit> {
     let live = ops::live_runs(&store)?;
     let workers = ops::list_workers(&store)?;
     let now = store.lease_time(app.now());
+    for host in ops::namesakes(&workers, None, now) {
+        let (message, hint) = ops::namesakes_sentence(&sanitize::one_line(&host));
+        app.printer.warn(&format!("{message}: {hint}"));
+    }
     let mut rows: Vec<Row> = workers.into_iter().map(|worker| Row::new(worker, &live)).collect();
     if let Some(word) = only.iter().find(|word| !rows.iter().any(|row| row.is_called(word))) {
         let none = CommandError::not_found(format!("no worker is called '{word}'"));

@@ -1,11 +1,12 @@
 //! The state of a server, as far as a tracker relies on it.
 
-use super::Store;
+use super::tables::TABLES;
+use super::{Store, list_text};
 use crate::Result;
 use crate::error::Doing;
 
 /// The state of a server, as `el doctor` reports it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerHealth {
     /// The server's time, in microseconds.
     pub(crate) now: i64,
@@ -15,6 +16,8 @@ pub(crate) struct ServerHealth {
     pub(crate) waits_for_standby: bool,
     /// A pooler gives each transaction to any free connection.
     pub(crate) is_pooled: bool,
+    /// Tables that somebody removed, or that this role does not see.
+    pub(crate) missing: Vec<String>,
 }
 
 impl Store {
@@ -26,6 +29,10 @@ impl Store {
         const DOING: &str = "look at the server";
         let is_pooled = self.database.is_pooled().doing(DOING)?;
         self.read(|tx| {
+            let missing: Vec<String> = tx
+                .prepare_cached("SELECT value FROM json_each(?1) WHERE to_regclass(value) IS NULL")
+                .and_then(|mut s| s.query_map([list_text(&TABLES)], |row| row.get(0))?.collect())
+                .doing(DOING)?;
             tx.query_row(
                 "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
                    (SELECT count(*) FROM pg_stat_replication),
@@ -38,6 +45,7 @@ impl Store {
                         standbys: row.get(1)?,
                         waits_for_standby: row.get(2)?,
                         is_pooled,
+                        missing,
                     }))
                 },
             )

@@ -33,7 +33,7 @@ impl Store {
             let message = "a tracker in a file has no roles: whoever may write the file works";
             return Err(Error::conflict("in_file", message));
         }
-        let statements = self.read(|tx| statements_for(tx, role, name))?;
+        let statements = self.read(|tx| statements_for(tx, role, name, is_rehearsal))?;
         if !is_rehearsal {
             let tx = self.database.begin_write().doing(DOING)?;
             for statement in &statements {
@@ -66,15 +66,22 @@ pub(super) fn ensure_mover(tx: &Tx<'_>) -> Result<()> {
     })
 }
 
-fn statements_for(tx: &Tx<'_>, role: ServerRole, name: &str) -> Result<Vec<String>> {
-    let (exists, owns, schema, role_name): (bool, bool, String, String) = tx
+fn statements_for(
+    tx: &Tx<'_>,
+    role: ServerRole,
+    name: &str,
+    is_rehearsal: bool,
+) -> Result<Vec<String>> {
+    let (exists, owns, schema, role_name, may_give): (bool, bool, String, String, bool) = tx
         .query_row(
             "SELECT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = ?1),
                (SELECT bool_and(pg_has_role(relowner, 'USAGE')) FROM pg_class
                 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'),
-               quote_ident(current_schema()), quote_ident(?1)",
+               quote_ident(current_schema()), quote_ident(?1),
+               EXISTS (SELECT 1 FROM pg_roles
+                 WHERE rolname = ?1 AND pg_has_role(oid, 'MEMBER'))",
             [name],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
         )
         .doing(DOING)?;
     if !exists {
@@ -86,6 +93,13 @@ fn statements_for(tx: &Tx<'_>, role: ServerRole, name: &str) -> Result<Vec<Strin
     }
     match role {
         ServerRole::Member => Ok(member_grants(&schema, &role_name)),
+        ServerRole::Owner if !may_give && !is_rehearsal => {
+            let message = format!(
+                "only a superuser, or a member of {name}, gives the tables to {name}: GRANT \
+                 {role_name} TO CURRENT_USER first, or call as a superuser"
+            );
+            Err(Error::conflict("no_member", message))
+        }
         ServerRole::Owner => owner_changes(tx, &schema, &role_name),
     }
 }

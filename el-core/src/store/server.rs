@@ -161,9 +161,9 @@ impl Tables {
             Some(found) if found > SCHEMA_VERSION => Err(not_migrated(format!(
                 "its tables are of version {found}, and this el knows those up to {SCHEMA_VERSION}"
             ))),
-            Some(_) if self.is_half_made() => {
-                Err(not_migrated("its `el init` was never finished".to_owned()))
-            }
+            Some(_) if self.is_half_made() => Err(not_migrated(
+                "its `el init` was never finished, or the `el db move` to it".to_owned(),
+            )),
             Some(found) => Ok(found),
             None => Err(not_migrated("it has no tables of el".to_owned())),
         }
@@ -229,7 +229,11 @@ fn tables_in(tx: &Tx<'_>) -> Result<Tables> {
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )
         .doing("read the version of the tables")?;
-    let version = version.and_then(|text| text.parse().ok());
+    let parse = |text: String| {
+        let why = || not_migrated(format!("its schema_version is '{text}', which is no number"));
+        text.parse().map_err(|_| why())
+    };
+    let version = version.map(parse).transpose()?;
     Ok(Tables { version, closed: closed.as_deref().map(closed::parse), has_project })
 }
 

@@ -157,7 +157,9 @@ impl Store {
         self.read(ensure_nothing_runs)?;
         let id = model::fresh_uuid();
         let arriving = Closed { is_moved: false, id: id.clone(), place: places.from.to_owned() };
-        let mut there = match target.open(&self.path, None)? {
+        let before = target.open(&self.path, None)?;
+        let is_made = before.is_none();
+        let mut there = match before {
             Some(there) => {
                 // Checked before any lock, since the target may be this very tracker.
                 there.read(|tx| ensure_free(tx, &origin))?;
@@ -183,17 +185,14 @@ impl Store {
         // Locks the tables against all writers, also of other programs. Undone if this call fails.
         closed::close(&from, &Closed { is_moved: true, id: id.clone(), place: places.to.into() })?;
         step(0, 0)?;
-        let into = there.database.begin_write().doing(MOVING)?;
-        ensure_free(&into, &origin)?;
-        if closed::read(&into)?.is_some() {
-            closed::lift(&into)?;
-        }
-        rows::remove_all(&into)?;
-        let tables = rows::copy(&from, &into, step)?;
-        meta::set(&into, meta::ARRIVED, &origin.arrivals)?;
-        closed::close(&into, &arriving)?;
-        step(1, 1)?;
-        into.commit().doing(MOVING)?;
+        let tables = match fill_target(&mut there, &from, &origin, &arriving, step) {
+            Err(error @ Error::Disk { .. }) if is_made => {
+                drop(there);
+                target.remove_made();
+                return Err(error);
+            }
+            filled => filled?,
+        };
         step(1, 1)?;
         from.commit().doing(MOVING)?;
         step(1, 1)?;
@@ -243,6 +242,28 @@ impl Store {
             None => Ok(()),
         }
     }
+}
+
+/// Copies all rows to the target, which stays closed. The source is not closed for good yet.
+fn fill_target(
+    there: &mut Store,
+    from: &Tx<'_>,
+    origin: &Origin<'_>,
+    arriving: &Closed,
+    step: &mut Step<'_>,
+) -> Result<Vec<TableCopy>> {
+    let into = there.database.begin_write().doing(MOVING)?;
+    ensure_free(&into, origin)?;
+    if closed::read(&into)?.is_some() {
+        closed::lift(&into)?;
+    }
+    rows::remove_all(&into)?;
+    let tables = rows::copy(from, &into, step)?;
+    meta::set(&into, meta::ARRIVED, &origin.arrivals)?;
+    closed::close(&into, arriving)?;
+    step(1, 1)?;
+    into.commit().doing(MOVING)?;
+    Ok(tables)
 }
 
 /// Finishes the move of an earlier call.

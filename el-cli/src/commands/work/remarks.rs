@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use el_agents::process::ProcessId;
 use el_agents::worker::{self, WorkOptions};
 use el_core::ops::{self, Sort};
 
 use super::folders;
 use crate::app::App;
 use crate::error::Result;
-use crate::output::{runs, time};
+use crate::output::{runs, sanitize, time};
 use crate::shared_remote;
 
 /// Names the requested atoms that cannot begin now.
@@ -62,9 +63,16 @@ pub(super) fn tell_of_strangers(app: &App, options: &WorkOptions) -> Result<()> 
 /// Tells the caller of other workers. Beside another worker, a worker may idle while an agent is
 /// busy there.
 pub(super) fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
-    for other in
-        ops::list_workers(&app.open_for_reading()?)?.iter().filter(|other| worker::is_there(other))
-    {
+    let store = app.open_for_reading()?;
+    let workers = ops::list_workers(&store)?;
+    // A process that cannot be seen has no namesakes.
+    let own = ProcessId::current().ok().map(|own| own.boot_with_host());
+    let own = own.as_deref().filter(|_| store.is_on_server());
+    for host in ops::namesakes(&workers, own, store.lease_time(app.now())) {
+        let (message, hint) = ops::namesakes_sentence(&sanitize::one_line(&host));
+        app.printer.warn(&format!("{message}: {hint}"));
+    }
+    for other in workers.iter().filter(|other| worker::is_there(other)) {
         let since = time::relative_time(app.now(), other.started_at);
         app.printer.note(&format!(
             "another worker is at it: pid {}, for {}, started {since}; el work --stop ends it",

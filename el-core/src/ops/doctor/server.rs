@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::Finding;
 use crate::Result;
 use crate::model::Timestamp;
+use crate::ops::{list_workers, namesakes, namesakes_sentence};
 use crate::store::Store;
 
 /// The largest difference of two clocks that is not reported.
@@ -14,7 +15,7 @@ pub(super) fn find_faults(store: &Store, now: Timestamp) -> Result<Vec<Finding>>
     let Some(health) = store.server_health()? else { return Ok(Vec::new()) };
     let mut findings = Vec::new();
     let mut tell = |code, message: String, hint: &str| {
-        findings.push(Finding { code, serious: false, message, hint: hint.to_owned() });
+        findings.push(Finding { code, serious: code == "tables", message, hint: hint.to_owned() });
     };
     let apart = now.as_micros().abs_diff(health.now);
     if u128::from(apart) > SKEW.as_micros() {
@@ -41,6 +42,19 @@ pub(super) fn find_faults(store: &Store, now: Timestamp) -> Result<Vec<Finding>>
             "commands work through it; give el work the server's own address, since no wake-up \
              comes through a pooler",
         );
+    }
+    if !health.missing.is_empty() {
+        tell(
+            "tables",
+            format!("the database has no tables {}, which el needs", health.missing.join(", ")),
+            "somebody removed them, or this role cannot see them: bring them back from a backup of \
+             the server",
+        );
+    }
+    let workers = list_workers(store)?;
+    for host in namesakes(&workers, None, Timestamp::from_micros(health.now)) {
+        let (message, hint) = namesakes_sentence(&host);
+        tell("namesakes", message, hint);
     }
     Ok(findings)
 }

@@ -236,3 +236,22 @@ fn a_clock_that_differs_from_the_servers_is_told() {
     assert!(ahead.contains(" s ahead of the server's"), "{ahead}");
     assert!(told(Timestamp::from_micros(0)).unwrap().contains(" s behind the server's"));
 }
+
+#[test]
+fn tables_that_somebody_removed_are_told() {
+    let Some(url) = new_schema() else { return };
+    let server = server_of(MIGRATIONS.len(), &url);
+    let tx = server.begin_write().map(Tx::Postgres).unwrap();
+    tx.execute_batch("DROP TABLE comments").unwrap();
+    tx.commit().unwrap();
+    let store = Store::of_server(server, Path::new("/nowhere/el.db"));
+    let now = Timestamp::from(std::time::SystemTime::now());
+    let found = ops::doctor(&store, now).unwrap();
+    let told = found.iter().find(|finding| finding.code == "tables").unwrap();
+    assert!(told.serious && told.message.contains("no tables comments"), "{told:?}");
+    let server = server_of(MIGRATIONS.len(), &new_schema().unwrap());
+    let tx = server.begin_write().map(Tx::Postgres).unwrap();
+    meta::set(&tx, VERSION, "eight").unwrap();
+    let error = tables_in(&tx).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("'eight', which is no number"), "{error}");
+}

@@ -23,12 +23,27 @@ impl MoveTarget<'_> {
             }
         }
     }
+
+    /// Removes a file that this move made, and that holds nothing.
+    pub(super) fn remove_made(&self) {
+        if let MoveTarget::File(path) = self {
+            remove_file(path);
+        }
+    }
 }
 
 fn open_file(path: &Path, make: Option<(&Closed, &Identity)>) -> Result<Option<Store>> {
     let is_empty = std::fs::metadata(path).map_or(true, |meta| meta.len() == 0);
     match (Store::open(path, Durability::Full), make) {
-        (_, Some((closed, identity))) if is_empty => create_file(path, closed, identity).map(Some),
+        (_, Some((closed, identity))) if is_empty => {
+            let is_new = !path.exists();
+            let made = create_file(path, closed, identity).inspect_err(|_| {
+                if is_new {
+                    remove_file(path);
+                }
+            });
+            made.map(Some)
+        }
         (_, None) if is_empty => Ok(None),
         // The target is closed, and of an older version.
         (Err(Error::Moved { .. }), None) => Ok(None),

@@ -198,6 +198,13 @@ impl Texts {
         }
     }
 
+    /// Leaves out the comments that stand in these lines of a file.
+    pub(crate) fn drop_comments_of(&mut self, lines: &HashSet<usize>) {
+        if let Texts::InFile { comments, .. } = self {
+            comments.retain(|(line, _)| !lines.contains(line));
+        }
+    }
+
     /// Hands every comment to `each`, in the order of the file. `cannot_read` names the fault of a
     /// file that cannot be read again.
     pub(crate) fn each_comment<E>(

@@ -4,7 +4,7 @@
 //! changes *in the file* since the last import. Changes in the store stand. If both changed a
 //! field, the store's value stands, and a note says so.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -117,7 +117,7 @@ fn run_in(
         comments_edited: 0,
         notes: Vec::new(),
     };
-    let mut touched = vec![false; targets.len()];
+    let (mut touched, mut known_lines) = (vec![false; targets.len()], HashSet::new());
     let mut state = ahead::Ahead::new(&lookup);
     for at in 0..targets.len() {
         steps.begin_step();
@@ -126,6 +126,7 @@ fn run_in(
         if target.is_as_imported(options) {
             steps.begin_step();
             add_names(tx, &source, &heads[at].names, &target.atom_id)?;
+            known_lines.insert(heads[at].line);
             continue;
         }
         let record = texts.read_record(at, &heads[at]).map_err(cannot_read_again)?;
@@ -165,6 +166,7 @@ fn run_in(
     for at in changes.changed_records() {
         touched[at] = true;
     }
+    texts.drop_comments_of(&known_lines);
     let mut writer = comments::Writer::new(&lookup, &targets, ctx, session);
     texts.each_comment(cannot_read_again, |said| {
         steps.begin_step();

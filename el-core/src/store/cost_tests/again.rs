@@ -4,7 +4,7 @@ use super::*;
 use crate::exchange::{Input, RecordFile, Tracker};
 use crate::ops::ImportOptions;
 
-/// So many issues of bd, every third of which waits for the one before.
+/// So many issues of bd with a comment each, every third of which waits for the one before.
 fn issues(count: usize) -> String {
     let one = |n: usize| {
         let waits = match n % 3 {
@@ -13,7 +13,7 @@ fn issues(count: usize) -> String {
         };
         format!(
             "{{\"id\":\"bd-{n}\",\"title\":\"Issue {n}\",\"labels\":[\"api\",\"part-{}\"],\
-             \"dependencies\":[{waits}]}}\n",
+             \"dependencies\":[{waits}],\"comments\":[{{\"id\":{n},\"text\":\"Yes\"}}]}}\n",
             n % 10
         )
     };
@@ -27,7 +27,7 @@ fn import(store: &mut Store, text: &str) -> ops::Imported {
 }
 
 #[test]
-fn an_import_again_looks_up_each_record_once_and_reads_no_atom() {
+fn an_import_again_looks_up_each_record_once_and_reads_no_atom_nor_comment() {
     let cost = |count: usize| {
         let dir = tempfile::tempdir().unwrap();
         let mut store = Store::create(&dir.path().join("el.db"), "el", NOW).unwrap();

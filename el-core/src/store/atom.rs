@@ -21,7 +21,7 @@ pub(crate) use needs::list_needs;
 pub(crate) use overwrite::{overwrite, set_parent};
 pub(crate) use resolve::{resolve, unused_short};
 use row::UNKNOWN_STATUS;
-pub(crate) use row::{AtomRow, COLUMNS, PARENT_COLUMN};
+pub(crate) use row::{AtomRow, COLUMNS, PARENT_COLUMN, columns_of_all};
 pub(crate) use tasks::{assignees_of_tasks, list_delegated};
 pub(crate) use undo::restore_status;
 

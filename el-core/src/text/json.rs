@@ -2,56 +2,49 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::io;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
-use serde_json::ser::{CompactFormatter, Formatter};
 
 use super::is_deceptive;
 
 /// Appends a JSON value in one line. C1 controls, DEL and characters that reorder text are escaped
-/// too.
+/// too: outside of texts, JSON has none of them.
 ///
 /// # Errors
 ///
 /// If the value has no JSON form.
 pub fn append_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> serde_json::Result<()> {
-    value.serialize(&mut serde_json::Serializer::with_formatter(out, TerminalSafe))
+    let start = out.len();
+    serde_json::to_writer(&mut *out, value)?;
+    escape_deceptive(out, start);
+    Ok(())
 }
 
-struct TerminalSafe;
-
-impl TerminalSafe {
-    fn needs_escape(character: char) -> bool {
-        matches!(character, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}')
-            || is_deceptive(character)
+/// Escapes what a terminal would not show as it is, from `start` on.
+fn escape_deceptive(out: &mut Vec<u8>, start: usize) {
+    // DEL, and each byte that is not ASCII, have the highest bit after one is added.
+    let bits = out[start..].iter().fold(0, |bits, byte| bits | byte.wrapping_add(1));
+    if bits & 0x80 == 0 {
+        return;
     }
-}
-
-impl Formatter for TerminalSafe {
-    fn write_string_fragment<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        // DEL, and each byte that is not ASCII, have the highest bit after one is added.
-        let bits = fragment.bytes().fold(0, |bits, byte| bits | byte.wrapping_add(1));
-        if bits & 0x80 == 0 {
-            return CompactFormatter.write_string_fragment(writer, fragment);
-        }
-        let mut plain = 0;
-        for (start, character) in fragment.char_indices() {
-            if Self::needs_escape(character) {
-                writer.write_all(&fragment.as_bytes()[plain..start])?;
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    write!(writer, "\\u{unit:04x}")?;
-                }
-                plain = start + character.len_utf8();
+    let text = std::str::from_utf8(&out[start..]).expect("serde_json writes UTF-8");
+    let Some(first) = text.find(needs_escape) else { return };
+    let tail = text[first..].to_owned();
+    out.truncate(start + first);
+    for character in tail.chars() {
+        if needs_escape(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
             }
+        } else {
+            out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         }
-        writer.write_all(&fragment.as_bytes()[plain..])
     }
+}
+
+fn needs_escape(character: char) -> bool {
+    matches!(character, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}') || is_deceptive(character)
 }
 
 /// A text of JSON as the value that it holds. It goes from the parser to the writer piece by piece,

@@ -1,23 +1,43 @@
 //! An atom as the database has it.
 
+use std::borrow::Cow;
+
 use serde::{Serialize, Serializer};
 
 use crate::Result;
+use crate::error::Doing;
 use crate::model::{Atom, Delegation, IssueType, Priority, RunOptions, Status, Timestamp};
+use crate::store::Tx;
 use crate::store::engine::{self, Row};
 use crate::text::{JsonText, append_json};
 
 /// The status that an unreadable status is read as.
 pub(super) const UNKNOWN_STATUS: Status = Status::Blocked;
 
+/// SQL: the live run of the atom `a`.
+macro_rules! live_run {
+    () => {
+        "(SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL)"
+    };
+}
+
 /// The columns that [`AtomRow::read`] reads, of a table that the query calls `a`.
-pub(crate) const COLUMNS: &str = "a.id, a.title, a.description, a.acceptance, a.status, \
-     a.issue_type, a.priority, a.assignee, a.parent_id, a.defer_until, a.retry_at, \
-     a.close_reason, a.created_by, a.created_at, a.updated_at, a.closed_at, a.metadata, \
-     (SELECT r.id FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL), \
-     (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id), \
-     a.delegated_by, a.workdir, a.timeout_ms, a.verify, a.require_verify, a.run_options, \
-     a.needs";
+pub(crate) const COLUMNS: &str = concat!(
+    "a.id, a.title, a.description, a.acceptance, a.status, a.issue_type, a.priority, a.assignee,
+     a.parent_id, a.defer_until, a.retry_at, a.close_reason, a.created_by, a.created_at,
+     a.updated_at, a.closed_at, a.metadata, ",
+    live_run!(),
+    ", (SELECT group_concat(l.label, ',') FROM labels l WHERE l.atom_id = a.id),
+     a.delegated_by, a.workdir, a.timeout_ms, a.verify, a.require_verify, a.run_options, a.needs"
+);
+
+/// Returns [`COLUMNS`] for a list of all atoms: while there is no live run, without a look for that
+/// of each.
+pub(crate) fn columns_of_all(tx: &Tx<'_>) -> Result<Cow<'static, str>> {
+    let any = "SELECT EXISTS (SELECT 1 FROM runs WHERE outcome IS NULL)";
+    let is_any: bool = tx.query_row(any, [], |row| row.get(0)).doing("find live runs")?;
+    Ok(if is_any { COLUMNS.into() } else { COLUMNS.replace(live_run!(), "NULL").into() })
+}
 
 /// Where [`COLUMNS`] has the parent.
 pub(crate) const PARENT_COLUMN: usize = 8;

@@ -18,15 +18,19 @@ pub(crate) fn list_delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<
     rows.collect::<engine::Result<Vec<_>>>().doing("read tasks")?.into_iter().collect()
 }
 
-/// Returns the assignees of all delegated tasks that are not over.
+/// Returns the assignees of all delegated tasks that are not over, sorted.
 pub(crate) fn assignees_of_tasks(tx: &Tx<'_>) -> Result<Vec<String>> {
     let mut statement = tx
         .prepare_cached(
             "SELECT DISTINCT assignee FROM atoms
              WHERE delegated_by IS NOT NULL AND assignee IS NOT NULL
-             AND status NOT IN ('closed','wont_do','discard') ORDER BY assignee",
+             AND status <> 'closed' AND status <> 'wont_do' AND status <> 'discard'",
         )
         .doing("read the agents of tasks")?;
     let rows = statement.query_map([], |row| row.get(0)).doing("read the agents of tasks")?;
-    rows.collect::<engine::Result<_>>().doing("read the agents of tasks")
+    let mut names =
+        rows.collect::<engine::Result<Vec<String>>>().doing("read the agents of tasks")?;
+    // SQLite would sort before it drops the repetitions, and make a table of a list of words.
+    names.sort();
+    Ok(names)
 }

@@ -13,6 +13,7 @@ use crate::store::engine::{self, Row};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct QueueRow {
     seq: i64,
+    is_open: bool,
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) priority: Priority,
@@ -23,12 +24,13 @@ pub(crate) struct QueueRow {
 
 /// The columns that [`QueueRow::from_row`] reads, after the parent.
 const COLUMNS: &str = "a.parent_id, a.id, a.title, a.priority, a.created_at, a.assignee, \
-     a.retry_at, a.seq AS seq";
+     a.retry_at, a.seq AS seq, a.status = 'open'";
 
 impl QueueRow {
     fn from_row(row: &Row<'_>) -> engine::Result<QueueRow> {
         Ok(QueueRow {
             seq: row.get(7)?,
+            is_open: row.get(8)?,
             id: row.get(1)?,
             title: row.get(2)?,
             priority: Priority::new(row.get(3)?).unwrap_or(Priority::DEFAULT),
@@ -62,29 +64,36 @@ pub(crate) fn open_rows_beside(
     rows: &[QueueRow],
 ) -> Result<Vec<QueueRow>> {
     let doing = "read the queue";
-    let known: HashSet<i64> = rows.iter().map(|row| row.seq).collect();
+    let known = || rows.iter().map(|row| row.seq).collect::<HashSet<i64>>();
     if !tx.is_sqlite() {
         // A server is asked once.
         let own = Some(AssigneeFilter::Is(agent.to_owned()));
         let statuses = vec![Status::Open];
         let open = AtomFilter { assignee: own, statuses, ..AtomFilter::default() };
         let mut held = Query::new(&open).queue_rows(tx)?;
+        let known = known();
         held.retain(|row| !known.contains(&row.seq));
         return Ok(held);
     }
-    let free = "SELECT a.seq FROM atoms a INDEXED BY atoms_queue_of
+    let free = "FROM atoms a INDEXED BY atoms_queue_of
         WHERE a.assignee = ?1 AND a.status IN ('open','deferred') AND a.blocked_by = 0
           AND a.status = 'open'";
     let blocked = "SELECT a.seq FROM atoms a INDEXED BY atoms_blocked_by
         WHERE a.assignee = ?1 AND a.status IN ('open','deferred') AND a.blocked_by > 0
           AND a.status = 'open'";
-    let mut held = Vec::new();
-    for sql in [free, blocked] {
+    let read_all = |sql: &str| {
         let mut statement = tx.prepare_cached(sql).doing(doing)?;
         let found = statement.query_map([agent], |row| row.get(0)).doing(doing)?;
-        for seq in found {
-            held.extend(Some(seq.doing(doing)?).filter(|seq: &i64| !known.contains(seq)));
-        }
+        found.collect::<engine::Result<Vec<i64>>>().doing(doing)
+    };
+    let mut held = read_all(blocked)?;
+    let is_own = |row: &&QueueRow| row.is_open && row.assignee.as_deref() == Some(agent);
+    let own = i64::try_from(rows.iter().filter(is_own).count()).unwrap_or(i64::MAX);
+    // Mostly they are all there.
+    if read_all(&format!("SELECT count(*) {free}"))? != [own] {
+        let known = known();
+        held.extend(read_all(&format!("SELECT a.seq {free}"))?);
+        held.retain(|seq| !known.contains(seq));
     }
     let sql = format!("SELECT {COLUMNS} FROM atoms a WHERE a.seq = ?1");
     let mut statement = tx.prepare_cached(&sql).doing(doing)?;

@@ -67,7 +67,7 @@ impl Query {
         let rows = statement.query_map(&*self.bound_params(), |row| row.get(0)).doing(doing)?;
         let sorted = rows.collect::<engine::Result<Vec<i64>>>().doing(doing)?;
         tx.execute_batch(CACHE).doing(doing)?;
-        let sql = format!("SELECT {} FROM atoms a WHERE a.seq = ?1", atom::COLUMNS);
+        let sql = format!("SELECT {} FROM atoms a WHERE a.seq = ?1", atom::columns_of_all(tx)?);
         let mut statement = tx.prepare_cached(&sql).doing(doing)?;
         for seq in sorted {
             let mut rows = statement.query([seq]).doing(doing)?;

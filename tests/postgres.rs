@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::support::TestEnv;
 
+mod clocks;
 mod crashing;
 mod cut_off;
 mod elsewhere;

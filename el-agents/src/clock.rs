@@ -1,12 +1,45 @@
 //! The clocks of el; el-core has none.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use el_core::Store;
 use el_core::model::Timestamp;
 
-/// The wall clock, for the store.
-pub(crate) fn now() -> Timestamp {
+/// How far the clock of the project's server is ahead of this machine's, in microseconds.
+static AHEAD: AtomicI64 = AtomicI64::new(0);
+
+/// The largest difference that is left alone, in microseconds. The way to a server takes its time,
+/// and times would go back and forth with it.
+const SLACK: i64 = 1_000_000;
+
+/// The time for the store: by the server's clock, once [`follow`] knows of one.
+pub fn now() -> Timestamp {
+    moved(machine_time(), AHEAD.load(Ordering::Relaxed))
+}
+
+/// The time by this machine's own clock.
+pub fn machine_time() -> Timestamp {
     SystemTime::now().into()
+}
+
+/// Goes by the clock of the server that has the project, so that no time that this process writes
+/// or compares depends on its machine. For a project in a file, the machine's clock counts.
+pub fn follow(store: &Store) {
+    let here = machine_time();
+    let ahead = store.lease_time(here).as_micros() - here.as_micros();
+    if (ahead - AHEAD.load(Ordering::Relaxed)).abs() > SLACK {
+        AHEAD.store(ahead, Ordering::Relaxed);
+    }
+}
+
+/// The time that this machine's clock showed at a time of the store; files have such times.
+pub(crate) fn on_machine(time: Timestamp) -> Timestamp {
+    moved(time, -AHEAD.load(Ordering::Relaxed))
+}
+
+fn moved(time: Timestamp, micros: i64) -> Timestamp {
+    Timestamp::from_micros(time.as_micros().saturating_add(micros))
 }
 
 /// Time since a fixed moment, including time in suspend. Leases are measured with this clock, so

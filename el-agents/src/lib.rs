@@ -7,7 +7,7 @@ pub mod account;
 pub mod artifacts;
 pub mod check;
 pub mod claude;
-mod clock;
+pub mod clock;
 pub mod diffstat;
 pub mod end_signal;
 mod error_chain;

@@ -9,6 +9,7 @@ use el_core::rules::retry::RetryPolicy;
 use el_core::{Durability, ServerAddress, Store};
 use serde::{Deserialize, Serialize};
 
+use crate::clock;
 use crate::git::Isolation;
 
 /// The settings of an agent.
@@ -208,7 +209,9 @@ impl Places {
     /// # Errors
     /// As for `Store::open_at`.
     pub fn open_store(&self, durability: Durability) -> el_core::Result<Store> {
-        Store::open_at(&self.database, self.server.as_ref(), durability)
+        let store = Store::open_at(&self.database, self.server.as_ref(), durability)?;
+        clock::follow(&store);
+        Ok(store)
     }
 }
 

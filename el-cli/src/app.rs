@@ -3,8 +3,8 @@
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
-use std::time::SystemTime;
 
+use el_agents::clock;
 use el_core::model::Timestamp;
 use el_core::{Ctx, Durability, SessionCredentials, Store, ops};
 
@@ -62,7 +62,7 @@ impl App {
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        Timestamp::from(SystemTime::now())
+        clock::now()
     }
 
     /// The project of the current folder.

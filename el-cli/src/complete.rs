@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
+use el_agents::clock;
 use el_core::model::{Atom, IssueType};
 use el_core::ops::{self, AtomFilter, RunFilter, Sort};
 use el_core::{Durability, Store};
@@ -86,7 +87,7 @@ fn matching_candidates(
     let found = || {
         let store = open_store()?;
         let filter = AtomFilter { include_over, ..AtomFilter::default() };
-        ops::list(&store, &filter, Sort::Updated, Some(CONSIDERED), 0, current_time()).ok()
+        ops::list(&store, &filter, Sort::Updated, Some(CONSIDERED), 0, clock::now()).ok()
     };
     let current = current.to_string_lossy().to_ascii_lowercase();
     let fits = |id: &str| id.starts_with(&current) || short_part(id).starts_with(&current);
@@ -132,8 +133,4 @@ fn candidate_help(text: &str) -> clap::builder::StyledStr {
 
 fn open_store() -> Option<Store> {
     locate::find_project(None).ok()?.open_store(Durability::Normal).ok()
-}
-
-fn current_time() -> el_core::model::Timestamp {
-    std::time::SystemTime::now().into()
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use el_agents::clock;
 pub(crate) use el_agents::git::main_worktree;
 use el_core::{Durability, SERVER_VARIABLES, ServerAddress, Store};
 
@@ -61,7 +62,9 @@ impl Project {
     /// Opens the project's tables.
     pub(crate) fn open_store(&self, durability: Durability) -> Result<Store> {
         let server = self.server_address()?;
-        Ok(session::open_patiently(|| Store::open_at(&self.db, server, durability))?)
+        let store = session::open_patiently(|| Store::open_at(&self.db, server, durability))?;
+        clock::follow(&store);
+        Ok(store)
     }
 
     /// Returns the words that name the project to another `el`, which has this one's environment

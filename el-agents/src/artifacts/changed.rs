@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use el_core::model::Timestamp;
 
+use crate::clock;
 use crate::git::{Git, base_reference};
 
 /// Files that are told of.
@@ -39,6 +40,7 @@ pub(super) fn files_changed_since(
     limit: Duration,
 ) -> Option<Changed> {
     let until = Instant::now() + limit;
+    let then = clock::on_machine(then);
     let then = UNIX_EPOCH + Duration::from_micros(u64::try_from(then.as_micros()).ok()?);
     let is_in_git = folder.ancestors().any(|above| above.join(".git").exists());
     let by_git = if is_in_git { changed_by_git(folder, then, atom, until) } else { None };

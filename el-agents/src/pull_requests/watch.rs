@@ -51,7 +51,9 @@ impl PullWatch {
 
     pub(crate) fn open_store(&self, durability: Durability) -> el_core::Result<Store> {
         let (database, server) = (&self.settings.database, self.settings.server.as_ref());
-        Store::open_at(database, server, durability)
+        let store = Store::open_at(database, server, durability)?;
+        clock::follow(&store);
+        Ok(store)
     }
 
     /// Looks once. `is_asked`: a person asks, so nothing is put off.

@@ -130,6 +130,7 @@ impl Supervisor {
         let folder = RunDir::of_run(database, run);
         let server = folder.take_server()?;
         let mut store = Store::open_at(database, server.as_ref(), Durability::Normal)?;
+        clock::follow(&store);
         let mut spec = folder.read_launch()?;
         spec.places.server = server;
         let (token, environment) = folder.take_environment()?;

@@ -187,6 +187,7 @@ impl RunLease {
             progress,
         };
         let extended = ops::extend_lease(&mut self.store, &beat);
+        clock::follow(&self.store);
         self.met_full_disk = matches!(extended, Err(Error::Disk { .. }));
         self.watch = extended?;
         self.extended_at = clock;

@@ -14,6 +14,7 @@ use rustix::process::{Signal, getppid};
 
 use super::SuperviseError;
 use super::signals::Signals;
+use crate::clock;
 use crate::git::{self, GitError, Isolation, LostWork, WorktreeRequest};
 use crate::launch_spec::LaunchSpec;
 use crate::preparation::{PreparationFailure, Workplace};
@@ -40,6 +41,7 @@ const SETUP_LINES: usize = 5;
 pub fn prepare_workplace(database: &Path, run: &str) -> Result<(), SuperviseError> {
     let folder = RunDir::of_run(database, run);
     let mut store = Store::open_at(database, folder.take_server()?.as_ref(), Durability::Normal)?;
+    clock::follow(&store);
     let spec = folder.read_launch()?;
     let worker = ensure_started_by_supervisor(&store, run)?;
     let atom = ops::get_atom(&store, &spec.atom)?;

@@ -217,6 +217,7 @@ impl<'a> State<'a> {
 
     /// The time by which leases are judged.
     pub(super) fn now(&self) -> Timestamp {
+        clock::follow(&self.store);
         self.store.lease_time(clock::now())
     }
 

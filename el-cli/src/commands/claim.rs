@@ -30,12 +30,13 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let mut store = app.open_for_writing()?;
     let mut ctx = app.ctx();
     if let Some(name) = &args.agent_id {
         ctx.actor = name;
     }
     let claimed = ops::claim(
-        &mut app.open_for_writing()?,
+        &mut store,
         &ctx,
         &args.id,
         args.force,

@@ -116,8 +116,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     match &args.file {
         Some(file) => {
             let text = input::read_file(app, "file", file)?;
+            let mut store = app.open_for_writing()?;
             let list = batch::read_batch(file, &text, &atom_defaults(args, app)?, app.now())?;
-            let made = ops::create_many(&mut app.open_for_writing()?, &app.ctx(), &list.news)?;
+            let made = ops::create_many(&mut store, &app.ctx(), &list.news)?;
             app.printer
                 .emit(&OneOrMany::Many(List::complete(&made)), |page| print_created(page, &made))?;
             for passed in &list.passed {
@@ -134,8 +135,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         None if args.edit => return edit::run(args, app),
         None => {
+            let mut store = app.open_for_writing()?;
             let new = atom_from_flags(args, app)?;
-            let made = ops::create(&mut app.open_for_writing()?, &app.ctx(), &new)?;
+            let made = ops::create(&mut store, &app.ctx(), &new)?;
             app.printer.emit(&OneOrMany::One(&made), |page| {
                 print_created(page, std::slice::from_ref(&made))
             })?;

@@ -1,3 +1,4 @@
+use el_agents::clock;
 use el_core::ops::{self, Finding};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -59,7 +60,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let place = machine::MachineScope::for_app(app)?;
     let mut findings = match place.is_project() {
-        true => ops::doctor(&app.open_for_reading()?, app.now())?,
+        true => ops::doctor(&app.open_for_reading()?, clock::machine_time())?,
         false => Vec::new(),
     };
     let (found, facts) = machine::inspect_machine(app, &place);

@@ -178,8 +178,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 fn look(args: &Args, app: &App) -> Result<Exit> {
     let mut filter = args.filter.atom_filter(app)?;
     args.choose_statuses(&mut filter);
-    let now = app.now();
     let store = app.open_for_reading()?;
+    let now = app.now();
     let is_robot = app.printer.is_robot();
     let (sort, window) = (args.sort.into(), &args.window);
     if is_robot && window.is_all() && !args.waiting {

@@ -42,8 +42,8 @@ pub(super) struct Ready<'a> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let filter = args.filter.atom_filter(app)?;
-    let now = app.now();
     let store = app.open_for_reading()?;
+    let now = app.now();
     let found = ops::ready(
         &store,
         &filter,

@@ -44,8 +44,9 @@ pub(super) struct Row<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let (filter, store) = (args.filter.atom_filter(app)?, app.open_for_reading()?);
     let now = app.now();
-    let waiting = ops::reviews(&app.open_for_reading()?, &args.filter.atom_filter(app)?, now)?;
+    let waiting = ops::reviews(&store, &filter, now)?;
     let root = &app.project()?.root;
     let rows: Vec<Row<'_>> =
         waiting.iter().enumerate().map(|(at, one)| review_row(one, root, at < DIFFS)).collect();

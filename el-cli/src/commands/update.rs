@@ -112,11 +112,11 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
+    let mut store = app.open_for_writing()?;
     let patch = atom_patch(args, app)?;
     if args.force && args.ids.ids.len() > 1 {
         backup_hooks::before(app, Reason::BeforeForce);
     }
-    let mut store = app.open_for_writing()?;
     if matches!(patch.status, Some(Status::Closed | Status::Review)) && !args.force {
         close::ensure_committed(app, &mut store, &args.ids.ids)?;
     }

@@ -52,8 +52,8 @@ pub(super) struct Answer {
 const QUOTE_MAX: usize = 300;
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let now = app.now();
     let store = app.open_for_reading()?;
+    let now = app.now();
     let explained = ops::explain_placed(&store, &args.id, now, &is_there)?;
     let pull_request = ops::pull_requests_of(&store, &explained.atom.id)?.pop();
     let decisive_files = decisive_files(app, &explained.atom);

@@ -34,11 +34,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         .or(args.message.as_ref())
         .ok_or_else(|| CommandError::usage_error("the text is missing"))?;
     let text = input::read_text(app, "comment", given)?;
+    let mut store = app.open_for_writing()?;
     let mut ctx = app.ctx();
     if let Some(author) = &args.author {
         ctx.actor = author;
     }
-    let added = ops::add_comment(&mut app.open_for_writing()?, &ctx, &args.id, &text)?;
+    let added = ops::add_comment(&mut store, &ctx, &args.id, &text)?;
     app.printer.emit(&added, |page| {
         if !page.is_quiet() {
             let line = format!(

@@ -176,7 +176,6 @@ fn ensure_no_workers(store: &Store, now: Timestamp) -> Result<()> {
     if there.is_empty() {
         return Ok(());
     }
-    let now = store.lease_time(now);
     let named: Vec<String> = there.iter().map(|worker| named_worker(worker, now)).collect();
     let hint = silent_hint(&there, now)
         .unwrap_or_else(|| "el work --stop ends workers and runs cleanly".to_owned());

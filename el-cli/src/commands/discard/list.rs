@@ -20,15 +20,10 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let filter = AtomFilter { statuses: vec![Status::Discard], ..AtomFilter::default() };
+    let store = app.open_for_reading()?;
     let now = app.now();
-    let found = ops::list(
-        &app.open_for_reading()?,
-        &filter,
-        Sort::Updated,
-        args.window.limit(),
-        args.window.offset(),
-        now,
-    )?;
+    let found =
+        ops::list(&store, &filter, Sort::Updated, args.window.limit(), args.window.offset(), now)?;
     let list = List::from_page(&found);
     app.printer.emit(&list, |page| {
         atoms::print_table(page, &found.items, now);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
+use el_agents::clock;
 use el_agents::worker::{self, Live, Report};
 use el_core::Store;
 use el_core::model::Timestamp;
@@ -168,9 +169,7 @@ impl<'a> PlanReporter<'a> {
 
     fn print_happening(&self, happening: &PlanEvent<'_>) {
         // A reader that went away must not end the plan's driving.
-        let _ = self
-            .printer
-            .json_line(&Line { at: Timestamp::from(std::time::SystemTime::now()), happening });
+        let _ = self.printer.json_line(&Line { at: clock::now(), happening });
     }
 
     /// Reports a step, and the answers since the last step.

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use el_agents::clock;
 use el_agents::worker::{self, Live, Report};
 use el_core::Store;
 use el_core::model::{Cost, Status, Timestamp};
@@ -147,7 +148,7 @@ impl<'a> Listener<'a> {
 
 impl worker::Listener for Listener<'_> {
     fn report(&mut self, report: &Report) {
-        let now = Timestamp::from(std::time::SystemTime::now());
+        let now = clock::now();
         match report {
             Report::HeldBack { reason } => self.held = Some(reason.clone()),
             Report::Released {} => self.held = None,

@@ -55,7 +55,7 @@ pub(super) fn run(app: &App, which: &Which) -> Result<Exit> {
             .with_hint("el runs show RUN tells more; el doctor looks for what is wrong"));
     }
     if !stopped.workers_left.is_empty() {
-        return Err(left_error(&stopped.workers_left, store.lease_time(app.now())));
+        return Err(left_error(&stopped.workers_left, app.now()));
     }
     let ended: Vec<_> = stopped
         .ended

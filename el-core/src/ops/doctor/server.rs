@@ -23,7 +23,7 @@ pub(super) fn find_faults(store: &Store, now: Timestamp) -> Result<Vec<Finding>>
         tell(
             "clock",
             format!("the clock of this machine is {} s {side} the server's", apart / 1_000_000),
-            "set both by NTP: leases go by the server's, events and back-offs by this machine's",
+            "set both by NTP: el goes by the server's, git and agents' files by this machine's",
         );
     }
     if health.standbys > 0 && !health.waits_for_standby {

@@ -332,3 +332,37 @@ fn what_was_foreseen_of_a_squash_with_less_or_more_than_the_work_comes_true() {
         });
     }
 }
+
+#[test]
+fn what_takes_out_the_work_below_is_kept_until_it_lands_with_it() {
+    each_mode("own.txt", |env, below, above| {
+        let undoing = create_on(env, below);
+        let tree = env.path("tmp").join(&undoing);
+        env.git(&["-C", tree.to_str().unwrap(), "revert", "--no-edit", "main.."]);
+        env.el(&["close", &undoing]).ok();
+        assert_eq!(env.robot(&["worktrees", "prune"])["count"], 0);
+        let before = env.git(&["rev-parse", "main"]);
+        let all = [below, above, undoing.as_str()];
+        let planned = fates(env, 0, &["--all", "--dry-run"]);
+        assert_eq!(planned, all.map(|id| (id.to_owned(), "to_land".to_owned())));
+        assert_eq!(fates(env, 0, &["--all"]), all.map(|id| (id.to_owned(), "landed".to_owned())));
+        assert_eq!(env.git(&["diff", "--name-only", &before, "main"]), "own.txt");
+        assert_eq!(env.robot(&["land", "--all"])["count"], 0);
+    });
+}
+
+#[test]
+fn what_main_took_from_the_middle_of_a_stack_is_no_conflict_once_the_rest_comes() {
+    each_mode("own.txt", |env, below, above| {
+        let top = finished_on(env, above, "top.txt", "four");
+        env.git(&["cherry-pick", &format!("el/{above}")]);
+        write_main(env, "own.txt", "main goes on");
+        let all = [below, above, top.as_str()];
+        let planned = fates(env, 0, &["--all", "--dry-run"]);
+        assert_eq!(planned, all.map(|id| (id.to_owned(), "to_land".to_owned())));
+        assert_eq!(fates(env, 0, &["--all"]), all.map(|id| (id.to_owned(), "landed".to_owned())));
+        assert_no_conflict_filed(env);
+        let files = ["base.txt", "own.txt", "top.txt"].map(|file| main_has(env, file));
+        assert_eq!(files, ["two", "main goes on", "four"]);
+    });
+}

@@ -69,7 +69,8 @@ impl Repository {
         let git = self.git().without_hooks().as_committer();
         let is_empty = self.is_merge_empty(target, tip)?
             && (below.is_empty()
-                || self.merged_tree(&git, target, tip, &below)? == Ok(self.tree_of(target)?));
+                || self.merged_tree(&git, target, tip, &below)? == Ok(self.tree_of(target)?))
+            && !self.changes_what_comes(target, (atom, tip), &below)?;
         Ok(if is_empty { Landing::Empty } else { Landing::Partial })
     }
 

@@ -108,6 +108,32 @@ impl Repository {
         Ok(())
     }
 
+    /// Returns true if a branch changes what its target is yet to get with the work below, such as
+    /// by taking that out. To the target as it is, it may bring nothing.
+    pub(super) fn changes_what_comes(
+        &self,
+        target: &str,
+        (atom, tip): (&str, &str),
+        landed: &[String],
+    ) -> Result<bool, GitError> {
+        let Some(base) = self.base_of(atom)? else { return Ok(false) };
+        if self.contains(target, &base)? || !self.contains(tip, &base)? {
+            return Ok(false);
+        }
+        let git = self.git().without_hooks().as_committer();
+        let Ok(files) = self.merged_tree(&git, target, &base, landed)? else {
+            let fork = git.ask_optional(&["merge-base", target, tip])?;
+            let Some(fork) = fork else { return Ok(false) };
+            return Ok(self.tree_of(&fork)? == self.tree_of(tip)?);
+        };
+        if files == self.tree_of(target)? {
+            return Ok(false);
+        }
+        let words = ["commit-tree", &files, "-p", target, "-p", &base, "-m", "Stand-in"];
+        let with_base = git.ask(&words)?;
+        Ok(self.merged_tree(&git, &with_base, tip, &[])?.as_ref() != Ok(&files))
+    }
+
     /// The last of the branch's own commits below its tip that the target has as other commits: the
     /// branch went on since. With it comes the squash that brought it; `None`: copies did.
     pub(super) fn landed_own(

@@ -124,10 +124,14 @@ fn foresee(
             conflict => return Ok(conflict),
         }
     }
-    if !item.brings_back.is_empty() && repository.has_landed(&top, &item.atom_id, tip)? {
+    let has_landed = |top: &str| repository.has_landed(top, &item.atom_id, tip);
+    if !item.brings_back.is_empty() && has_landed(&top)? {
         return Ok(Ok(top));
     }
-    repository.merge_branch(&top, (&item.atom_id, tip), "Foreseen")
+    match repository.merge_branch(&top, (&item.atom_id, tip), "Foreseen")? {
+        Err(_) if has_landed(&top)? => Ok(Ok(top)),
+        merged => Ok(merged),
+    }
 }
 
 /// Returns the target's tip and the branches to be tried; `None` if there is none, or the target

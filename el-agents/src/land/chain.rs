@@ -77,7 +77,8 @@ impl ChainBuilder<'_> {
                 conflict => return Ok(conflict),
             }
         }
-        if !item.brings_back.is_empty() && self.repository.has_landed(&top, &item.atom_id, tip)? {
+        let has_landed = |top: &str| self.repository.has_landed(top, &item.atom_id, tip);
+        if !item.brings_back.is_empty() && has_landed(&top)? {
             return Ok(Ok(top));
         }
         let landed = self.repository.landed_below(&top, (&item.atom_id, tip), joined)?;
@@ -96,6 +97,10 @@ impl ChainBuilder<'_> {
         }
         let title = item.title.as_deref().unwrap_or_default();
         let message = format!("Land {}: {title}", item.atom_id);
-        self.repository.merge_in_memory(&top, tip, &landed, &message)
+        match self.repository.merge_in_memory(&top, tip, &landed, &message)? {
+            // The target had its own part already, and got the rest with an earlier branch.
+            Err(_) if has_landed(&top)? => Ok(Ok(top)),
+            merged => Ok(merged),
+        }
     }
 }

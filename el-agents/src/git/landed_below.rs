@@ -93,14 +93,18 @@ impl Repository {
     ) -> Result<(), GitError> {
         let got = self.git().ask_optional(&["merge-base", target, lacking.tip])?;
         for head in self.others_below(atom, lacking)? {
-            let mut is_known = false;
-            for below in found.iter() {
-                is_known = is_known || self.contains(below, &head)?;
+            let (mut is_known, mut below) = (false, Vec::new());
+            for one in found.iter() {
+                is_known = is_known || self.contains(one, &head)?;
+                // What lies beside it came by itself, perhaps later.
+                if self.contains(&head, one)? {
+                    below.push(one.clone());
+                }
             }
             let common = if is_known { Vec::new() } else { self.common_commits(lacking, &head)? };
             if !common.is_empty()
-                && self.has_had(target, &head, found)?
-                && !got.as_ref().map_or(Ok(false), |got| self.has_had(got, &head, found))?
+                && self.has_had(target, &head, &below)?
+                && !got.as_ref().map_or(Ok(false), |got| self.has_had(got, &head, &below))?
             {
                 found.extend(common);
             }

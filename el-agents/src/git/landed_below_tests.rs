@@ -278,8 +278,9 @@ fn copies_count_as_a_squash_does() {
     assert_eq!(landed_text(&shop, "t-2", "file"), text_with(&[("two", "b"), ("six", "6")]));
 }
 
-#[test]
-fn two_squashes_side_by_side_below_are_stepped_over_together() {
+/// A and B change a line each, in files of their own; C builds on both, and changes another line of
+/// each file.
+fn side_by_side() -> Shop {
     let shop = Shop::new(&[("file", TEXT), ("more", TEXT)]);
     shop.commit(&[("file", &text_with(&[("two", "2")]))]);
     shop.commit(&[("file", &text_with(&[("two", "zwei")]))]);
@@ -292,6 +293,29 @@ fn two_squashes_side_by_side_below_are_stepped_over_together() {
     shop.git(&["update-ref", "refs/el/base/t-3", "HEAD"]);
     let own = text_with(&[("two", "zwei"), ("four", "c")]);
     shop.commit(&[("file", &own), ("more", &own)]);
+    shop
+}
+
+#[test]
+fn what_main_took_back_of_two_side_by_side_stays_out_whichever_came_first() {
+    let shop = side_by_side();
+    let began = shop.at("main");
+    let [a, b] = [("el/t-1", "file"), ("el/t-2", "more")];
+    for ((taken_back, its), (kept, others)) in [(a, b), (b, a)] {
+        shop.check_out("main");
+        shop.git(&["reset", "--quiet", "--hard", &began]);
+        shop.squash(taken_back);
+        shop.git(&["revert", "--no-edit", "HEAD"]);
+        shop.squash(kept);
+        assert_eq!(landed_text(&shop, "t-3", its), text_with(&[("four", "c")]));
+        let wanted = text_with(&[("two", "zwei"), ("four", "c")]);
+        assert_eq!(landed_text(&shop, "t-3", others), wanted);
+    }
+}
+
+#[test]
+fn two_squashes_side_by_side_below_are_stepped_over_together() {
+    let shop = side_by_side();
     for main in ["zwei", "deux"] {
         for (atom, name) in [("t-1", "file"), ("t-2", "more")] {
             if main == "zwei" {

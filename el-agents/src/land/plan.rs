@@ -111,8 +111,14 @@ pub fn plan_landing(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<L
             branches.iter().filter(is_pulled).map(|branch| branch.atom_id.as_str()).collect();
         items.retain(|item| !pulled.contains(item.atom_id.as_str()));
     }
-    let to_land: HashSet<String> =
-        to_land(&items).into_iter().map(|at| items[at].atom_id.clone()).collect();
+    let names = |items: &[LandItem]| -> HashSet<String> {
+        to_land(items).into_iter().map(|at| items[at].atom_id.clone()).collect()
+    };
+    let together = names(&items);
+    for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::ToLand) {
+        item.leave_to_others(branches.iter().filter(|one| !together.contains(&one.atom_id)));
+    }
+    let to_land = names(&items);
     for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::ToLand) {
         let Some(branch) = branches.iter().find(|branch| branch.atom_id == item.atom_id) else {
             continue;
@@ -212,6 +218,24 @@ impl LandItem {
             self.remark = Some(format!("without the work of {}", each.join(", or of ")));
             self.detail.clone_from(&self.remark);
         }
+    }
+
+    /// Leaves it out if a revert of its revert would bring back the work of others, too.
+    fn leave_to_others<'b>(&mut self, others: impl Iterator<Item = &'b AtomBranch>) {
+        let is_shared = |revert: &&Revert| self.brings_back.contains(&revert.commit);
+        let shared = |other: &'b AtomBranch| {
+            let revert = other.reverts.iter().find(is_shared)?;
+            Some((other.atom_id.as_str(), revert.commit.as_str()))
+        };
+        let shared: Vec<(&str, &str)> = others.filter_map(shared).collect();
+        let Some((_, commit)) = shared.first() else { return };
+        let ids = shared.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(" ");
+        self.outcome = LandOutcome::TakenBack;
+        self.detail = Some(format!(
+            "by {commit}, with the work of {ids}: git revert {commit} brings all of it back, and \
+             so does el land once el reopen {ids} and el close {ids} have said so"
+        ));
+        self.brings_back.clear();
     }
 
     /// Leaves it out if it would bring in the work of pull requests.

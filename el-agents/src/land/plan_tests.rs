@@ -129,6 +129,24 @@ fn what_was_taken_back_waits_for_a_later_close() {
 }
 
 #[test]
+fn what_one_revert_took_back_of_two_comes_again_for_both_or_for_none() {
+    let reverted = |atom: &str, closed: i64| {
+        let mut one = branch(atom, closed);
+        one.taken_back = Some("f".repeat(40));
+        one.reverts = vec![Revert { commit: "f".repeat(40), at: 10, is_of_all: true }];
+        one
+    };
+    let one_of_them = [reverted("a", 12), reverted("b", 9)];
+    let planned = outcomes(&one_of_them, Some(&["a".to_owned()]));
+    assert_eq!(planned, [("a".to_owned(), LandOutcome::TakenBack)]);
+    let item = plan_landing(&one_of_them, Some(&["a".to_owned()])).remove(0);
+    assert!(item.detail.unwrap().contains("el reopen b"));
+    let both = [reverted("a", 12), reverted("b", 13)];
+    let wanted = ["a", "b"].map(|atom| (atom.to_owned(), LandOutcome::ToLand));
+    assert_eq!(outcomes(&both, None), wanted);
+}
+
+#[test]
 fn work_below_that_was_taken_back_is_told_unless_it_comes_again() {
     let revert = "f".repeat(40);
     let mut above = branch("b", 2);

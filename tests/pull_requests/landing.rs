@@ -116,3 +116,40 @@ fn what_builds_on_a_merged_one_lands_with_its_own_difference_alone() {
         }
     }
 }
+
+#[test]
+fn what_the_base_took_back_is_left_as_it_is_until_a_revert_of_that() {
+    for client in forge_clients() {
+        for has_gone_on in [false, true] {
+            let shop = Shop::open(&client);
+            let (id, git) = (shop.opened("a.txt"), |words: &[&str]| shop.env.git(words));
+            // GitLab's is a merge here.
+            let revert = || {
+                let is_merge = git(&["log", "-1", "--format=%P"]).contains(' ');
+                let side: &[&str] = if is_merge { &["-m", "1"] } else { &[] };
+                git(&[&["revert", "--no-edit"], side, &["HEAD"]].concat());
+            };
+            shop.merge(1, "SQUASH");
+            shop.watch();
+            git(&["pull", "--quiet", "--ff-only", "origin", "main"]);
+            revert();
+            git(&["push", "--quiet", "origin", "main"]);
+            shop.env.el(&["reopen", &id]).ok();
+            if has_gone_on {
+                shop.commit(&id, "b.txt", "more");
+            }
+            shop.env.el(&["close", &id]).ok();
+            let tip = shop.tip(&id);
+            let asked = shop.env.el(&["pr", &id]);
+            assert!(asked.stdout.contains("git revert of that on "), "{}", asked.stdout);
+            assert_eq!(shop.tip(&id), tip, "the base took the work out, and is not merged in");
+            assert_eq!(shop.env.robot(&["worktrees", "prune"])["count"], 0);
+            revert();
+            git(&["push", "--quiet", "origin", "main"]);
+            let opened = shop.env.robot(&["pr", &id]);
+            let wanted: &[&str] = if has_gone_on { &["opened"] } else { &["already"] };
+            let fates: Vec<&str> = fates(&opened).into_iter().map(|(_, fate)| fate).collect();
+            assert_eq!(fates, wanted, "{opened}");
+        }
+    }
+}

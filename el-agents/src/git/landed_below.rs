@@ -226,7 +226,7 @@ impl Repository {
 
     /// The noted landings of all branches: the atom, the branch's tip, and the commit that brought
     /// it.
-    fn landings(&self) -> Result<Vec<(String, String, String)>, GitError> {
+    pub(super) fn landings(&self) -> Result<Vec<(String, String, String)>, GitError> {
         let mut found = Vec::new();
         for (name, at) in self.refs_below("refs/el/brought/")? {
             if let [_, _, _, atom, tip, _] = name.split('/').collect::<Vec<_>>()[..] {

@@ -95,7 +95,7 @@ impl Repository {
             for commit in &taken_back {
                 let known = brought.iter().find(|one| one.commit == *commit);
                 let is_all = known.is_some_and(|one| one.head == tip);
-                if known.is_some() || self.is_work_of(atom, base, tip, commit)? {
+                if known.is_some() || self.is_work_of(target, atom, (tip, base), commit)? {
                     is_of_it = true;
                     is_of_all = is_of_all || is_all || self.is_merge_empty(commit, tip)?;
                 }
@@ -175,26 +175,31 @@ impl Repository {
                 if !self.touching_changes(&[&range], [base, tip])?.is_any {
                     return Ok(Vec::new());
                 }
-                // Git follows a single parent with both words at once.
-                let after = self.git().ask(&["rev-list", "--ancestry-path", &range])?;
-                let after: HashSet<&str> = after.lines().collect();
-                let said = self.git().ask(&["rev-list", "--first-parent", &range])?;
-                let Some(first) = said.lines().take_while(|one| after.contains(one)).last() else {
-                    return Ok(Vec::new());
+                let Some(first) = self.joining_commit(target, tip)? else {
+                    return Ok(vec![all_of_it(tip)]);
                 };
                 let before = format!("{first}^");
-                if self.contains(&before, tip)? {
-                    // After a fast-forward, the tip itself is one of the target's commits.
-                    return Ok(vec![all_of_it(tip)]);
-                }
                 // It may have come with a branch above, once the target had it as other commits.
                 let landing = self.find_landing(&before, atom, tip)?;
                 match self.bringing_commits(&before, atom, (tip, base), &landing)? {
                     earlier if landing.has_landed() => earlier,
-                    _ => vec![all_of_it(first)],
+                    _ => vec![all_of_it(&first)],
                 }
             }
         })
+    }
+
+    /// The commit of the target's own line that brought a tip; `None`: after a fast-forward, the tip
+    /// is on that line itself.
+    fn joining_commit(&self, target: &str, tip: &str) -> Result<Option<String>, GitError> {
+        let range = format!("{tip}..{target}");
+        // Git follows a single parent with both words at once.
+        let after = self.git().ask(&["rev-list", "--ancestry-path", &range])?;
+        let after: HashSet<&str> = after.lines().collect();
+        let said = self.git().ask(&["rev-list", "--first-parent", &range])?;
+        let first = said.lines().take_while(|one| after.contains(one)).last();
+        let Some(first) = first else { return Ok(None) };
+        Ok((!self.contains(&format!("{first}^"), tip)?).then(|| first.to_owned()))
     }
 
     /// The tree of a commit without the branch's own difference; `None` if that cannot be told.
@@ -237,16 +242,17 @@ impl Repository {
     /// a commit, or the merge or squash that landed the branch.
     fn is_work_of(
         &self,
+        target: &str,
         atom: &str,
-        base: &str,
-        tip: &str,
+        (tip, base): (&str, &str),
         commit: &str,
     ) -> Result<bool, GitError> {
         if self.resolve_commit(commit)?.is_none() {
             return Ok(false);
         }
-        if self.contains(tip, commit)? {
-            return Ok(!self.contains(base, commit)?);
+        let is_in_branch = self.contains(tip, commit)?;
+        if is_in_branch && self.contains(base, commit)? {
+            return Ok(false);
         }
         if self.refs_below(&format!("refs/el/brought/{atom}/"))?.iter().any(|(_, at)| at == commit)
         {
@@ -255,6 +261,9 @@ impl Repository {
         if self.merged_pulls(atom)?.iter().any(|pull| pull.commit == commit) {
             return Ok(true);
         }
+        if is_in_branch {
+            return self.is_own_commit(target, (atom, tip), commit);
+        }
         // The commit is a copy of a branch commit if removing the commit makes that branch commit
         // unmerged; so it is with a squash and the whole branch. What the branch began on is the
         // work of others.
@@ -262,6 +271,32 @@ impl Repository {
         Ok(self.git().ask(&["cherry", commit, tip, base])?
             != self.git().ask(&["cherry", &before, tip, base])?
             || (self.is_merge_empty(commit, tip)? && !self.is_merge_empty(&before, tip)?))
+    }
+
+    /// Returns true if the branch did not take one of its commits from the target, where others
+    /// made it.
+    fn is_own_commit(
+        &self,
+        target: &str,
+        (atom, tip): (&str, &str),
+        commit: &str,
+    ) -> Result<bool, GitError> {
+        if !self.contains(target, commit)? {
+            return Ok(true);
+        }
+        if self.contains(target, tip)? {
+            return match self.joining_commit(target, tip)? {
+                Some(first) => Ok(!self.contains(&format!("{first}^"), commit)?),
+                None => Ok(true),
+            };
+        }
+        // The branch may have landed, and gone on.
+        for (of, head, _) in self.landings()? {
+            if of == atom && self.contains(&head, commit)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -275,3 +310,7 @@ fn reverted_title(message: &str) -> Option<&str> {
     let title = message.lines().next()?.strip_prefix(TITLE)?;
     title.rsplit_once('"').map(|(title, _)| title).filter(|title| !title.is_empty())
 }
+
+#[cfg(test)]
+#[path = "reverted_tests.rs"]
+mod tests;

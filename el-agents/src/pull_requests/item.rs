@@ -130,8 +130,7 @@ pub struct PullItem {
 
 impl PullItem {
     pub(super) fn of_landing(item: LandItem) -> PullItem {
-        let is_taken_back = item.outcome == LandOutcome::ToLand && !item.brings_back.is_empty();
-        let mut made = PullItem {
+        PullItem {
             outcome: PullOutcome::of_landing(item.outcome),
             atom_id: item.atom_id,
             title: item.title,
@@ -146,15 +145,7 @@ impl PullItem {
             plan: None,
             below: None,
             merges: None,
-        };
-        if is_taken_back {
-            let commits = item.brings_back.join(", ");
-            made.hold(
-                PullOutcome::Held,
-                format!("its work was taken back by {commits}; git revert of that brings it back"),
-            );
         }
-        made
     }
 
     /// The one below that is to be its base is not open.

@@ -16,7 +16,9 @@ use super::texts::{Texts, compose, template};
 use super::{PullError, adopt, look_at, update};
 use crate::forge::{ForgeError, NewRequest};
 use crate::git::Rehearsal;
-use crate::land::{Base, LandItem, atom_branches_at, check_each, foresee_each, plan_any};
+use crate::land::{
+    Base, LandItem, LandOutcome, atom_branches_at, check_each, foresee_each, plan_any,
+};
 
 /// The time between two writes: a forge takes ten in a row for a machine gone wild.
 const PACE: Duration = Duration::from_secs(2);
@@ -135,8 +137,9 @@ fn plan(
     let target = Some(run.base_commit.to_owned());
     let branches = atom_branches_at(store, repository, settings, target)?;
     let mut items = plan_any(&branches, wanted);
-    let stacked = find_stacked(run, store, &mut items)?;
     let name = run.place.base_name();
+    hold_reverted(&mut items, &name);
+    let stacked = find_stacked(run, store, &mut items)?;
     let base = Base { commit: run.base_commit, name: &name };
     let joined = match run.options.dry_run {
         true => rehearse(run, store, base, &mut items)?,
@@ -163,6 +166,19 @@ fn plan(
         }
     }
     Ok(items)
+}
+
+/// Leaves out what the base took back. A merge of the base would take it out of the branch, too.
+fn hold_reverted(items: &mut [LandItem], base: &str) {
+    let is_reverted =
+        |item: &&mut LandItem| item.outcome == LandOutcome::ToLand && !item.brings_back.is_empty();
+    for item in items.iter_mut().filter(is_reverted) {
+        let commits = item.brings_back.join(", ");
+        let why = format!(
+            "its work was taken back by {commits}; git revert of that on {base} brings it back"
+        );
+        (item.outcome, item.detail) = (LandOutcome::Held, Some(why));
+    }
 }
 
 /// Tries all in memory, and leaves no commit behind. Returns the items into which the base would be

@@ -1,0 +1,57 @@
+//! Whose work a revert takes back, where branches took main in.
+
+use super::super::test_shop::{ATOM, Shop};
+use super::*;
+
+const FILES: [(&str, &str); 2] = [("file", "one\n"), ("own", "one\n")];
+
+fn reverts(shop: &Shop) -> Vec<Revert> {
+    let (target, tip) = (shop.at("main"), shop.at("el/t-1"));
+    let landing = shop.repository.find_landing(&target, ATOM, &tip).unwrap();
+    shop.repository.find_reverts(&target, ATOM, &tip, &landing).unwrap()
+}
+
+/// A branch with a commit, before or after it took in main, which has a commit of somebody else.
+fn with_main_taken_in(is_before: bool) -> Shop {
+    let shop = Shop::new(&FILES);
+    let work = || drop(shop.commit(&[("own", "two\n")]));
+    if is_before {
+        work();
+    }
+    shop.check_out("main");
+    shop.commit(&[("file", "two\n")]);
+    shop.check_out("el/t-1");
+    shop.git(&["merge", "--quiet", "--no-edit", "main"]);
+    if !is_before {
+        work();
+    }
+    shop.check_out("main");
+    shop
+}
+
+#[test]
+fn what_a_branch_took_from_main_is_not_its_own_work() {
+    for is_before in [true, false] {
+        let shop = with_main_taken_in(is_before);
+        shop.git(&["revert", "--no-edit", "HEAD"]);
+        assert_eq!(reverts(&shop), []);
+        // Main took it back as well if the branch came in between.
+        shop.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+        let theirs = shop.at("main");
+        shop.git(&["merge", "--quiet", "--no-ff", "--no-edit", "el/t-1"]);
+        shop.git(&["revert", "--no-edit", &theirs]);
+        assert_eq!(reverts(&shop), []);
+    }
+}
+
+#[test]
+fn a_commit_of_its_own_is_its_work_wherever_it_took_main_in() {
+    for is_before in [true, false] {
+        let shop = with_main_taken_in(is_before);
+        let own = shop.git(&["log", "-1", "--no-merges", "--format=%H", "main..el/t-1"]);
+        shop.git(&["merge", "--quiet", "--no-ff", "--no-edit", "el/t-1"]);
+        shop.git(&["revert", "--no-edit", &own]);
+        let revert = shop.at("main");
+        assert_eq!(reverts(&shop)[0].commit, revert);
+    }
+}

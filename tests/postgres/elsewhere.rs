@@ -69,3 +69,25 @@ fn who_asks_for_what_only_another_machine_has_is_told_where_it_is() {
     near.el(&["work", "--stop"]).ok();
     there.wait(SOON).ok();
 }
+
+#[test]
+fn two_machines_of_one_name_are_told_wherever_workers_are() {
+    let Some((near, far)) = two_machines() else { return };
+    let called = format!("several machines at work here are called {ELSEWHERE}");
+    let told = |words: &[&str]| {
+        let ran = near.run(near.command("el").args(words));
+        (ran.stdout + &ran.stderr).contains(&called)
+    };
+    let mut there = [far.start_work(&[]), far.start_work(&[])];
+    there.iter_mut().for_each(|worker| drop(worker.wait_for("started")));
+    assert!(!told(&["workers"]) && !told(&["doctor"]), "they are on one machine");
+    // As if the first of them were on another machine, which has started at another time.
+    let first = "id = (SELECT min(id) FROM workers)";
+    change_rows(
+        &near,
+        &format!("UPDATE workers SET boot = replace(boot, '|', '|other') WHERE {first}"),
+    );
+    assert!(told(&["workers"]) && told(&["doctor"]));
+    let ran = far.run(far.command("el").args(["work", "--once"]));
+    assert!(ran.stderr.contains(&called), "{}", ran.stderr);
+}

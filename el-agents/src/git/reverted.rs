@@ -189,8 +189,8 @@ impl Repository {
         })
     }
 
-    /// The commit of the target's own line that brought a tip; `None`: after a fast-forward, the tip
-    /// is on that line itself.
+    /// The commit of the target's own line that brought a tip; `None`: after a fast-forward, the
+    /// tip is on that line itself.
     fn joining_commit(&self, target: &str, tip: &str) -> Result<Option<String>, GitError> {
         let range = format!("{tip}..{target}");
         // Git follows a single parent with both words at once.

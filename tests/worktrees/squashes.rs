@@ -366,3 +366,25 @@ fn what_main_took_from_the_middle_of_a_stack_is_no_conflict_once_the_rest_comes(
         assert_eq!(files, ["two", "main goes on", "four"]);
     });
 }
+
+#[test]
+fn what_one_takes_away_and_the_next_puts_back_is_foreseen_as_it_comes() {
+    let env = TestEnv::with_repository("");
+    write_main(&env, "kept.txt", "kept");
+    let below = finished(&env, "a.txt", "one");
+    let change = |id: &str, words: &[&str]| {
+        let tree = env.path("tmp").join(id);
+        let at = tree.to_str().unwrap();
+        env.git(&[&["-C", at], words].concat());
+        env.git(&["-C", at, "commit", "-q", "-m", "change it"]);
+    };
+    change(&below, &["rm", "-q", "kept.txt"]);
+    let above = create_on(&env, &below);
+    change(&above, &["checkout", "-q", "main", "--", "kept.txt"]);
+    env.el(&["close", &above]).ok();
+    let all = [&below, &above];
+    let planned = fates(&env, 0, &["--all", "--dry-run"]);
+    assert_eq!(planned, all.map(|id| (id.clone(), "to_land".to_owned())));
+    assert_eq!(fates(&env, 0, &["--all"]), landed(&all));
+    assert_eq!(main_has(&env, "kept.txt"), "kept");
+}

@@ -331,17 +331,30 @@ fn remove_note(note: &Path) -> Result<(), GitError> {
     }
 }
 
-/// Records landed branches for [`Repository::has_landed`]. Without the record, a landed branch is
-/// recognised only by its commits and their changes.
+/// Records landed branches for [`Repository::has_landed`], and what each had taken from the target,
+/// which was at `before`. Without the record, a landed branch is recognised only by its commits and
+/// their changes.
 ///
 /// # Errors
 /// If git refuses.
-pub fn note_landed(repository: &Repository, landed: &[LandedBranch]) -> Result<(), GitError> {
+pub fn note_landed(
+    repository: &Repository,
+    before: &str,
+    landed: &[LandedBranch],
+) -> Result<(), GitError> {
+    let git = repository.git().without_hooks();
     let mut change = String::from("start\n");
     for LandedBranch { atom, tip, commit } in landed {
         change.push_str(&format!("update refs/el/brought/{atom}/{tip}/{commit} {commit}\n"));
+        let name = format!("refs/el/taken/{atom}/{tip}");
+        let taken = git.ask_optional(&["merge-base", before, tip])?;
+        // Work that lands again after a revert of its revert was in the target before.
+        if let Some(taken) = taken.filter(|taken| taken != tip)
+            && repository.refs_below(&name)?.is_empty()
+        {
+            change.push_str(&format!("update {name} {taken}\n"));
+        }
     }
-    let git = repository.git().without_hooks();
     git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n"))).map(drop)
 }
 

@@ -328,7 +328,7 @@ fn a_larger_squash_in_whose_lines_a_branch_above_landed_has_landed() {
     let rebased = shop.git(&["commit-tree", "main^{tree}", "-p", &before, "-m", "Land B"]);
     shop.git(&["reset", "--quiet", "--hard", &rebased]);
     let landed = LandedBranch { atom: "t-2".into(), tip, commit: rebased.clone() };
-    note_landed(&shop.repository, &[landed]).unwrap();
+    note_landed(&shop.repository, &before, &[landed]).unwrap();
     assert_landed(&shop, true);
     assert_eq!(reverts(&shop), []);
     // A revert of the branch above takes nothing of this one back.

@@ -190,10 +190,9 @@ impl Repository {
     /// # Errors
     /// If git fails.
     pub(super) fn notes_of(&self, atom: &str) -> Result<Vec<(String, String)>, GitError> {
-        let mut notes = self.refs_below(&format!("refs/el/brought/{atom}/"))?;
-        notes.extend(self.refs_below(&format!("refs/el/merged/{atom}/"))?);
-        for name in ["base", "astray", "agreed"] {
-            notes.extend(self.refs_below(&format!("refs/el/{name}/{atom}"))?);
+        let mut notes = Vec::new();
+        for name in ["brought/", "merged/", "taken/", "base/", "astray/", "agreed/"] {
+            notes.extend(self.refs_below(&format!("refs/el/{name}{atom}"))?);
         }
         Ok(notes)
     }

@@ -46,7 +46,7 @@ impl Repository {
         // The target may have got the work again.
         if !found.is_empty()
             && landing != &Landing::Contained
-            && self.is_merge_empty(target, tip)?
+            && self.has_difference(target, tip, &base)?
         {
             return Ok(Vec::new());
         }
@@ -124,7 +124,9 @@ impl Repository {
                 continue;
             }
             let mut before = Vec::new();
-            if let Some(parent) = self.resolve_commit(&format!("{commit}^"))?
+            // After a fast-forward, the commit before is the branch's own.
+            if commit != head
+                && let Some(parent) = self.resolve_commit(&format!("{commit}^"))?
                 && !self.contains(&parent, head)?
             {
                 before.push(self.tree_of(&parent)?);
@@ -133,8 +135,7 @@ impl Repository {
             before.dedup();
             for before in before {
                 if let Some(revert) = self.find_undoing(target, commit, &before)? {
-                    let at = self.git().ask(&["log", "-1", "--format=%ct", &revert])?;
-                    let at = at.parse().unwrap_or_default();
+                    let at = self.committed_at(&revert)?.unwrap_or_default();
                     let is_of_all = head == tip;
                     found.push(Revert { commit: revert, at, is_of_all });
                     break;
@@ -142,6 +143,14 @@ impl Repository {
             }
         }
         Ok(found)
+    }
+
+    /// The time of a commit, in seconds since 1970.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn committed_at(&self, commit: &str) -> Result<Option<i64>, GitError> {
+        Ok(self.git().ask(&["log", "-1", "--format=%ct", commit])?.parse().ok())
     }
 
     /// The commits of the target that brought work of the branch, as far as they are known.
@@ -189,8 +198,8 @@ impl Repository {
         })
     }
 
-    /// The commit of the target's own line that brought a tip; `None`: after a fast-forward, the
-    /// tip is on that line itself.
+    /// The commit of a branch's own line that brought a tip; `None`: after a fast-forward, the tip
+    /// is on that line itself.
     fn joining_commit(&self, target: &str, tip: &str) -> Result<Option<String>, GitError> {
         let range = format!("{tip}..{target}");
         // Git follows a single parent with both words at once.
@@ -208,14 +217,33 @@ impl Repository {
         commit: &str,
         (tip, base): (&str, &str),
     ) -> Result<Option<String>, GitError> {
-        let git = self.git().without_hooks().as_committer();
-        let root = git.ask(&["commit-tree", &self.tree_of(tip)?, "-m", "Stand-in"])?;
-        let mut sides = Vec::new();
-        for side in [commit, base] {
-            let tree = self.tree_of(side)?;
-            sides.push(git.ask(&["commit-tree", &tree, "-p", &root, "-m", "Stand-in"])?);
+        self.merge_from(tip, [commit, base])
+    }
+
+    /// Returns true if a target has what a branch changed since it began.
+    fn has_difference(&self, target: &str, tip: &str, base: &str) -> Result<bool, GitError> {
+        if !self.is_merge_empty(target, tip)? {
+            return Ok(false);
         }
-        Ok(self.merged_tree(&git, &sides[0], &sides[1], &[])?.ok())
+        let fork = self.git().ask_optional(&["merge-base", target, tip])?;
+        if fork.map_or(Ok(true), |fork| self.contains(base, &fork))? {
+            return Ok(true);
+        }
+        // What the branch took from the target, and the target took back, is no part of a merge.
+        Ok(self.merge_from(base, [target, tip])? == Some(self.tree_of(target)?))
+    }
+
+    /// The tree of a merge of two commits, as if both began at a third one; `None`: it has
+    /// conflicts.
+    fn merge_from(&self, root: &str, sides: [&str; 2]) -> Result<Option<String>, GitError> {
+        let git = self.git().without_hooks().as_committer();
+        let root = git.ask(&["commit-tree", &self.tree_of(root)?, "-m", "Stand-in"])?;
+        let mut made = Vec::new();
+        for side in sides {
+            let tree = self.tree_of(side)?;
+            made.push(git.ask(&["commit-tree", &tree, "-p", &root, "-m", "Stand-in"])?);
+        }
+        Ok(self.merged_tree(&git, &made[0], &made[1], &[])?.ok())
     }
 
     /// Returns true if what a commit did was undone by a later one.
@@ -261,12 +289,22 @@ impl Repository {
         if self.merged_pulls(atom)?.iter().any(|pull| pull.commit == commit) {
             return Ok(true);
         }
-        if is_in_branch {
-            return self.is_own_commit(target, (atom, tip), commit);
+        if !is_in_branch {
+            return self.is_copy_of(tip, base, commit);
         }
-        // The commit is a copy of a branch commit if removing the commit makes that branch commit
-        // unmerged; so it is with a squash and the whole branch. What the branch began on is the
-        // work of others.
+        if self.is_own_commit(target, (atom, tip), commit)? {
+            return Ok(true);
+        }
+        // The branch may have taken in a copy of its own work.
+        match self.joining_commit(tip, commit)? {
+            Some(joining) => self.is_copy_of(&format!("{joining}^"), base, commit),
+            None => Ok(false),
+        }
+    }
+
+    /// Returns true if a commit is a copy of a branch's commit: without it, that one is unmerged.
+    /// So it is with a squash and the whole branch. What the branch began on is the work of others.
+    fn is_copy_of(&self, tip: &str, base: &str, commit: &str) -> Result<bool, GitError> {
         let Some(before) = self.resolve_commit(&format!("{commit}^"))? else { return Ok(false) };
         Ok(self.git().ask(&["cherry", commit, tip, base])?
             != self.git().ask(&["cherry", &before, tip, base])?
@@ -284,19 +322,35 @@ impl Repository {
         if !self.contains(target, commit)? {
             return Ok(true);
         }
-        if self.contains(target, tip)? {
-            return match self.joining_commit(target, tip)? {
-                Some(first) => Ok(!self.contains(&format!("{first}^"), commit)?),
-                None => Ok(true),
-            };
-        }
-        // The branch may have landed, and gone on.
-        for (of, head, _) in self.landings()? {
+        let mut is_known = false;
+        for (of, head, landing) in self.landings()? {
             if of == atom && self.contains(&head, commit)? {
-                return Ok(true);
+                is_known = true;
+                let taken = self.taken_by(atom, &head, &landing)?;
+                if !taken.map_or(Ok(false), |taken| self.contains(&taken, commit))? {
+                    return Ok(true);
+                }
             }
         }
-        Ok(false)
+        if is_known || !self.contains(target, tip)? {
+            return Ok(false);
+        }
+        match self.joining_commit(target, tip)? {
+            Some(first) => Ok(!self.contains(&format!("{first}^"), commit)?),
+            None => Ok(true),
+        }
+    }
+
+    /// The last commit that a branch had from its target when it landed; `None`: nobody knows.
+    fn taken_by(&self, atom: &str, head: &str, landing: &str) -> Result<Option<String>, GitError> {
+        if let Some((_, taken)) = self.refs_below(&format!("refs/el/taken/{atom}/{head}"))?.pop() {
+            return Ok(Some(taken));
+        }
+        // After a fast-forward, the commit before is the branch's own.
+        if landing == head {
+            return Ok(None);
+        }
+        self.git().ask_optional(&["merge-base", &format!("{landing}^"), head])
     }
 }
 

@@ -61,6 +61,9 @@ pub struct AtomBranch {
     /// The time of the last reopening after a close. Looked up only for a branch with reverts.
     #[serde(skip)]
     pub reopened_at: Option<Timestamp>,
+    /// The time of the last commit, in seconds since 1970. Looked up as that is.
+    #[serde(skip)]
+    pub committed_at: Option<i64>,
     #[serde(skip)]
     pub parent: Option<String>,
 }
@@ -203,7 +206,10 @@ impl<'a> Search<'a> {
         // By its content, a squash with more than the work is landed no more once it was reverted.
         let has_landed = has_landed || reverts.first().is_some_and(|revert| revert.is_of_all);
         let taken_back = reverts.first().filter(|_| has_landed).map(|revert| revert.commit.clone());
-        let reopened_at = if reverts.is_empty() { None } else { reopened_at(self.store, id)? };
+        let (reopened_at, committed_at) = match reverts.is_empty() {
+            true => (None, None),
+            false => (reopened_at(self.store, id)?, repository.committed_at(&tip)?),
+        };
         let put = &self.settings.put_into_worktrees;
         let apart = match has_landed {
             true => None,
@@ -234,6 +240,7 @@ impl<'a> Search<'a> {
             reverted_below: Vec::new(),
             closed_at: known.as_ref().and_then(|atom| atom.closed_at),
             reopened_at,
+            committed_at,
             parent: known.and_then(|atom| atom.parent_id),
         })
     }

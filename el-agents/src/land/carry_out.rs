@@ -11,7 +11,7 @@ use super::commit_check::CommitCheck;
 use super::plan::{find_first_failure, to_land};
 use super::{LandContext, LandError, LandItem, LandOutcome, LandSettings, conflict_atom};
 use crate::git::{
-    AdvanceResult, GitError, LandedBranch, Merged, Repository, ScratchCheckout, advance_branch,
+    AdvanceResult, LandedBranch, Repository, ScratchCheckout, advance_branch,
     find_files_in_the_way, find_obstacle, note_landed, recover_move, unpublished_submodules,
 };
 
@@ -77,66 +77,9 @@ fn record_outcomes(
     }
 }
 
-/// Predicts conflicts by merging one branch after another in memory. Nothing is changed.
-///
-/// # Errors
-/// If git fails.
-pub fn predict_conflicts(
-    repository: &Repository,
-    settings: &LandSettings,
-    onto: &str,
-    items: &mut [LandItem],
-) -> Result<(), LandError> {
-    let Some((mut top, todo)) = begin(repository, settings, onto, items)? else { return Ok(()) };
-    let mut conflicts = Vec::new();
-    for at in todo {
-        let tip = items[at].tip.clone().unwrap_or_default();
-        match foresee(repository, &top, &items[at], &tip)? {
-            Ok(commit) => match find_files_in_the_way(repository, onto, &top, &commit)? {
-                Some(why) => hold_items(items, &[at], &why),
-                None => top = commit,
-            },
-            Err(files) => conflicts.push((at, tip, files)),
-        }
-    }
-    for (at, tip, files) in conflicts {
-        // A later branch that contains this one may resolve the conflict.
-        if !repository.contains(&top, &tip)? {
-            items[at].outcome = LandOutcome::Conflict;
-            items[at].detail = Some(files.join("\n"));
-            items[at].files = files;
-        }
-    }
-    Ok(())
-}
-
-/// Puts a branch on top of a target in memory, after the reverts of its reverts.
-fn foresee(
-    repository: &Repository,
-    top: &str,
-    item: &LandItem,
-    tip: &str,
-) -> Result<Merged, GitError> {
-    let mut top = top.to_owned();
-    for revert in &item.brings_back {
-        match repository.bring_back_in_memory(&top, revert)? {
-            Ok(commit) => top = commit,
-            conflict => return Ok(conflict),
-        }
-    }
-    let has_landed = |top: &str| repository.has_landed(top, &item.atom_id, tip);
-    if !item.brings_back.is_empty() && has_landed(&top)? {
-        return Ok(Ok(top));
-    }
-    match repository.merge_branch(&top, (&item.atom_id, tip), "Foreseen")? {
-        Err(_) if has_landed(&top)? => Ok(Ok(top)),
-        merged => Ok(merged),
-    }
-}
-
 /// Returns the target's tip and the branches to be tried; `None` if there is none, or the target
 /// cannot be moved. An obstacle is better found before a long check than after it.
-fn begin(
+pub(super) fn begin(
     repository: &Repository,
     settings: &LandSettings,
     onto: &str,
@@ -169,7 +112,7 @@ fn begin(
     Ok((!todo.is_empty()).then_some((head, todo)))
 }
 
-fn hold_items(items: &mut [LandItem], which: &[usize], why: &str) {
+pub(super) fn hold_items(items: &mut [LandItem], which: &[usize], why: &str) {
     for at in which {
         items[*at].outcome = LandOutcome::Held;
         items[*at].detail = Some(why.to_owned());
@@ -345,7 +288,7 @@ impl Lander<'_> {
             return Ok(Some(why));
         }
         let mut before = std::mem::replace(head, last.commit.clone());
-        let noted = note_landed(self.repository, &landed).err();
+        let noted = note_landed(self.repository, &before, &landed).err();
         for link in chain {
             let item = &mut self.items[link.item];
             let mut told = unpublished_submodules(

@@ -19,6 +19,7 @@ mod each;
 mod error;
 mod plan;
 mod plan_check;
+mod predict;
 mod pulled;
 mod waiting;
 
@@ -29,7 +30,7 @@ use std::time::Duration;
 use el_core::{Ctx, SessionCredentials};
 
 pub use self::branch::{AtomBranch, atom_branches, atom_branches_at, resolve_target};
-pub use self::carry_out::{carry_out, predict_conflicts};
+pub use self::carry_out::carry_out;
 use self::check::CheckCommand;
 pub use self::commit_left::commit_left;
 pub use self::configuration::hold_configuration;
@@ -41,6 +42,7 @@ pub use self::plan_check::{
     PlanBranch, PlanBranches, PlanCheck, PlanCheckEnd, PlanCheckEvent, check_plan, plan_branches,
     plan_check_owner,
 };
+pub use self::predict::predict_conflicts;
 pub use self::pulled::PulledBelow;
 pub use self::waiting::branches_to_land;
 use crate::check::ConfigurationError;

@@ -203,7 +203,7 @@ impl LandItem {
             parent: branch.parent.clone(),
             ..LandItem::new(&branch.atom_id, outcome)
         };
-        item.apply_reverts(&branch.reverts, branch.reopened_at);
+        item.apply_reverts(branch);
         item
     }
 
@@ -258,19 +258,30 @@ impl LandItem {
     /// revert, or the branch has new commits; else the revert stands. Git's times are whole
     /// seconds: a close in the second of the revert counts as later if the atom was also reopened
     /// in that second.
-    fn apply_reverts(&mut self, reverts: &[Revert], reopened_at: Option<Timestamp>) {
+    fn apply_reverts(&mut self, branch: &AtomBranch) {
         let second = |at: Option<Timestamp>| at.map(|at| at.as_micros() / 1_000_000);
-        let (closed, reopened) = (second(self.closed_at), second(reopened_at));
+        let (closed, reopened) = (second(branch.closed_at), second(branch.reopened_at));
         let is_finished_since = |revert: &Revert| {
             closed > Some(revert.at) || (closed == Some(revert.at) && reopened == Some(revert.at))
         };
-        let Some(last) = reverts.first() else { return };
-        let commits = reverts.iter().map(|revert| revert.commit.clone()).collect();
+        let goes_on_since = |revert: &Revert| branch.committed_at > Some(revert.at);
+        let Some(last) = branch.reverts.first() else { return };
+        let commits = branch.reverts.iter().map(|revert| revert.commit.clone()).collect();
         match self.outcome {
             LandOutcome::Already if is_finished_since(last) => {
                 (self.outcome, self.brings_back) = (LandOutcome::ToLand, commits);
             }
-            LandOutcome::ToLand => self.brings_back = commits,
+            LandOutcome::ToLand if is_finished_since(last) || goes_on_since(last) => {
+                self.brings_back = commits;
+            }
+            LandOutcome::ToLand => {
+                self.outcome = LandOutcome::Held;
+                self.detail = Some(format!(
+                    "some of its work was taken back by {}, and it has not gone on since; el \
+                     reopen, el close, el land bring in all of it",
+                    last.commit
+                ));
+            }
             LandOutcome::Already => {
                 self.outcome = LandOutcome::TakenBack;
                 self.detail = Some(format!(

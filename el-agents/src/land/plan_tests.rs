@@ -23,6 +23,7 @@ fn branch(id: &str, closed: i64) -> AtomBranch {
         reverted_below: Vec::new(),
         closed_at: Some(Timestamp::from_micros(closed * 1_000_000)),
         reopened_at: None,
+        committed_at: None,
         parent: None,
     }
 }
@@ -126,6 +127,16 @@ fn what_was_taken_back_waits_for_a_later_close() {
     assert_eq!(reverted(11, Some(11)), (LandOutcome::ToLand, 1));
     assert_eq!(reverted(10, Some(9)), (LandOutcome::TakenBack, 0));
     assert_eq!(reverted(10, Some(10)), (LandOutcome::ToLand, 1));
+    // One that had not landed as a whole waits as well, unless it goes on.
+    let partly = |closed: i64, committed: i64| {
+        let mut one = branch("a", closed);
+        one.reverts = vec![Revert { commit: "f".repeat(40), at: 10, is_of_all: false }];
+        one.committed_at = Some(committed);
+        plan_landing(&[one], None).remove(0).outcome
+    };
+    assert_eq!(partly(9, 8), LandOutcome::Held);
+    assert_eq!(partly(11, 8), LandOutcome::ToLand);
+    assert_eq!(partly(9, 11), LandOutcome::ToLand);
 }
 
 #[test]

@@ -15,7 +15,7 @@ const SLACK: i64 = 1_000_000;
 
 /// The time for the store: by the server's clock, once [`follow`] knows of one.
 pub fn now() -> Timestamp {
-    moved(machine_time(), AHEAD.load(Ordering::Relaxed))
+    shift_time(machine_time(), AHEAD.load(Ordering::Relaxed))
 }
 
 /// The time by this machine's own clock.
@@ -35,10 +35,10 @@ pub fn follow(store: &Store) {
 
 /// The time that this machine's clock showed at a time of the store; files have such times.
 pub(crate) fn on_machine(time: Timestamp) -> Timestamp {
-    moved(time, -AHEAD.load(Ordering::Relaxed))
+    shift_time(time, -AHEAD.load(Ordering::Relaxed))
 }
 
-fn moved(time: Timestamp, micros: i64) -> Timestamp {
+fn shift_time(time: Timestamp, micros: i64) -> Timestamp {
     Timestamp::from_micros(time.as_micros().saturating_add(micros))
 }
 

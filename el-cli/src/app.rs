@@ -82,8 +82,7 @@ impl App {
     pub(crate) fn settings(&self) -> Result<Settings> {
         let project = self.project()?;
         let address = project.server.as_ref().and_then(|server| server.address().ok());
-        let logins = address.map(el_core::login_files).unwrap_or_default();
-        Ok(Settings::load(&project.root, &project.config_path()).with_logins(logins))
+        Ok(Settings::load(&project.root, &project.config_path()).with_server(address.cloned()))
     }
 
     /// The current configuration, with warnings on stderr about faults in the files.

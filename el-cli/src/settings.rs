@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use el_agents::settings::{AgentSettings, Completion, Executor, RunRules};
 use el_agents::worker::Resources;
+use el_core::ServerAddress;
 use etcetera::BaseStrategy as _;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -104,8 +105,8 @@ pub(crate) struct Settings {
     trust: Trust,
     /// The project's folder; relative paths start here.
     root: PathBuf,
-    /// The files with which people log in at the project's server.
-    logins: Vec<PathBuf>,
+    /// The server that has the project; no agent sees the files with which people log in there.
+    server: Option<ServerAddress>,
 }
 
 impl Settings {
@@ -132,7 +133,7 @@ impl Settings {
             user: ConfigFile::default(),
             trust: Trust::default(),
             root: root.to_owned(),
-            logins: Vec::new(),
+            server: None,
         }
     }
 
@@ -167,14 +168,13 @@ impl Settings {
             false => project.take_inert(&user),
         };
         let trust = Trust::default();
-        let (root, logins) = (root.to_owned(), Vec::new());
-        Settings { given, project, inert, user, trust, root, logins }
+        Settings { given, project, inert, user, trust, root: root.to_owned(), server: None }
     }
 
-    /// Adds files that no agent sees.
+    /// Names the server that has the project.
     #[must_use]
-    pub(crate) fn with_logins(self, logins: Vec<PathBuf>) -> Settings {
-        Settings { logins, ..self }
+    pub(crate) fn with_server(self, server: Option<ServerAddress>) -> Settings {
+        Settings { server, ..self }
     }
 
     /// Adds the value of a flag as typed (`--timeout`), which outranks every other layer.

@@ -3,25 +3,14 @@
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::hosts::host;
-use super::with_tracker;
+use super::fleet::{ELSEWHERE, two_machines};
 use crate::support::{SOON, TestEnv};
-
-const ELSEWHERE: &str = "far-away";
 
 /// Changes a project's rows.
 #[track_caller]
 pub(super) fn change_rows(env: &TestEnv, sql: &str) {
     let ask = "exec psql -qAt -v ON_ERROR_STOP=1 -c \"$1\" \"$EL_DATABASE_URL\"";
     env.run(env.command("sh").args(["-c", ask, "sh", sql])).ok();
-}
-
-fn two_machines() -> Option<(TestEnv, TestEnv)> {
-    let (near, url) = with_tracker()?;
-    let far = host(ELSEWHERE, &url)?;
-    far.run(far.command("mkdir").arg(".eluent")).ok();
-    far.configure("");
-    Some((near, far))
 }
 
 #[test]

@@ -8,10 +8,10 @@ use super::with_tracker;
 use crate::serve::Board;
 use crate::support::{SOON, TestEnv, send, wait_until};
 
-const ELSEWHERE: &str = "far-away";
+pub(super) const ELSEWHERE: &str = "far-away";
 
 /// Two machines with folders of their own; `None` where that cannot be had.
-fn two_machines() -> Option<(TestEnv, TestEnv)> {
+pub(super) fn two_machines() -> Option<(TestEnv, TestEnv)> {
     let (near, url) = with_tracker()?;
     let far = host(ELSEWHERE, &url)?;
     far.run(far.command("mkdir").arg(".eluent")).ok();

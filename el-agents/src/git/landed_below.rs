@@ -63,7 +63,7 @@ impl Repository {
         for head in joined {
             found.extend(self.common_commits(&lacking, head)?);
         }
-        for (of, head, commit) in self.landings()? {
+        for (of, head, commit) in self.all_landings()? {
             let common = match of == atom && !lacking.commits.contains_key(&head) {
                 true => self.leaving_commits(&lacking, &head)?,
                 false => self.common_commits(&lacking, &head)?,
@@ -226,7 +226,7 @@ impl Repository {
 
     /// The noted landings of all branches: the atom, the branch's tip, and the commit that brought
     /// it.
-    pub(super) fn landings(&self) -> Result<Vec<(String, String, String)>, GitError> {
+    pub(super) fn all_landings(&self) -> Result<Vec<(String, String, String)>, GitError> {
         let mut found = Vec::new();
         for (name, at) in self.refs_below("refs/el/brought/")? {
             if let [_, _, _, atom, tip, _] = name.split('/').collect::<Vec<_>>()[..] {
@@ -243,7 +243,7 @@ impl Repository {
 
     /// Returns true if the target has a commit that brought `head`, according to a note.
     pub(super) fn has_noted(&self, target: &str, head: &str) -> Result<bool, GitError> {
-        for (_, noted, commit) in self.landings()? {
+        for (_, noted, commit) in self.all_landings()? {
             if self.contains(&noted, head)? && self.contains(target, &commit)? {
                 return Ok(true);
             }

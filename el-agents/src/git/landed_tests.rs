@@ -137,7 +137,7 @@ fn a_squash_with_a_reviewers_commit_has_landed_by_its_record() {
 }
 
 /// The standing reverts of the branch's work in main.
-fn reverts(shop: &Shop) -> Vec<Revert> {
+fn standing_reverts(shop: &Shop) -> Vec<Revert> {
     let (target, tip) = (shop.at("main"), shop.at("el/t-1"));
     let landing = shop.repository.find_landing(&target, ATOM, &tip).unwrap();
     shop.repository.find_reverts(&target, ATOM, &tip, &landing).unwrap()
@@ -182,7 +182,7 @@ fn a_revert_is_known_by_what_it_does_whatever_its_message_says() {
             let shop = two_commits(&with("two", "2"), &with("two", "zwei").replace("five", "5")).0;
             let before = bring(&shop, way);
             assert_landed(&shop, true);
-            assert_eq!(reverts(&shop), [], "{way}");
+            assert_eq!(standing_reverts(&shop), [], "{way}");
             let (mut out, mut back) = (before, shop.tree("main"));
             if has_moved {
                 let moved = |tree: &str| {
@@ -195,20 +195,20 @@ fn a_revert_is_known_by_what_it_does_whatever_its_message_says() {
                 back = moved(&back);
             }
             let revert = shop.commit_tree(&out);
-            let found = reverts(&shop);
+            let found = standing_reverts(&shop);
             assert_eq!(found.len(), 1, "{way}");
             assert!(found[0].commit == revert && found[0].is_of_all, "{way}: {found:?}");
             assert_landed(&shop, true);
             // It came again, went again, and came again.
             shop.commit_tree(&back);
-            assert_eq!(reverts(&shop), [], "{way}");
+            assert_eq!(standing_reverts(&shop), [], "{way}");
             let last = shop.commit_tree(&out);
-            assert_eq!(reverts(&shop)[0].commit, last, "{way}");
+            assert_eq!(standing_reverts(&shop)[0].commit, last, "{way}");
             shop.commit_tree(&back);
-            assert_eq!(reverts(&shop), [], "{way}");
+            assert_eq!(standing_reverts(&shop), [], "{way}");
             // Other changes in the same lines take nothing back.
             shop.commit(&[("file", &with("two", "main goes on"))]);
-            assert_eq!(reverts(&shop), [], "{way}");
+            assert_eq!(standing_reverts(&shop), [], "{way}");
             assert_landed(&shop, true);
         }
     }
@@ -216,7 +216,7 @@ fn a_revert_is_known_by_what_it_does_whatever_its_message_says() {
 
 #[test]
 fn a_revert_stands_though_a_branch_above_was_merged_since() {
-    let shop = stack(&[("own", "b\n")]);
+    let shop = stacked_shop(&[("own", "b\n")]);
     let squash = shop.squash("el/t-1");
     shop.commit_tree(&shop.tree("HEAD~1"));
     let revert = shop.at("main");
@@ -224,9 +224,9 @@ fn a_revert_stands_though_a_branch_above_was_merged_since() {
     let landed = shop.repository.merge_branch("main", ("t-2", &tip), "Land B").unwrap().unwrap();
     shop.git(&["reset", "--quiet", "--hard", &landed]);
     shop.commit(&[("other", "x\n")]);
-    assert_eq!(reverts(&shop)[0].commit, revert);
+    assert_eq!(standing_reverts(&shop)[0].commit, revert);
     shop.commit_tree(&shop.git(&["merge-tree", "--write-tree", "main", &squash]));
-    assert_eq!(reverts(&shop)[0].commit, revert, "a merge of the squash brings nothing");
+    assert_eq!(standing_reverts(&shop)[0].commit, revert, "a merge of the squash brings nothing");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn a_title_names_what_was_taken_back_where_neither_words_nor_content_do() {
     for (title, is_known) in [("Revert \"Add a \"zwei\" (#1)\" (#2)", true), ("Undo", false)] {
         shop.commit(&[("file", LINES), ("reviewed", "y\n")]);
         shop.git(&["commit", "--quiet", "--amend", "-m", title, "-m", "Reverts acme/shop#1"]);
-        assert_eq!(reverts(&shop).len(), usize::from(is_known), "{title}");
+        assert_eq!(standing_reverts(&shop).len(), usize::from(is_known), "{title}");
         shop.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
     }
     assert_ne!(squash, shop.at("main"));
@@ -252,16 +252,16 @@ fn what_a_squash_brought_again_after_its_revert_is_not_taken_back() {
     let (shop, _) = two_commits(&with("two", "2"), &with("two", "zwei"));
     let commit = shop.squash("el/t-1");
     shop.git(&["revert", "--no-edit", &commit]);
-    assert_eq!(reverts(&shop)[0].commit, shop.at("main"));
+    assert_eq!(standing_reverts(&shop)[0].commit, shop.at("main"));
     shop.squash("el/t-1");
-    assert_eq!(reverts(&shop), []);
+    assert_eq!(standing_reverts(&shop), []);
     shop.commit(&[("file", &with("two", "main goes on"))]);
-    assert_eq!(reverts(&shop), []);
+    assert_eq!(standing_reverts(&shop), []);
     assert_landed(&shop, true);
 }
 
 /// B builds on A, whose branch has two commits. B is checked out.
-fn stack(above: &[(&str, &str)]) -> Shop {
+fn stacked_shop(above: &[(&str, &str)]) -> Shop {
     let (shop, _) = two_commits(&with("two", "2"), &with("two", "zwei").replace("five", "5"));
     shop.begin_branch("t-2");
     shop.commit(above);
@@ -273,7 +273,7 @@ fn what_is_below_a_landed_branch_landed_with_it() {
     let same_line = with("two", "b").replace("five", "5");
     for above in [("own", "b\n"), ("file", &same_line)] {
         for is_recorded in [false, true] {
-            let shop = stack(&[above]);
+            let shop = stacked_shop(&[above]);
             let tip = shop.at("el/t-2");
             let squash = shop.squash("el/t-2");
             if is_recorded {
@@ -282,12 +282,12 @@ fn what_is_below_a_landed_branch_landed_with_it() {
             }
             shop.commit(&[("file", &with("five", "main goes on"))]);
             assert_landed(&shop, true);
-            assert_eq!(reverts(&shop), []);
+            assert_eq!(standing_reverts(&shop), []);
             // So it does if it was taken back.
             shop.git(&["reset", "--quiet", "--hard", &squash]);
             shop.commit_tree(&shop.tree("HEAD~1"));
             assert_landed(&shop, true);
-            assert_eq!(reverts(&shop)[0].commit, shop.at("main"));
+            assert_eq!(standing_reverts(&shop)[0].commit, shop.at("main"));
             // Commits since then are not below it.
             shop.check_out("el/t-1");
             shop.commit(&[("more", "x\n")]);
@@ -298,14 +298,14 @@ fn what_is_below_a_landed_branch_landed_with_it() {
 
 #[test]
 fn what_main_never_had_has_not_landed_with_a_branch_that_takes_it_out() {
-    let shop = stack(&[("file", LINES)]);
+    let shop = stacked_shop(&[("file", LINES)]);
     shop.check_out("main");
     shop.commit(&[("other", "x\n")]);
     shop.commit(&[("file", &with("eight", "8"))]);
     shop.git(&["commit", "--quiet", "--allow-empty", "-m", "nothing"]);
     assert_landed(&shop, false);
     // The other squash has files of its own alone.
-    let shop = stack(&[("file", LINES), ("own", "b\n")]);
+    let shop = stacked_shop(&[("file", LINES), ("own", "b\n")]);
     shop.squash("el/t-2");
     shop.commit(&[("file", &with("eight", "8"))]);
     assert_landed(&shop, false);
@@ -313,7 +313,7 @@ fn what_main_never_had_has_not_landed_with_a_branch_that_takes_it_out() {
 
 #[test]
 fn a_larger_squash_in_whose_lines_a_branch_above_landed_has_landed() {
-    let shop = stack(&[("file", &with("two", "b").replace("five", "5"))]);
+    let shop = stacked_shop(&[("file", &with("two", "b").replace("five", "5"))]);
     let tip = shop.at("el/t-2");
     shop.squash("el/t-1");
     shop.git(&["reset", "--quiet", "--soft", "HEAD~1"]);
@@ -330,17 +330,17 @@ fn a_larger_squash_in_whose_lines_a_branch_above_landed_has_landed() {
     let landed = LandedBranch { atom: "t-2".into(), tip, commit: rebased.clone() };
     note_landed(&shop.repository, &before, &[landed]).unwrap();
     assert_landed(&shop, true);
-    assert_eq!(reverts(&shop), []);
+    assert_eq!(standing_reverts(&shop), []);
     // A revert of the branch above takes nothing of this one back.
     shop.git(&["revert", "--no-edit", "HEAD"]);
     assert_landed(&shop, true);
-    assert_eq!(reverts(&shop), []);
+    assert_eq!(standing_reverts(&shop), []);
 }
 
 #[test]
 fn a_part_that_main_got_first_is_no_landing_of_a_branch_that_takes_out_the_rest() {
     // Main has both commits below as copies, and this branch takes out the second.
-    let shop = stack(&[("file", &with("two", "2"))]);
+    let shop = stacked_shop(&[("file", &with("two", "2"))]);
     shop.check_out("main");
     shop.commit(&[("other", "x\n")]);
     shop.git(&["cherry-pick", "main..el/t-1"]);

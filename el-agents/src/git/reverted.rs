@@ -323,7 +323,7 @@ impl Repository {
             return Ok(true);
         }
         let mut is_known = false;
-        for (of, head, landing) in self.landings()? {
+        for (of, head, landing) in self.all_landings()? {
             if of == atom && self.contains(&head, commit)? {
                 is_known = true;
                 let taken = self.taken_by(atom, &head, &landing)?;

@@ -6,7 +6,7 @@ use super::*;
 
 const FILES: [(&str, &str); 2] = [("file", "one\n"), ("own", "one\n")];
 
-fn reverts(shop: &Shop) -> Vec<Revert> {
+fn standing_reverts(shop: &Shop) -> Vec<Revert> {
     let (target, tip) = (shop.at("main"), shop.at("el/t-1"));
     let landing = shop.repository.find_landing(&target, ATOM, &tip).unwrap();
     shop.repository.find_reverts(&target, ATOM, &tip, &landing).unwrap()
@@ -35,13 +35,13 @@ fn what_a_branch_took_from_main_is_not_its_own_work() {
     for is_before in [true, false] {
         let shop = with_main_taken_in(is_before);
         shop.git(&["revert", "--no-edit", "HEAD"]);
-        assert_eq!(reverts(&shop), []);
+        assert_eq!(standing_reverts(&shop), []);
         // Main took it back as well if the branch came in between.
         shop.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
         let theirs = shop.at("main");
         shop.git(&["merge", "--quiet", "--no-ff", "--no-edit", "el/t-1"]);
         shop.git(&["revert", "--no-edit", &theirs]);
-        assert_eq!(reverts(&shop), []);
+        assert_eq!(standing_reverts(&shop), []);
     }
 }
 
@@ -53,7 +53,7 @@ fn a_commit_of_its_own_is_its_work_wherever_it_took_main_in() {
         shop.git(&["merge", "--quiet", "--no-ff", "--no-edit", "el/t-1"]);
         shop.git(&["revert", "--no-edit", &own]);
         let revert = shop.at("main");
-        assert_eq!(reverts(&shop)[0].commit, revert);
+        assert_eq!(standing_reverts(&shop)[0].commit, revert);
     }
 }
 
@@ -81,7 +81,11 @@ fn what_a_branch_had_from_main_when_it_landed_is_not_its_own_work() {
             }
             for (commit, is_own) in [(&theirs, false), (&own, true)] {
                 shop.git(&["revert", "--no-edit", commit]);
-                assert_eq!(!reverts(&shop).is_empty(), is_own, "{way} {has_gone_on} {commit}");
+                assert_eq!(
+                    !standing_reverts(&shop).is_empty(),
+                    is_own,
+                    "{way} {has_gone_on} {commit}"
+                );
                 shop.git(&["reset", "--quiet", "--hard", &landed]);
             }
         }
@@ -101,9 +105,9 @@ fn a_squash_of_its_own_work_that_a_branch_took_in_is_its_work() {
             shop.commit(&[("own", "four\n")]);
         }
         shop.check_out("main");
-        assert_eq!(reverts(&shop), []);
+        assert_eq!(standing_reverts(&shop), []);
         shop.git(&["revert", "--no-edit", &squash]);
         let revert = shop.at("main");
-        assert_eq!(reverts(&shop)[0].commit, revert, "{has_gone_on}");
+        assert_eq!(standing_reverts(&shop)[0].commit, revert, "{has_gone_on}");
     }
 }

@@ -29,7 +29,7 @@ pub fn carry_out(
     progress: CheckProgress<'_>,
 ) -> Result<(), LandError> {
     recover_move(repository, onto)?;
-    let Some((head, todo)) = begin(repository, context.settings, onto, items)? else {
+    let Some((head, todo)) = begin_landing(repository, context.settings, onto, items)? else {
         return Ok(());
     };
     let runner = CheckRunner::new(context, format!("{}:land", context.tracker_name()))?;
@@ -79,7 +79,7 @@ fn record_outcomes(
 
 /// Returns the target's tip and the branches to be tried; `None` if there is none, or the target
 /// cannot be moved. An obstacle is better found before a long check than after it.
-pub(super) fn begin(
+pub(super) fn begin_landing(
     repository: &Repository,
     settings: &LandSettings,
     onto: &str,

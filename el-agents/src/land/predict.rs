@@ -1,6 +1,6 @@
 //! Predicts what a landing would come to, in memory.
 
-use super::carry_out::{begin, hold_items};
+use super::carry_out::{begin_landing, hold_items};
 use super::plan::to_land;
 use super::{LandError, LandItem, LandOutcome, LandSettings};
 use crate::git::{GitError, Merged, Repository, find_files_in_the_way};
@@ -15,7 +15,9 @@ pub fn predict_conflicts(
     onto: &str,
     items: &mut [LandItem],
 ) -> Result<(), LandError> {
-    let Some((head, todo)) = begin(repository, settings, onto, items)? else { return Ok(()) };
+    let Some((head, todo)) = begin_landing(repository, settings, onto, items)? else {
+        return Ok(());
+    };
     let mut foreseen = foresee_all(repository, &head, items, &todo)?;
     // What a branch puts in the way of the files here, a later one may take away again.
     if find_files_in_the_way(repository, onto, &head, &foreseen.top)?.is_some() {

@@ -159,7 +159,7 @@ fn look(only: &[String], app: &App) -> Result<Exit> {
     let live = ops::live_runs(&store)?;
     let workers = ops::list_workers(&store)?;
     let now = app.now();
-    for host in ops::namesakes(&workers, None, now) {
+    for host in ops::find_namesakes(&workers, None, now) {
         let (message, hint) = ops::namesakes_sentence(&sanitize::one_line(&host));
         app.printer.warn(&format!("{message}: {hint}"));
     }

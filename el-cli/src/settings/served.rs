@@ -194,7 +194,7 @@ impl Settings {
             hide: [
                 self.paths("sandbox_hide", agent)?,
                 crate::known_trackers::to_hide(),
-                self.logins.clone(),
+                self.server.as_ref().map(el_core::login_files).unwrap_or_default(),
             ]
             .concat(),
         })

@@ -314,7 +314,7 @@ fn update_atom(
     let waits = plan.comes_before_parent && after.parent_id != before.parent_id;
     let parent_id = if waits { &before.parent_id } else { &after.parent_id };
     let written = Atom { parent_id: parent_id.clone(), ..after.clone() };
-    atom::overwrite(tx, &written, sets_status, sets_status.then_some(ctx.now))?;
+    atom::overwrite_atom(tx, &written, sets_status, sets_status.then_some(ctx.now))?;
     for label in before.labels.iter().filter(|label| !after.labels.contains(label)) {
         crate::store::label::remove(tx, &before.id, label)?;
     }

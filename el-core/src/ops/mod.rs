@@ -110,7 +110,7 @@ pub use list::{READY_COUNTED, Streamed, list, list_lines, ready};
 pub use mailbox::{
     Received, mailbox_decide, mailbox_outlook, mailbox_receive, mailbox_sent, mailbox_told,
 };
-pub use namesakes::{namesakes, namesakes_sentence};
+pub use namesakes::{find_namesakes, namesakes_sentence};
 pub use orchestrate::{
     Advanced, AgentAnswer, AnswerFault, Begin, BranchConflict, CheckView, DroppedView, Goal,
     Joining, Overview, PhaseView, PlanSettings, Reply, TaskView, Tries, advance, answer_faults,

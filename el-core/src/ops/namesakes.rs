@@ -10,7 +10,7 @@ const HEARD: Duration = Duration::from_secs(60);
 
 /// Returns the names that several machines have whose workers are at work. `own`: the boot of a
 /// worker that is not signed on yet. After a reboot, the worker of the boot before is not heard of.
-pub fn namesakes(workers: &[Worker], own: Option<&str>, now: Timestamp) -> Vec<String> {
+pub fn find_namesakes(workers: &[Worker], own: Option<&str>, now: Timestamp) -> Vec<String> {
     let heard = workers.iter().filter(|worker| worker.heartbeat_at.plus(HEARD) > now);
     names_of_many(heard.map(|worker| &*worker.process.boot).chain(own))
 }

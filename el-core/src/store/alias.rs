@@ -92,7 +92,7 @@ pub(crate) fn put_import(
            atom_id = excluded.atom_id, imported = excluded.imported, bonds = excluded.bonds",
     )
     .and_then(|mut s| {
-        s.gather(params![source, alias, imported.atom_id, imported.fields, imported.bonds])
+        s.gather_row(params![source, alias, imported.atom_id, imported.fields, imported.bonds])
     })
     .doing("store the imported records")?;
     Ok(())
@@ -122,7 +122,7 @@ pub(crate) fn add_name(tx: &Tx<'_>, name: &Name, atom: &str) -> Result<()> {
         "INSERT INTO aliases (source, alias, atom_id) VALUES (?1, ?2, ?3)
              ON CONFLICT DO NOTHING",
     )
-    .and_then(|mut s| s.gather([&name.source, &name.alias, atom]))
+    .and_then(|mut s| s.gather_row([&name.source, &name.alias, atom]))
     .doing("add a name")?;
     Ok(())
 }

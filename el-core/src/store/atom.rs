@@ -18,7 +18,7 @@ pub(crate) use family::{
     abstract_ids, all_parents, child_ids, each_place, open_below, parent_of, parents_of,
 };
 pub(crate) use needs::list_needs;
-pub(crate) use overwrite::{overwrite, set_parent};
+pub(crate) use overwrite::{overwrite_atom, set_parent};
 pub(crate) use resolve::{resolve, unused_short};
 use row::UNKNOWN_STATUS;
 pub(crate) use row::{AtomRow, COLUMNS, PARENT_COLUMN, columns_of_all};
@@ -91,7 +91,7 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
          ?19, ?20, ?21, ?22, ?23, ?24)",
     )
     .and_then(|mut s| {
-        s.gather(params![
+        s.gather_row(params![
             atom.id,
             short,
             atom.title,

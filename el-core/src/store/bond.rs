@@ -34,7 +34,7 @@ pub(crate) fn add_new(
     tx.prepare_cached(
         "INSERT INTO bonds (target_id, source_id, kind, created_at) VALUES (?1, ?2, ?3, ?4)",
     )
-    .and_then(|mut s| s.gather(params![target, source, kind.as_str(), now.as_micros()]))
+    .and_then(|mut s| s.gather_row(params![target, source, kind.as_str(), now.as_micros()]))
     .doing("add a bond")
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<()> {
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )
     .and_then(|mut s| {
-        s.gather(params![
+        s.gather_row(params![
             comment.id,
             comment.parent_id,
             comment.author,
@@ -66,7 +66,7 @@ pub(crate) fn replace_text(tx: &Tx<'_>, comment: &Comment) -> Result<()> {
          WHERE comments.id = v.id",
     );
     tx.prepare_cached(text)
-        .and_then(|mut s| s.gather([&comment.id, &comment.content]))
+        .and_then(|mut s| s.gather_row([&comment.id, &comment.content]))
         .doing("edit a comment")
 }
 

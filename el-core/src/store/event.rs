@@ -21,7 +21,7 @@ pub(crate) fn insert(
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )
     .and_then(|mut s| {
-        s.gather(params![
+        s.gather_row(params![
             ctx.now.as_micros(),
             ctx.actor,
             kind.as_str(),

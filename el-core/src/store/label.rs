@@ -8,7 +8,7 @@ pub(crate) fn add(tx: &Tx<'_>, atom: &str, label: &str) -> Result<()> {
         "INSERT INTO labels (atom_id, label) VALUES (?1, ?2)
              ON CONFLICT DO NOTHING",
     )
-    .and_then(|mut s| s.gather(params![atom, label]))
+    .and_then(|mut s| s.gather_row(params![atom, label]))
     .doing("add a label")?;
     Ok(())
 }

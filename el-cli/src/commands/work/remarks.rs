@@ -68,7 +68,7 @@ pub(super) fn tell_of_others(app: &App, options: &WorkOptions) -> Result<()> {
     // A process that cannot be seen has no namesakes.
     let own = ProcessId::current().ok().map(|own| own.boot_with_host());
     let own = own.as_deref().filter(|_| store.is_on_server());
-    for host in ops::namesakes(&workers, own, app.now()) {
+    for host in ops::find_namesakes(&workers, own, app.now()) {
         let (message, hint) = ops::namesakes_sentence(&sanitize::one_line(&host));
         app.printer.warn(&format!("{message}: {hint}"));
     }

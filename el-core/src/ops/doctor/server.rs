@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Finding;
 use crate::Result;
 use crate::model::Timestamp;
-use crate::ops::{list_workers, namesakes, namesakes_sentence};
+use crate::ops::{find_namesakes, list_workers, namesakes_sentence};
 use crate::store::Store;
 
 /// The largest difference of two clocks that is not reported.
@@ -52,7 +52,7 @@ pub(super) fn find_faults(store: &Store, now: Timestamp) -> Result<Vec<Finding>>
         );
     }
     let workers = list_workers(store)?;
-    for host in namesakes(&workers, None, Timestamp::from_micros(health.now)) {
+    for host in find_namesakes(&workers, None, Timestamp::from_micros(health.now)) {
         let (message, hint) = namesakes_sentence(&host);
         tell("namesakes", message, hint);
     }

@@ -4,7 +4,7 @@ use super::*;
 
 /// Writes every field that an import may change, including status and times. The change counts as a
 /// person's, so the status belongs to no run. `fresh_since`: earlier attempts no longer count.
-pub(crate) fn overwrite(
+pub(crate) fn overwrite_atom(
     tx: &Tx<'_>,
     atom: &Atom,
     sets_status: bool,
@@ -39,7 +39,7 @@ pub(crate) fn overwrite(
     );
     tx.prepare_cached(text)
         .and_then(|mut s| {
-            s.gather(params![
+            s.gather_row(params![
                 atom.id,
                 atom.title,
                 atom.description,
@@ -71,5 +71,5 @@ pub(crate) fn set_parent(tx: &Tx<'_>, id: &str, parent: &str) -> Result<()> {
         "UPDATE atoms SET parent_id = v.parent_id FROM (VALUES (?1, ?2)) AS v (id, parent_id)
          WHERE atoms.id = v.id",
     );
-    tx.prepare_cached(text).and_then(|mut s| s.gather([id, parent])).doing("set a parent")
+    tx.prepare_cached(text).and_then(|mut s| s.gather_row([id, parent])).doing("set a parent")
 }

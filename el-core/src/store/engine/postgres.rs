@@ -18,7 +18,7 @@ mod gathered;
 mod values;
 
 use gathered::Gathered;
-use values::{FromServer, Wire, bind, typed};
+use values::{FromServer, Wire, bind, with_types};
 
 /// How long a transaction waits for a lock, and a statement for its end.
 const LIMITS: &str = "SET LOCAL lock_timeout = '30s'; SET LOCAL statement_timeout = '35s'";
@@ -136,7 +136,7 @@ impl Server {
 
     /// How often the server was asked.
     #[cfg(test)]
-    pub(crate) fn questions(&self) -> u64 {
+    pub(crate) fn count_questions(&self) -> u64 {
         self.link.borrow().questions.get()
     }
 
@@ -202,7 +202,8 @@ impl Transaction<'_> {
 
     pub(crate) fn execute(&self, sql: &str, params: &impl Params) -> Result<usize> {
         let (sql, values) = bind(sql, params);
-        let call = move |client: &mut postgres::Client| client.execute_typed(&sql, &typed(&values));
+        let call =
+            move |client: &mut postgres::Client| client.execute_typed(&sql, &with_types(&values));
         let count = self.call(call)?;
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
@@ -219,15 +220,17 @@ impl Transaction<'_> {
         let number = self.cursors.get() + 1;
         self.cursors.set(number);
         let declare = format!("DECLARE el_{number} NO SCROLL CURSOR FOR {sql}");
-        let call =
-            move |client: &mut postgres::Client| client.execute_typed(&declare, &typed(&values));
+        let call = move |client: &mut postgres::Client| {
+            client.execute_typed(&declare, &with_types(&values))
+        };
         self.call(call)?;
         let cursor = Cursor { transaction: self, number, next: FIRST_FETCH };
         Ok(Rows { fetched: Vec::new().into_iter(), current: None, cursor: Some(cursor) })
     }
 
     fn fetch(&self, sql: String, values: Vec<Wire>) -> Result<Vec<Record>> {
-        let call = move |client: &mut postgres::Client| client.query_typed(&sql, &typed(&values));
+        let call =
+            move |client: &mut postgres::Client| client.query_typed(&sql, &with_types(&values));
         let rows = self.call(call)?;
         let columns: Rc<[Box<str>]> = rows.first().map_or_else(
             || Rc::from([]),

@@ -55,9 +55,9 @@ fn import(store: &mut Store, text: &str, tracker: Tracker) -> Imported {
     ops::import(store, &ctx, batch, &ImportOptions::default(), &mut |_, _| {}).unwrap()
 }
 
-fn questions(store: &Store) -> u64 {
+fn count_questions(store: &Store) -> u64 {
     match &store.database {
-        Database::Postgres(server) => server.questions(),
+        Database::Postgres(server) => server.count_questions(),
         Database::Sqlite(_) => 0,
     }
 }
@@ -100,9 +100,9 @@ fn an_import_asks_a_server_few_questions_and_leaves_what_it_leaves_in_a_file() {
     let mut server = Store::create_on_server(&url, Path::new("/nowhere/el.db"), "el", now).unwrap();
     let mut here = file("here.db");
     for (text, most) in [(&old, 60), (&old, 40), (&new, 200)] {
-        let before = questions(&server);
+        let before = count_questions(&server);
         let told = import(&mut server, text, Tracker::El);
-        let asked = questions(&server) - before;
+        let asked = count_questions(&server) - before;
         assert_eq!(import(&mut here, text, Tracker::El), told);
         assert!(asked <= most, "{asked} questions: {told:?}");
         let contents = |store: &Store| store.read(transfer::digests).unwrap();

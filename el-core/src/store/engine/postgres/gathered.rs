@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 
 use super::super::{Params, Result};
 use super::Transaction;
-use super::values::{Wire, translate_for, typed};
+use super::values::{Wire, translate_for, with_types};
 use crate::store::tables::TABLES;
 
 /// The most rows that wait, and about the most bytes.
@@ -36,12 +36,12 @@ struct Group {
 }
 
 impl Gathered {
-    pub(in super::super) fn begin(&self) {
+    pub(in super::super) fn start_gathering(&self) {
         self.is_on.set(true);
     }
 
     /// Adds a row. Returns false if that row waits for another change.
-    fn push(&self, sql: &str, mut values: Vec<Wire>) -> bool {
+    fn add_row(&self, sql: &str, mut values: Vec<Wire>) -> bool {
         let mut groups = self.groups.borrow_mut();
         let at = groups.iter().position(|group| group.sql == sql).unwrap_or_else(|| {
             let changed = (place_of(sql) == TABLES.len()).then(HashSet::new);
@@ -71,7 +71,7 @@ impl Gathered {
     }
 
     /// Takes all rows, in the order in which the tables refer to each other.
-    fn take(&self) -> Vec<Group> {
+    fn take_groups(&self) -> Vec<Group> {
         self.rows.set(0);
         self.bytes.set(0);
         let mut groups = self.groups.take();
@@ -87,7 +87,7 @@ fn place_of(sql: &str) -> usize {
 }
 
 impl Transaction<'_> {
-    pub(in super::super) fn gather(&self, sql: &str, params: &impl Params) -> Result<()> {
+    pub(in super::super) fn gather_row(&self, sql: &str, params: &impl Params) -> Result<()> {
         if !self.gathered.is_on.get() {
             return self.execute(sql, params).map(|_| ());
         }
@@ -96,9 +96,9 @@ impl Transaction<'_> {
             params.each_value(&mut |_, value| values.push(Wire(value)));
             values
         };
-        if !self.gathered.push(sql, values()) {
+        if !self.gathered.add_row(sql, values()) {
             self.send_gathered()?;
-            self.gathered.push(sql, values());
+            self.gathered.add_row(sql, values());
         }
         if self.gathered.is_full() { self.send_gathered() } else { Ok(()) }
     }
@@ -107,14 +107,14 @@ impl Transaction<'_> {
         if self.gathered.rows.get() == 0 {
             return Ok(());
         }
-        for Group { sql, row_len, values, .. } in self.gathered.take() {
+        for Group { sql, row_len, values, .. } in self.gathered.take_groups() {
             let row_len = row_len.max(1);
             let mut values = values.into_iter().peekable();
             while values.peek().is_some() {
                 let most = (MOST_VALUES / row_len).max(1) * row_len;
                 let some: Vec<Wire> = values.by_ref().take(most).collect();
                 let sql = translate_for(&of_rows(&sql, some.len() / row_len, row_len), &[], &some);
-                self.call_now(move |client| client.execute_typed(&sql, &typed(&some)))?;
+                self.call_now(move |client| client.execute_typed(&sql, &with_types(&some)))?;
             }
         }
         Ok(())

@@ -40,7 +40,7 @@ pub(in super::super) fn translate_for(
     translate(sql, &bound)
 }
 
-pub(in super::super) fn typed(values: &[Wire]) -> Vec<(&(dyn ToSql + Sync), Type)> {
+pub(in super::super) fn with_types(values: &[Wire]) -> Vec<(&(dyn ToSql + Sync), Type)> {
     values.iter().map(|value| (value as &(dyn ToSql + Sync), value.type_of())).collect()
 }
 

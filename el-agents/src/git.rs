@@ -5,6 +5,7 @@
 //! the repository ([`Repository`]); every step can be interrupted and repeated.
 
 mod advance;
+mod answers;
 mod atom_branch;
 mod bounded;
 mod branch_names;

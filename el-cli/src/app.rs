@@ -26,6 +26,8 @@ pub(crate) struct App {
     actor: OnceCell<String>,
     session: Option<Arc<Session>>,
     has_written: Cell<bool>,
+    /// Set once the tracker may start agents.
+    is_safe: Cell<bool>,
 }
 
 impl App {
@@ -38,6 +40,7 @@ impl App {
             actor: OnceCell::new(),
             session,
             has_written: Cell::new(false),
+            is_safe: Cell::new(false),
         }
     }
 
@@ -117,12 +120,15 @@ impl App {
     ///
     /// If a configuration file has a fault that could lift a limit.
     pub(crate) fn settings_for_agents(&self) -> Result<Settings> {
-        self.refuse_foreign()?;
-        modes::ensure_closed(self.project()?)?;
-        if let Some(told) = modes::describe_link(self.project()?) {
-            self.printer.warn(&told);
+        if !self.is_safe.get() {
+            self.refuse_foreign()?;
+            modes::ensure_closed(self.project()?)?;
+            if let Some(told) = modes::describe_link(self.project()?) {
+                self.printer.warn(&told);
+            }
+            in_git::ensure_untracked(self.project()?)?;
+            self.is_safe.set(true);
         }
-        in_git::ensure_untracked(self.project()?)?;
         let settings = self.settings()?.reliable()?;
         for problem in settings.problems() {
             self.printer.warn(&problem.to_string());

@@ -9,15 +9,15 @@ use crate::app::App;
 use crate::error::Result;
 use crate::own_state::own_folder;
 use crate::project::environment_for_programs;
+use crate::settings::Settings;
 
 /// The watch of a worker; `None`: the settings want none. `el`: this program.
 pub(crate) fn watch_for_work(app: &App, el: PathBuf) -> Result<Option<PullWatch>> {
     let settings = app.settings_for_agents()?;
-    if settings.watches_pull_requests()? { pull_watch(app, el).map(Some) } else { Ok(None) }
+    settings.watches_pull_requests()?.then(|| pull_watch(app, &settings, el)).transpose()
 }
 
-pub(crate) fn pull_watch(app: &App, el: PathBuf) -> Result<PullWatch> {
-    let settings = app.settings_for_agents()?;
+pub(crate) fn pull_watch(app: &App, settings: &Settings, el: PathBuf) -> Result<PullWatch> {
     let work = settings.work_settings()?;
     let pull = settings.pull_settings()?;
     let project = app.project()?;

@@ -293,20 +293,13 @@ impl<'a> Move<'a> {
 /// Lists the locks that hinder a move, or that git holds during a move. The holder of a lock is
 /// unknown, so no lock is removed here.
 fn find_locks(git: &Git, target: &str) -> Result<Vec<PathBuf>, GitError> {
-    let names = [
-        "index.lock".to_owned(),
-        "HEAD.lock".to_owned(),
-        format!("refs/heads/{target}.lock"),
-        "packed-refs.lock".to_owned(),
-    ];
-    let mut found = Vec::new();
-    for name in names {
-        let path = git.folder().join(git.ask(&["rev-parse", "--git-path", &name])?);
-        if path.exists() && !found.contains(&path) {
-            found.push(path);
-        }
-    }
-    Ok(found)
+    let branch = format!("refs/heads/{target}.lock");
+    let names = ["index.lock", "HEAD.lock", &branch, "packed-refs.lock"];
+    let mut words = vec!["rev-parse"];
+    words.extend(names.iter().flat_map(|name| ["--git-path", name]));
+    let said = git.ask(&words)?;
+    let paths = said.lines().map(|path| git.folder().join(path));
+    Ok(paths.filter(|path| path.exists()).collect())
 }
 
 fn note_path(git: &Git) -> Result<PathBuf, GitError> {

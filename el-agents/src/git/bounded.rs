@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ const STDERR_MAX: usize = 1 << 20;
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The exit status and the output of a program.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ProgramOutput {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
@@ -52,7 +52,7 @@ pub(crate) fn run(
     let stdout = PipeContent::spawn_reader(child.stdout.take(), max);
     let stderr = PipeContent::spawn_reader(child.stderr.take(), STDERR_MAX);
     let began = Instant::now();
-    let mut look = Duration::from_millis(1);
+    let mut look = Duration::from_micros(100);
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
@@ -60,6 +60,10 @@ pub(crate) fn run(
         if began.elapsed() > limit {
             end_process_group(&mut child)?;
             return Ok(None);
+        }
+        // Most programs end with their output.
+        if !stdout.ends_within(LOOK) {
+            continue;
         }
         std::thread::sleep(look);
         look = (look * 2).min(LOOK);
@@ -125,9 +129,14 @@ impl PipeContent {
         PipeContent { bytes, ended }
     }
 
-    fn into_bytes(self) -> Vec<u8> {
+    /// Waits for the end of the pipe; false if it did not come in time.
+    fn ends_within(&self, limit: Duration) -> bool {
         // No message is ever sent: the wait ends when the reader ends, or at the limit.
-        let _ = self.ended.recv_timeout(REST);
+        self.ended.recv_timeout(limit) == Err(RecvTimeoutError::Disconnected)
+    }
+
+    fn into_bytes(self) -> Vec<u8> {
+        self.ends_within(REST);
         std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

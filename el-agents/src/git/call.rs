@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::GitError;
+use super::answers::KnownAnswers;
 use super::bounded::{self, ProgramOutput};
 use super::environment;
 
@@ -64,6 +65,7 @@ pub struct Git {
     quiet_ssh: bool,
     /// Where new objects go, and the folder of the others.
     scratch: Option<(PathBuf, PathBuf)>,
+    answers: KnownAnswers,
 }
 
 impl Git {
@@ -80,6 +82,7 @@ impl Git {
             git_folder: None,
             quiet_ssh: false,
             scratch: None,
+            answers: KnownAnswers::default(),
         }
     }
 
@@ -140,13 +143,15 @@ impl Git {
     pub(super) fn with_scratch_objects(&self, folder: &Path) -> Result<Git, GitError> {
         let objects =
             self.ask(&["rev-parse", "--path-format=absolute", "--git-path", "objects"])?;
-        Ok(Git { scratch: Some((folder.to_owned(), objects.into())), ..self.clone() })
+        // A tree that was written elsewhere is not there.
+        let answers = KnownAnswers::default();
+        Ok(Git { scratch: Some((folder.to_owned(), objects.into())), answers, ..self.clone() })
     }
 
     /// Returns this git in another folder.
     #[must_use]
     pub(super) fn in_folder(&self, folder: &Path) -> Git {
-        Git { folder: folder.to_owned(), ..self.clone() }
+        Git { folder: folder.to_owned(), answers: KnownAnswers::default(), ..self.clone() }
     }
 
     /// The working folder.
@@ -262,11 +267,24 @@ impl Git {
         }
     }
 
-    /// Runs git once and returns the status and the whole output, which some refusals need.
+    /// Runs git once and returns the status and the whole output, which some refusals need. What is
+    /// known about commits is not asked again.
     ///
     /// # Errors
     /// If git cannot be run, or takes too long.
     pub(super) fn run_once<S: AsRef<OsStr>>(
+        &self,
+        words: &[S],
+        input: Option<&[u8]>,
+        max: usize,
+    ) -> Result<ProgramOutput, GitError> {
+        if input.is_none() && max == usize::MAX {
+            return self.answers.get_or_ask(words, || self.run_program(words, None, max));
+        }
+        self.run_program(words, input, max)
+    }
+
+    fn run_program<S: AsRef<OsStr>>(
         &self,
         words: &[S],
         input: Option<&[u8]>,
@@ -355,45 +373,5 @@ pub(super) fn refusal_error(what: String, said: String) -> GitError {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Instant;
-
-    use super::*;
-
-    #[test]
-    fn a_git_that_hangs_is_ended_with_what_it_started() {
-        let dir = tempfile::tempdir().unwrap();
-        let marked = dir.path().join("alive");
-        // An alias is the shortest way to a git with a hanging child.
-        let alias =
-            format!("alias.hang=!sh -c 'sleep 2; touch {}; sleep 60' & sleep 60", marked.display());
-        let began = Instant::now();
-        let asked = Git::at(dir.path())
-            .with_deadline(began + Duration::from_millis(300))
-            .ask(&["-c", &alias, "hang"]);
-        assert!(matches!(asked, Err(GitError::TimedOut { .. })), "{asked:?}");
-        assert!(began.elapsed() < Duration::from_secs(8));
-        std::thread::sleep(Duration::from_secs(3));
-        assert!(!marked.exists(), "its child lives on");
-    }
-
-    #[test]
-    fn a_child_that_keeps_the_output_open_holds_nobody_up() {
-        let dir = tempfile::tempdir().unwrap();
-        let began = Instant::now();
-        let said = Git::at(dir.path())
-            .ask(&["-c", "alias.left=!echo said; setsid sleep 20 &", "left"])
-            .unwrap();
-        assert_eq!(said, "said");
-        assert!(began.elapsed() < Duration::from_secs(10));
-    }
-
-    #[test]
-    fn a_large_input_and_a_large_answer_do_not_wait_for_each_other() {
-        let dir = tempfile::tempdir().unwrap();
-        let text = "0123456789abcde\n".repeat(1 << 16);
-        let said =
-            Git::at(dir.path()).ask_with(&["-c", "alias.back=!cat", "back"], Some(&text)).unwrap();
-        assert_eq!(said.len(), text.len() - 1);
-    }
-}
+#[path = "call_tests.rs"]
+mod tests;

@@ -32,28 +32,7 @@ impl Repository {
     /// If there is no repository, the repository is bare, or git refuses it.
     pub fn open_at(folder: &Path) -> Result<Repository, GitError> {
         let git = Git::at(folder);
-        match git.ask(&["rev-parse", "--is-bare-repository"]) {
-            Err(GitError::Failed { said, .. }) if said.contains("not a git repository") => {
-                return Err(match repository_folder(folder) {
-                    Some(broken) => GitError::Broken(broken),
-                    None => GitError::NoRepository(folder.to_owned()),
-                });
-            }
-            Err(GitError::Program(_)) if repository_folder(folder).is_none() => {
-                return Err(GitError::NoRepository(folder.to_owned()));
-            }
-            Err(GitError::Failed { said, .. }) if said.contains("dubious ownership") => {
-                // Git names the repository, which may be a folder above.
-                let named =
-                    said.split('\'').nth(1).map_or_else(|| folder.to_owned(), PathBuf::from);
-                return Err(GitError::NotTrusted(named));
-            }
-            Ok(said) if said == "true" => return Err(GitError::Bare(folder.to_owned())),
-            done => drop(done?),
-        }
-        let top = git.ask(&["rev-parse", "--show-toplevel"])?;
-        let prefix = git.ask(&["rev-parse", "--show-prefix"])?;
-        let (top, prefix) = (PathBuf::from(top), PathBuf::from(prefix));
+        let (top, prefix) = find_checkout(&git, folder)?;
         let branch_prefixes = BranchPrefixes::of_repository(&linked::repository_folder(&top));
         Ok(Repository { git: Git::at(&top), top, prefix, branch_prefixes, notes: None })
     }
@@ -278,6 +257,42 @@ impl Repository {
     /// If git fails.
     pub fn checkout_of(&self, branch: &str) -> Result<Option<Worktree>, GitError> {
         Ok(self.worktrees()?.into_iter().find(|tree| tree.branch.as_deref() == Some(branch)))
+    }
+}
+
+/// Returns the top of a folder's checkout, and the folder's path below it.
+fn find_checkout(git: &Git, folder: &Path) -> Result<(PathBuf, PathBuf), GitError> {
+    let all = ["rev-parse", "--is-bare-repository", "--show-toplevel", "--show-prefix"];
+    let said = match git.ask(&all) {
+        Err(GitError::Failed { said, .. }) if said.contains("not a git repository") => {
+            return Err(match repository_folder(folder) {
+                Some(broken) => GitError::Broken(broken),
+                None => GitError::NoRepository(folder.to_owned()),
+            });
+        }
+        Err(GitError::Program(_)) if repository_folder(folder).is_none() => {
+            return Err(GitError::NoRepository(folder.to_owned()));
+        }
+        Err(GitError::Failed { said, .. }) if said.contains("dubious ownership") => {
+            // Git names the repository, which may be a folder above.
+            let named = said.split('\'').nth(1).map_or_else(|| folder.to_owned(), PathBuf::from);
+            return Err(GitError::NotTrusted(named));
+        }
+        // A bare repository has no top.
+        Err(_) if git.ask(&all[..2]).is_ok_and(|said| said == "true") => {
+            return Err(GitError::Bare(folder.to_owned()));
+        }
+        said => said?,
+    };
+    match *said.split('\n').collect::<Vec<_>>() {
+        [_, top] => Ok((top.into(), PathBuf::new())),
+        [_, top, prefix] if prefix.ends_with('/') => Ok((top.into(), prefix.into())),
+        // Names have line breaks.
+        _ => {
+            let [top, prefix] =
+                ["--show-toplevel", "--show-prefix"].map(|what| ["rev-parse", what]);
+            Ok((git.ask(&top)?.into(), git.ask(&prefix)?.into()))
+        }
     }
 }
 

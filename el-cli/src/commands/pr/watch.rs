@@ -28,8 +28,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    app.warn_of_inert(&app.settings_for_agents()?);
-    let watch = pull_watch(app, this_program()?)?;
+    let settings = app.settings_for_agents()?;
+    app.warn_of_inert(&settings);
+    let watch = pull_watch(app, &settings, this_program()?)?;
     let mut is_first = true;
     let mut told = None;
     loop {

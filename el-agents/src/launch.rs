@@ -318,7 +318,6 @@ pub(crate) fn claude_options(
         max_turns: agent.max_turns,
         budget_per_run: agent.budget_per_run,
         settings_file: Some(settings_file.to_owned()),
-        append_system_prompt_file: None,
         summary_file: None,
         database: None,
         add_dirs: Vec::new(),

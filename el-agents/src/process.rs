@@ -27,6 +27,4 @@ pub(crate) use identity::{host_name, is_zombie};
 pub use spawn::{Session, configure_agent, reset_ignored_signals};
 pub(crate) use spawn::{close_inherited, detach_command, is_hangup_ignored};
 pub use sweep::{EndTree, Ended, end_marked, end_tree, reap_adopted};
-pub use table::{
-    Marker, Process, TreeUsage, become_subreaper, descendants, find_marked, tree_usage,
-};
+pub use table::{Marker, Process, become_subreaper, descendants, find_marked};

@@ -73,7 +73,6 @@ pub struct ClaudeOptions {
     pub budget_per_run: Option<f64>,
     /// The file with the content of [`super::settings_json`].
     pub settings_file: Option<PathBuf>,
-    pub append_system_prompt_file: Option<PathBuf>,
     /// The file for the agent's summary, writable under any permission mode.
     pub summary_file: Option<PathBuf>,
     /// The tracker's database. The agent may edit neither the database nor the configuration and
@@ -144,13 +143,8 @@ pub fn argv(options: &ClaudeOptions) -> Result<Vec<OsString>, ConfigurationError
         }
         words.extend(["--max-budget-usd".into(), dollars.to_string().into()]);
     }
-    for (name, file) in [
-        ("--settings", &options.settings_file),
-        ("--append-system-prompt-file", &options.append_system_prompt_file),
-    ] {
-        if let Some(file) = file {
-            words.extend([name.into(), file.clone().into()]);
-        }
+    if let Some(file) = &options.settings_file {
+        words.extend(["--settings".into(), file.clone().into()]);
     }
     for word in &options.extra_args {
         let name = word.split('=').next().unwrap_or_default();

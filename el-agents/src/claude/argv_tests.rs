@@ -46,7 +46,6 @@ fn a_call_with_everything() {
         max_turns: Some(40),
         budget_per_run: Some(2.5),
         settings_file: Some("/run/settings.json".into()),
-        append_system_prompt_file: Some("/run/role.md".into()),
         extra_args: vec!["--fallback-model".to_owned(), "sonnet".to_owned()],
         ..options()
     };
@@ -58,7 +57,7 @@ fn a_call_with_everything() {
          --session-id 11111111-2222-4333-8444-555555555555 --output-format stream-json \
          --verbose --permission-mode acceptEdits --model opus --max-turns 40 \
          --max-budget-usd 2.5 --settings /run/settings.json \
-         --append-system-prompt-file /run/role.md --fallback-model sonnet"
+         --fallback-model sonnet"
     );
 }
 

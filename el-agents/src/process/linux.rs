@@ -61,17 +61,6 @@ pub(super) fn find_marked(marker: &Marker) -> io::Result<Vec<Process>> {
     Ok(found)
 }
 
-/// Resident memory; 0 if the process has gone.
-pub(super) fn rss_bytes(pid: u32) -> u64 {
-    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { return 0 };
-    status
-        .lines()
-        .find_map(|line| {
-            line.strip_prefix("VmRSS:")?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
-        })
-        .map_or(0, |kilobytes| kilobytes.saturating_mul(1024))
-}
-
 pub(super) fn become_subreaper() -> io::Result<()> {
     // Any pid means "yes" to the kernel.
     Ok(set_child_subreaper(Some(rustix::process::getpid()))?)

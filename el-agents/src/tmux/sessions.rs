@@ -66,40 +66,4 @@ impl Tmux {
             Some(answer) => Err(answer.to_error("", "list")),
         }
     }
-
-    /// The last lines that the session's first pane shows or showed, as plain text.
-    ///
-    /// # Errors
-    /// [`Failure::Missing`] if there is no such session, or tmux could not be asked.
-    pub fn capture_pane(&self, name: &str, lines: usize) -> Result<String, SessionError> {
-        let missing = || {
-            SessionError::new(
-                name,
-                "capture",
-                Failure::Missing,
-                "there is no such session".to_owned(),
-            )
-        };
-        if !names::is_safe(name) {
-            return Err(missing());
-        }
-        // The first pane by id: a person may have split the window.
-        let listing = ["list-panes", "-s", "-t", &format!("={name}:"), "-F", "#{pane_id}"];
-        let answer = self.ask_server(name, "capture", &listing)?.ok_or_else(missing)?;
-        let pane = answer
-            .out
-            .lines()
-            .next()
-            .filter(|_| answer.ok)
-            .ok_or_else(|| answer.to_error(name, "capture"))?;
-        let start = format!("-{lines}");
-        let answer = self
-            .ask_server(name, "capture", &["capture-pane", "-p", "-J", "-t", pane, "-S", &start])?
-            .ok_or_else(missing)?;
-        if !answer.ok {
-            return Err(answer.to_error(name, "capture"));
-        }
-        let text: Vec<&str> = answer.out.trim_end().lines().map(str::trim_end).collect();
-        Ok(text[text.len().saturating_sub(lines)..].join("\n"))
-    }
 }

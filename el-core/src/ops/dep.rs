@@ -118,15 +118,6 @@ pub fn dep_remove(
     })
 }
 
-/// Returns the bonds of an atom, from and to the atom, with the atoms at the other ends.
-///
-/// # Errors
-///
-/// If the id is unknown or ambiguous, or the database cannot be read.
-pub fn dep_list(store: &Store, id: &str) -> Result<super::Shown> {
-    super::show(store, id)
-}
-
 /// Returns every bond of the project, containment included.
 ///
 /// # Errors

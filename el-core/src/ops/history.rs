@@ -62,16 +62,6 @@ fn known_id(tx: &Tx<'_>, id: &str) -> Result<String> {
     }
 }
 
-/// Returns the project's events after number `after`, oldest first, at most `limit` (negative:
-/// all).
-///
-/// # Errors
-///
-/// If the database cannot be read.
-pub fn list_events(store: &Store, after: i64, limit: i64) -> Result<Vec<Event>> {
-    store.read(|tx| event::list(tx, None, after, limit))
-}
-
 /// Returns the number of the project's last event, by a single question; 0 if there is none.
 ///
 /// # Errors

@@ -28,15 +28,6 @@ pub fn inbox(store: &Store, filter: &InboxFilter<'_>) -> Result<Page<InboxMessag
     })
 }
 
-/// Returns the number of the latest message. Later messages have higher numbers.
-///
-/// # Errors
-///
-/// If the database cannot be read.
-pub fn last_message(store: &Store) -> Result<i64> {
-    store.read(message::last_seq)
-}
-
 /// Marks messages as read by `of`. Other readers' marks stay. Returns how many were unread.
 ///
 /// # Errors

@@ -45,12 +45,3 @@ pub fn reviews(store: &Store, filter: &AtomFilter, now: Timestamp) -> Result<Vec
         Ok(waiting)
     })
 }
-
-/// Returns every hand-over of an atom, oldest first.
-///
-/// # Errors
-///
-/// If the id is unknown or ambiguous, or the database cannot be read.
-pub fn reviews_of(store: &Store, id: &str) -> Result<Vec<Review>> {
-    store.read(|tx| review::of_atom(tx, &crate::store::atom::resolve(tx, id)?))
-}

@@ -42,14 +42,6 @@ pub fn waits_for_merge(store: &Store, id: &str) -> Result<bool> {
     store.read(|tx| unmerged::is_noted(tx, id))
 }
 
-/// The closed atoms whose dependants wait for the merge of a branch, oldest first.
-///
-/// # Errors
-/// If the database cannot be read.
-pub fn unmerged_atoms(store: &Store) -> Result<Vec<String>> {
-    store.read(unmerged::list_closed)
-}
-
 /// Lets the dependants of an atom go on: its branch has no work, or was merged outside of `el`.
 ///
 /// # Errors

@@ -70,15 +70,6 @@ impl WorkerView {
     pub fn holding_pauses(&self) -> impl Iterator<Item = &Pause> {
         self.agents.iter().filter(|agent| agent.has_work()).filter_map(|a| a.pause.as_ref())
     }
-
-    /// Returns the pause if every agent is paused: the pause that ends first.
-    pub fn full_pause(&self) -> Option<&Pause> {
-        if self.agents.iter().any(|agent| agent.pause.is_none()) {
-            return None;
-        }
-        let pauses = self.agents.iter().filter_map(|agent| agent.pause.as_ref());
-        pauses.min_by_key(|pause| pause.until.map_or(i64::MAX, Timestamp::as_micros))
-    }
 }
 
 /// Signs a worker on.

@@ -168,15 +168,6 @@ impl CompletionReport {
             timestamp: now.to_millis_text(),
         }
     }
-
-    /// Returns every file in the report, without duplicates.
-    pub fn named_files(&self) -> Vec<&str> {
-        let mut files: Vec<&str> =
-            self.files_created.iter().chain(&self.files_modified).map(String::as_str).collect();
-        files.sort_unstable();
-        files.dedup();
-        files
-    }
 }
 
 /// Joins all problems in a line.

@@ -1,5 +1,5 @@
 use super::Tx;
-use super::engine::{self, OptionalExtension as _, Row, params};
+use super::engine::{self, Row, params};
 use crate::error::Doing;
 use crate::model::{Channel, InboxMessage, Message, Timestamp};
 use crate::{Result, model};
@@ -173,14 +173,4 @@ pub(crate) fn mark_read(tx: &Tx<'_>, reader: &str, seq: i64, now: Timestamp) -> 
         )
         .doing("mark a message as read")?;
     Ok(changed > 0)
-}
-
-/// The number of the message that was written last in any channel.
-pub(crate) fn last_seq(tx: &Tx<'_>) -> Result<i64> {
-    let last: Option<i64> = tx
-        .query_row("SELECT max(seq) FROM messages", [], |row| row.get(0))
-        .optional()
-        .doing("read messages")?
-        .flatten();
-    Ok(last.unwrap_or(0))
 }

@@ -92,7 +92,10 @@ fn a_report_that_does_not_fit_changes_nothing_and_names_every_field() {
         ops::submit(&mut p.store, &person, &id, &report(&id).to_string()).unwrap_err().code(),
         "over"
     );
-    assert_eq!(ops::reviews_of(&p.store, &id).unwrap()[0].verdict, Some(ReviewVerdict::Superseded));
+    assert_eq!(
+        ops::show(&p.store, &id).unwrap().reviews[0].verdict,
+        Some(ReviewVerdict::Superseded)
+    );
 }
 
 #[test]
@@ -117,7 +120,7 @@ fn an_approval_closes_and_releases_nobody_who_waits_for_a_failure() {
         ops::approve(&mut p.store, &person, &[&id], None).unwrap_err().code(),
         "not_in_review"
     );
-    let reviews = ops::reviews_of(&p.store, &id).unwrap();
+    let reviews = ops::show(&p.store, &id).unwrap().reviews;
     assert_eq!(
         (reviews[0].verdict, reviews[0].decided_by.as_deref()),
         (Some(ReviewVerdict::Approved), Some("ann"))
@@ -153,7 +156,7 @@ fn a_rejection_reaches_the_next_attempt_which_is_a_fresh_one() {
     ops::submit(&mut p.store, &again, &id, &report(&id).to_string()).unwrap();
     p.settle(&second.run.id, 0);
     let verdicts: Vec<_> =
-        ops::reviews_of(&p.store, &id).unwrap().iter().map(|r| r.verdict).collect();
+        ops::show(&p.store, &id).unwrap().reviews.iter().map(|r| r.verdict).collect();
     assert_eq!(verdicts, [Some(ReviewVerdict::Rejected), None]);
 }
 

@@ -29,7 +29,7 @@ pub(in crate::commands) struct Bonds<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let shown = ops::dep_list(&app.open_for_reading()?, &args.id)?;
+    let shown = ops::show(&app.open_for_reading()?, &args.id)?;
     let dependencies = &shown.dependencies;
     let data = Bonds {
         atom_id: &shown.atom.id,

@@ -154,7 +154,7 @@ pub(super) fn change_dependencies(call: &Call, mut given: Arguments) -> Result<S
 }
 
 fn list_dependencies(call: &Call, id: &str) -> Result<String> {
-    let shown = ops::dep_list(&call.app.open_for_reading()?, id)?;
+    let shown = ops::show(&call.app.open_for_reading()?, id)?;
     let bound = &shown.dependencies;
     if bound.incoming.is_empty() && bound.outgoing.is_empty() {
         return Ok(format!("{} is bound to nothing", sanitize::one_line(&shown.atom.id)));

@@ -28,7 +28,8 @@ fn problems(change: impl FnOnce(&mut Value)) -> Vec<String> {
 #[test]
 fn a_report_of_the_protocol_is_read() {
     let report = CompletionReport::from_value(&good()).unwrap();
-    assert_eq!(report.named_files(), ["src/a.ts", "src/b.ts"]);
+    assert_eq!(report.files_created, ["src/a.ts"]);
+    assert_eq!(report.files_modified, ["src/b.ts", "src/a.ts"]);
     assert_eq!(report.build_result.status, BuildStatus::Success);
     assert_eq!(report.timestamp.to_millis_text(), "2024-01-01T00:00:00.000Z");
 }

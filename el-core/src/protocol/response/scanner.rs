@@ -39,23 +39,6 @@ pub struct Reading {
     pub is_cut: bool,
 }
 
-impl Reading {
-    /// Returns true if a block was meant as an answer.
-    pub fn has_block(&self) -> bool {
-        !self.blocks.is_empty()
-    }
-
-    /// Returns the text before the first block; the whole text if there is no block.
-    pub fn text_before(&self) -> &str {
-        self.texts.first().map_or("", String::as_str)
-    }
-
-    /// Returns the text after the last block; empty if there is no block.
-    pub fn text_after(&self) -> &str {
-        if self.blocks.is_empty() { "" } else { self.texts.last().map_or("", String::as_str) }
-    }
-}
-
 /// Reads a whole text.
 pub fn read_blocks(text: &str) -> Reading {
     let mut scanner = Scanner::default();

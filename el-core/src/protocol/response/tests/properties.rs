@@ -118,7 +118,7 @@ proptest! {
             carried_answer(&text, *phase);
         }
         if reading.blocks.is_empty() {
-            prop_assert_eq!(reading.text_before(), text.trim());
+            prop_assert_eq!(reading.texts, [text.trim()]);
         }
     }
 
@@ -180,8 +180,7 @@ proptest! {
         prop_assert_eq!(&reading.blocks[0].fault, &None);
         prop_assert_eq!(&reading.blocks[0].data["summary"], &data);
         prop_assert_eq!(reading.blocks[0].repairs_made, 0);
-        prop_assert_eq!(reading.text_before(), before.trim());
-        prop_assert_eq!(reading.text_after(), after.trim());
+        prop_assert_eq!(reading.texts, [before.trim(), after.trim()]);
     }
 
     /// Every text, number and word of a repaired block stands in what was written: nothing is made
@@ -254,7 +253,7 @@ fn nothing_grows_beyond_its_bounds() {
     assert_eq!(reading.blocks[0].fault.as_ref().unwrap().kind, FaultKind::TooLarge);
     assert!(reading.blocks[0].raw.as_ref().unwrap().len() <= 64 << 10);
     let prose = read_blocks(&"x".repeat(TEXTS_MAX + (2 << 20)));
-    assert!(prose.is_cut && prose.text_before().len() <= TEXTS_MAX);
+    assert!(prose.is_cut && prose.texts[0].len() <= TEXTS_MAX);
     let many = read_blocks(&format!("{START}{{}}{END}").repeat(BLOCKS_MAX + 5));
     assert!(many.is_cut && many.blocks.len() == BLOCKS_MAX);
     let slips = read_blocks(&format!(

@@ -203,5 +203,5 @@ fn the_stream_tells_blocks_as_they_come() {
     scanner.end_message();
     scanner.push("Next.");
     let reading = scanner.finish();
-    assert_eq!((reading.text_before(), reading.text_after()), ("Begin", "Next."));
+    assert_eq!(reading.texts, ["Begin", "Next."]);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::engine::{self, OptionalExtension as _, params};
+use super::engine::{OptionalExtension as _, params};
 use super::{Tx, list_text};
 use crate::Result;
 use crate::error::Doing;
@@ -32,13 +32,12 @@ pub(crate) fn find_known(
     source: &str,
     names: &[&str],
 ) -> Result<HashMap<String, Known>> {
-    tx.prepare_cached(
+    tx.read_all(
         "SELECT n.alias, n.atom_id, n.imported, n.bonds, a.created_at, a.status = 'in_progress'
          FROM aliases n LEFT JOIN atoms a ON a.id = n.atom_id
          WHERE n.source = ?1 AND n.alias IN (SELECT value FROM json_each(?2))",
-    )
-    .and_then(|mut s| {
-        s.query_map([source, &list_text(names)], |row| {
+        [source, &list_text(names)],
+        |row| {
             let known = Known {
                 imported: Imported {
                     atom_id: row.get(1)?,
@@ -49,9 +48,8 @@ pub(crate) fn find_known(
                 is_in_progress: row.get::<_, Option<bool>>(5)?.unwrap_or_default(),
             };
             Ok((row.get(0)?, known))
-        })?
-        .collect()
-    })
+        },
+    )
     .doing("find imported atoms")
 }
 
@@ -106,14 +104,11 @@ pub(crate) fn each_imported_name(
 ) -> Result<()> {
     let sql = "SELECT alias, atom_id FROM aliases
                WHERE source = ?1 AND imported IS NOT NULL ORDER BY alias";
-    let mut statement = tx.prepare_cached(sql).doing("read names")?;
-    let rows = statement
-        .query_map([source], |row| {
-            each(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
-            Ok(())
-        })
-        .doing("read names")?;
-    rows.collect::<engine::Result<_>>().doing("read names")
+    tx.read_all(sql, [source], |row| {
+        each(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
+        Ok(())
+    })
+    .doing("read names")
 }
 
 /// Adds a name, unless another atom has the name.
@@ -155,11 +150,8 @@ fn matching_names(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(Strin
          ORDER BY a.seq LIMIT ?2"
     );
     let limit = i64::try_from(crate::model::MAX_CANDIDATES).expect("a small constant");
-    let mut statement = tx.prepare_cached(&sql).doing("find a name")?;
-    let rows = statement
-        .query_map(params![name, limit], |row| Ok((row.get(0)?, row.get(1)?)))
-        .doing("find a name")?;
-    rows.collect::<engine::Result<_>>().doing("find a name")
+    tx.read_all(&sql, params![name, limit], |row| Ok((row.get(0)?, row.get(1)?)))
+        .doing("find a name")
 }
 
 /// Returns the atom's names in other trackers. A name from an export of `el` is included only if
@@ -167,9 +159,6 @@ fn matching_names(tx: &Tx<'_>, condition: &str, name: &str) -> Result<Vec<(Strin
 pub(crate) fn names_of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Name>> {
     let sql = "SELECT source, alias FROM aliases WHERE atom_id = ?1 AND alias <> atom_id
                ORDER BY source, alias";
-    let mut statement = tx.prepare_cached(sql).doing("read names")?;
-    let rows = statement
-        .query_map([atom], |row| Ok(Name { source: row.get(0)?, alias: row.get(1)? }))
-        .doing("read names")?;
-    rows.collect::<engine::Result<_>>().doing("read names")
+    tx.read_all(sql, [atom], |row| Ok(Name { source: row.get(0)?, alias: row.get(1)? }))
+        .doing("read names")
 }

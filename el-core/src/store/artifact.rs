@@ -29,14 +29,13 @@ fn from_row(row: &Row<'_>) -> engine::Result<Artifact> {
 
 /// Returns the artifacts of a run by number, refused files included.
 pub(crate) fn of_run(tx: &Tx<'_>, run: &str) -> Result<Vec<Artifact>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT run_id, n, kind, path, description, state, size, sha256, file, reason, note
+    tx.read_all(
+        "SELECT run_id, n, kind, path, description, state, size, sha256, file, reason, note
              FROM artifacts WHERE run_id = ?1 ORDER BY n",
-        )
-        .doing("read artifacts")?;
-    let rows = statement.query_map([run], from_row).doing("read artifacts")?;
-    rows.collect::<engine::Result<_>>().doing("read artifacts")
+        [run],
+        from_row,
+    )
+    .doing("read artifacts")
 }
 
 /// Replaces the recorded artifacts of a run.

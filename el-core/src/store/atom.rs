@@ -73,9 +73,7 @@ pub(crate) fn with_unknown_words(tx: &Tx<'_>) -> Result<Vec<String>> {
         "SELECT id FROM atoms WHERE status NOT IN ({statuses}) OR issue_type NOT IN ({types})
          OR priority NOT BETWEEN 0 AND 5 ORDER BY seq"
     );
-    let mut statement = tx.prepare_cached(&sql).doing("find damaged records")?;
-    let rows = statement.query_map([], |row| row.get(0)).doing("find damaged records")?;
-    rows.collect::<engine::Result<_>>().doing("find damaged records")
+    tx.read_all(&sql, [], |row| row.get(0)).doing("find damaged records")
 }
 
 /// Inserts an atom unchanged, with labels.
@@ -226,11 +224,7 @@ pub(crate) fn retry_from(tx: &Tx<'_>, id: &str) -> Result<Option<Timestamp>> {
 /// When atoms were made, by id.
 pub(crate) fn created_at(tx: &Tx<'_>, ids: &[&str]) -> Result<HashMap<String, Timestamp>> {
     let sql = "SELECT id, created_at FROM atoms WHERE id IN (SELECT value FROM json_each(?1))";
-    tx.prepare_cached(sql)
-        .and_then(|mut s| {
-            let read = |row: &Row<'_>| Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?)));
-            s.query_map([list_text(ids)], read)?.collect()
-        })
+    tx.read_all(sql, [list_text(ids)], |row| Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?))))
         .doing("read when atoms were made")
 }
 

@@ -77,11 +77,8 @@ pub(crate) fn list_waiting(tx: &Tx<'_>, part: Waits, most: i64) -> Result<Vec<(A
          ORDER BY a.priority, a.created_at, a.seq LIMIT ?1",
         part.part_sql()
     );
-    let mut statement = tx.prepare_cached(&sql).doing("read what waits")?;
-    let rows = statement
-        .query_map([most], |row| Ok((atom_from_row(row)?, row.get(12)?)))
-        .doing("read what waits")?;
-    rows.collect::<engine::Result<_>>().doing("read what waits")
+    tx.read_all(&sql, [most], |row| Ok((atom_from_row(row)?, row.get(12)?)))
+        .doing("read what waits")
 }
 
 /// Counts the atoms of a part, no further than `most`.
@@ -95,23 +92,17 @@ pub(crate) fn count_waiting(tx: &Tx<'_>, part: Waits, most: i64) -> Result<i64> 
 /// The atoms that people hold: those that were begun, then the deferred ones, each in the order of
 /// the queue; and true if there may be more. Looks at no more than `most` of each status.
 pub(crate) fn list_held(tx: &Tx<'_>, most: i64) -> Result<(Vec<String>, bool)> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT a.id, (a.status <> 'deferred'
-                OR (a.status_by_run IS NULL AND a.defer_until IS NULL))
-               AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL)
-             FROM atoms a INDEXED BY atoms_status WHERE a.status = ?1
-             ORDER BY a.priority, a.created_at, a.seq LIMIT ?2",
-        )
-        .doing("read what people hold")?;
+    let sql = "SELECT a.id, (a.status <> 'deferred'
+            OR (a.status_by_run IS NULL AND a.defer_until IS NULL))
+           AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.atom_id = a.id AND r.outcome IS NULL)
+         FROM atoms a INDEXED BY atoms_status WHERE a.status = ?1
+         ORDER BY a.priority, a.created_at, a.seq LIMIT ?2";
     let mut found = Vec::new();
     let mut is_cut = false;
     for status in [Status::InProgress, Status::Testing, Status::Deferred] {
-        let rows = statement
-            .query_map(params![status.as_str(), most], |row| Ok((row.get(0)?, row.get(1)?)))
+        let rows: Vec<(String, bool)> = tx
+            .read_all(sql, params![status.as_str(), most], |row| Ok((row.get(0)?, row.get(1)?)))
             .doing("read what people hold")?;
-        let rows: Vec<(String, bool)> =
-            rows.collect::<engine::Result<_>>().doing("read what people hold")?;
         is_cut |= i64::try_from(rows.len()).is_ok_and(|seen| seen == most);
         found.extend(rows.into_iter().filter(|(_, is_held)| *is_held).map(|(id, _)| id));
     }
@@ -141,9 +132,7 @@ pub(crate) fn live_atoms(tx: &Tx<'_>, most: i64) -> Result<Vec<AtomRow>> {
          WHERE a.status NOT IN ('closed','wont_do','discard')
          ORDER BY a.priority, a.created_at, a.seq LIMIT ?1"
     );
-    let mut statement = tx.prepare_cached(&sql).doing("read the board")?;
-    let rows = statement.query_map([most], atom_from_row).doing("read the board")?;
-    rows.collect::<engine::Result<_>>().doing("read the board")
+    tx.read_all(&sql, [most], atom_from_row).doing("read the board")
 }
 
 /// The last attempt at an atom.
@@ -227,15 +216,12 @@ fn list_behind(tx: &Tx<'_>, ids: &str, atom: &str, most: i64) -> Result<Vec<Behi
          WHERE a.status NOT IN ('closed','wont_do','discard')",
         if ids.contains("target_id") { "found.target_id" } else { "found.id" }
     );
-    let mut statement = tx.prepare_cached(&sql).doing("find what waits for a decision")?;
-    let rows = statement
-        .query_map(params![atom, most], |row| {
-            let priority: Option<i64> = row.get(1)?;
-            let priority = priority.map(|p| Priority::new(p).unwrap_or(Priority::DEFAULT));
-            Ok(Behind { id: row.get(0)?, priority })
-        })
-        .doing("find what waits for a decision")?;
-    rows.collect::<engine::Result<_>>().doing("find what waits for a decision")
+    tx.read_all(&sql, params![atom, most], |row| {
+        let priority: Option<i64> = row.get(1)?;
+        let priority = priority.map(|p| Priority::new(p).unwrap_or(Priority::DEFAULT));
+        Ok(Behind { id: row.get(0)?, priority })
+    })
+    .doing("find what waits for a decision")
 }
 
 /// The cost of all attempts at an atom.
@@ -254,18 +240,17 @@ pub(crate) fn cost_of(tx: &Tx<'_>, atom: &str) -> Result<Cost> {
 
 /// The runs at work, oldest first.
 pub(crate) fn list_running(tx: &Tx<'_>, most: i64) -> Result<Vec<RunRow>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT r.id, r.atom_id, coalesce(a.title, ''), r.agent, r.executor, r.attempt,
+    tx.read_all(
+        "SELECT r.id, r.atom_id, coalesce(a.title, ''), r.agent, r.executor, r.attempt,
                r.session, r.started_at, r.action, r.percent, r.turns, r.tokens_in, r.tokens_out,
                r.cost_micros, r.budget_micros, r.active_at, r.heartbeat_at, r.lease_until,
                r.supervisor_boot, r.cancel_requested IS NOT NULL, r.estimated_micros
              FROM runs r INDEXED BY runs_live LEFT JOIN atoms a ON a.id = r.atom_id
              WHERE r.outcome IS NULL ORDER BY r.seq LIMIT ?1",
-        )
-        .doing("read the runs at work")?;
-    let rows = statement.query_map([most], run_from_row).doing("read the runs at work")?;
-    rows.collect::<engine::Result<_>>().doing("read the runs at work")
+        [most],
+        run_from_row,
+    )
+    .doing("read the runs at work")
 }
 
 fn run_from_row(row: &Row<'_>) -> engine::Result<RunRow> {
@@ -351,17 +336,14 @@ fn place_from_row(row: &Row<'_>, at: usize) -> engine::Result<Place> {
 
 /// The atoms that `blocks` bonds hold, in the order of the queue.
 pub(crate) fn list_blocked_by(tx: &Tx<'_>, most: i64) -> Result<Vec<(Place, String)>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT a.priority, a.created_at, a.seq, a.id FROM atoms a INDEXED BY atoms_blocked_by
+    tx.read_all(
+        "SELECT a.priority, a.created_at, a.seq, a.id FROM atoms a INDEXED BY atoms_blocked_by
              WHERE a.status IN ('open','deferred') AND a.blocked_by > 0
                AND a.issue_type NOT IN ('epic','formula')
                AND (a.status = 'open' OR a.defer_until IS NOT NULL)
              ORDER BY a.priority, a.created_at, a.seq LIMIT ?1",
-        )
-        .doing("read what is blocked")?;
-    let rows = statement
-        .query_map([most], |row| Ok((place_from_row(row, 0)?, row.get(3)?)))
-        .doing("read what is blocked")?;
-    rows.collect::<engine::Result<_>>().doing("read what is blocked")
+        [most],
+        |row| Ok((place_from_row(row, 0)?, row.get(3)?)),
+    )
+    .doing("read what is blocked")
 }

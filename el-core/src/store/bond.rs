@@ -109,17 +109,14 @@ pub(crate) fn has_kind(tx: &Tx<'_>, kind: BondKind) -> Result<bool> {
 /// Passes source, target and kind of every bond, without containment, to `each`.
 pub(crate) fn each_bond(tx: &Tx<'_>, mut each: impl FnMut(&str, &str, BondKind)) -> Result<()> {
     let sql = "SELECT source_id, target_id, kind FROM bonds";
-    let mut statement = tx.prepare_cached(sql).doing("read bonds")?;
-    let rows = statement
-        .query_map([], |row| {
-            let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
-            if let Ok(kind) = word(2)?.parse() {
-                each(word(0)?, word(1)?, kind);
-            }
-            Ok(())
-        })
-        .doing("read bonds")?;
-    rows.collect::<engine::Result<_>>().doing("read bonds")
+    tx.read_all(sql, [], |row| {
+        let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
+        if let Ok(kind) = word(2)?.parse() {
+            each(word(0)?, word(1)?, kind);
+        }
+        Ok(())
+    })
+    .doing("read bonds")
 }
 
 /// Returns the atoms that wait for this atom alone: targets of blocking bonds, unless the atom is
@@ -148,15 +145,11 @@ pub(crate) fn waiting_for_family(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>>
 }
 
 fn query_ids(tx: &Tx<'_>, sql: &str, atom: &str) -> Result<Vec<String>> {
-    let mut statement = tx.prepare_cached(sql).doing("follow bonds")?;
-    let rows = statement.query_map([atom], |row| row.get(0)).doing("follow bonds")?;
-    rows.collect::<engine::Result<_>>().doing("follow bonds")
+    tx.read_all(sql, [atom], |row| row.get(0)).doing("follow bonds")
 }
 
 fn query_bonds(tx: &Tx<'_>, sql: &str, params: &[&dyn engine::ToSql]) -> Result<Vec<Bond>> {
-    let mut statement = tx.prepare_cached(sql).doing("read bonds")?;
-    let rows = statement.query_map(params, from_row).doing("read bonds")?;
-    rows.collect::<engine::Result<Vec<_>>>().doing("read bonds")?.into_iter().collect()
+    tx.read_all::<_, Vec<_>>(sql, params, from_row).doing("read bonds")?.into_iter().collect()
 }
 
 fn from_row(row: &Row<'_>) -> engine::Result<Result<Bond>> {
@@ -179,16 +172,15 @@ fn from_row(row: &Row<'_>) -> engine::Result<Result<Bond>> {
 /// Returns atoms with a wrong count of live `blocks` bonds. Only a write that bypasses the triggers
 /// can cause a wrong count.
 pub(crate) fn find_miscounted(tx: &Tx<'_>) -> Result<Vec<String>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT a.id FROM atoms a WHERE a.blocked_by <> (
+    tx.read_all(
+        "SELECT a.id FROM atoms a WHERE a.blocked_by <> (
                SELECT count(*) FROM bonds b JOIN atoms s ON s.id = b.source_id
                WHERE b.target_id = a.id AND b.kind = 'blocks'
                AND s.status NOT IN ('closed','wont_do','discard')) ORDER BY a.seq",
-        )
-        .doing("check the counts of blockers")?;
-    let rows = statement.query_map([], |row| row.get(0)).doing("check the counts of blockers")?;
-    rows.collect::<engine::Result<_>>().doing("check the counts of blockers")
+        [],
+        |row| row.get(0),
+    )
+    .doing("check the counts of blockers")
 }
 
 /// Counts the live `blocks` bonds of every atom anew.

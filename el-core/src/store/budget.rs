@@ -1,5 +1,5 @@
 use super::Tx;
-use super::engine::{self, OptionalExtension as _, params};
+use super::engine::{OptionalExtension as _, params};
 use crate::Result;
 use crate::error::Doing;
 
@@ -53,17 +53,16 @@ pub(crate) fn last_for_epics(tx: &Tx<'_>) -> Result<Option<i64>> {
 
 /// Returns the ids of an atom's ancestors, nearest first.
 pub(crate) fn parent_ids(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
-    let mut statement = tx
-        .prepare_cached(
-            "WITH RECURSIVE up (id, depth) AS (
+    tx.read_all(
+        "WITH RECURSIVE up (id, depth) AS (
                SELECT parent_id, 1 FROM atoms WHERE id = ?1 AND parent_id IS NOT NULL
                UNION SELECT p.parent_id, up.depth + 1 FROM atoms p JOIN up ON p.id = up.id
                WHERE p.parent_id IS NOT NULL AND up.depth < 64
              ) SELECT id FROM up ORDER BY depth",
-        )
-        .doing("read parents")?;
-    let rows = statement.query_map([atom], |row| row.get(0)).doing("read parents")?;
-    rows.collect::<engine::Result<_>>().doing("read parents")
+        [atom],
+        |row| row.get(0),
+    )
+    .doing("read parents")
 }
 
 /// Returns the cost of all runs of an atom and of all descendants.

@@ -102,19 +102,16 @@ pub(crate) fn list_of(tx: &Tx<'_>, atom: &str) -> Result<Vec<Comment>> {
 }
 
 fn query_comments(tx: &Tx<'_>, sql: &str, params: &[&dyn engine::ToSql]) -> Result<Vec<Comment>> {
-    let mut statement = tx.prepare_cached(sql).doing("read comments")?;
-    let rows = statement
-        .query_map(params, |row| {
-            Ok(Comment {
-                record_type: Comment::RECORD_TYPE,
-                id: row.get(0)?,
-                parent_id: row.get(1)?,
-                author: row.get(2)?,
-                content: row.get(3)?,
-                run_id: row.get(4)?,
-                created_at: Timestamp::from_micros(row.get(5)?),
-            })
+    tx.read_all(sql, params, |row| {
+        Ok(Comment {
+            record_type: Comment::RECORD_TYPE,
+            id: row.get(0)?,
+            parent_id: row.get(1)?,
+            author: row.get(2)?,
+            content: row.get(3)?,
+            run_id: row.get(4)?,
+            created_at: Timestamp::from_micros(row.get(5)?),
         })
-        .doing("read comments")?;
-    rows.collect::<engine::Result<_>>().doing("read comments")
+    })
+    .doing("read comments")
 }

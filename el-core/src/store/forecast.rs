@@ -57,15 +57,12 @@ fn type_of(word: Option<String>) -> IssueType {
 
 /// The runs at work, no more than `most`, with the ids of the runs.
 pub(crate) fn list_at_work(tx: &Tx<'_>, most: i64) -> Result<Vec<(String, AtWork)>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT r.id, r.atom_id, r.agent, a.issue_type, r.started_at, r.cost_micros, r.review
+    tx.read_all(
+        "SELECT r.id, r.atom_id, r.agent, a.issue_type, r.started_at, r.cost_micros, r.review
              FROM runs r INDEXED BY runs_live LEFT JOIN atoms a ON a.id = r.atom_id
              WHERE r.outcome IS NULL ORDER BY r.seq LIMIT ?1",
-        )
-        .doing("read what is at work")?;
-    let rows = statement
-        .query_map([most], |row| {
+        [most],
+        |row| {
             let work = AtWork {
                 atom: row.get(1)?,
                 agent: row.get(2)?,
@@ -75,7 +72,7 @@ pub(crate) fn list_at_work(tx: &Tx<'_>, most: i64) -> Result<Vec<(String, AtWork
                 is_reviewed: row.get(6)?,
             };
             Ok((row.get(0)?, work))
-        })
-        .doing("read what is at work")?;
-    rows.collect::<engine::Result<_>>().doing("read what is at work")
+        },
+    )
+    .doing("read what is at work")
 }

@@ -29,10 +29,9 @@ impl Store {
         const DOING: &str = "look at the server";
         let is_pooled = self.database.is_pooled().doing(DOING)?;
         self.read(|tx| {
-            let missing: Vec<String> = tx
-                .prepare_cached("SELECT value FROM json_each(?1) WHERE to_regclass(value) IS NULL")
-                .and_then(|mut s| s.query_map([list_text(&TABLES)], |row| row.get(0))?.collect())
-                .doing(DOING)?;
+            let missing = "SELECT value FROM json_each(?1) WHERE to_regclass(value) IS NULL";
+            let missing: Vec<String> =
+                tx.read_all(missing, [list_text(&TABLES)], |row| row.get(0)).doing(DOING)?;
             tx.query_row(
                 "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
                    (SELECT count(*) FROM pg_stat_replication),

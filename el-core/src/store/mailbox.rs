@@ -33,17 +33,16 @@ pub(crate) fn task_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Task>> {
 /// Returns the tasks, oldest atom first. Excluded are tasks reported as over that have not changed
 /// since `since`.
 pub(crate) fn list_tasks(tx: &Tx<'_>, since: Timestamp) -> Result<Vec<Task>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT t.task_id, t.atom_id, t.told FROM mailbox_tasks t
+    tx.read_all(
+        "SELECT t.task_id, t.atom_id, t.told FROM mailbox_tasks t
              JOIN atoms a ON a.id = t.atom_id
              WHERE t.told IS NULL OR t.told NOT IN ('completed','rejected')
              OR a.status NOT IN ('closed','wont_do','discard') OR a.updated_at >= ?1
              ORDER BY a.seq",
-        )
-        .doing("read tasks")?;
-    let rows = statement.query_map([since.as_micros()], from_row).doing("read tasks")?;
-    rows.collect::<engine::Result<_>>().doing("read tasks")
+        [since.as_micros()],
+        from_row,
+    )
+    .doing("read tasks")
 }
 
 pub(crate) fn add_task(tx: &Tx<'_>, task_id: &str, atom: &str) -> Result<()> {

@@ -90,33 +90,30 @@ pub(crate) fn of_channel(
             |row| row.get(0),
         )
         .doing("count messages")?;
-    let mut statement = tx
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM messages m WHERE m.channel = ?1 AND m.seq > ?2
+    let mut found: Vec<Message> = tx
+        .read_all(
+            &format!(
+                "SELECT {COLUMNS} FROM messages m WHERE m.channel = ?1 AND m.seq > ?2
              ORDER BY m.seq DESC LIMIT ?3"
-        ))
+            ),
+            params![channel, after, limit.unwrap_or(i64::MAX)],
+            from_row,
+        )
         .doing("read messages")?;
-    let rows = statement
-        .query_map(params![channel, after, limit.unwrap_or(i64::MAX)], from_row)
-        .doing("read messages")?;
-    let mut found: Vec<Message> = rows.collect::<engine::Result<_>>().doing("read messages")?;
     found.reverse();
     Ok((found, total))
 }
 
 /// Returns every channel, the channel with the latest message first.
 pub(crate) fn list_channels(tx: &Tx<'_>, reader: &str) -> Result<Vec<Channel>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT c.channel, c.n, m.author, m.created_at, substr(m.content, 1, 400),
+    tx.read_all(
+        "SELECT c.channel, c.n, m.author, m.created_at, substr(m.content, 1, 400),
                 (SELECT count(*) FROM mentions n JOIN messages u ON u.seq = n.message
                  WHERE n.reader = ?1 AND n.read_at IS NULL AND u.channel = c.channel)
              FROM (SELECT channel, count(*) AS n, max(seq) AS last FROM messages GROUP BY channel) c
              JOIN messages m ON m.seq = c.last ORDER BY c.last DESC",
-        )
-        .doing("read channels")?;
-    let rows = statement
-        .query_map([reader], |row| {
+        [reader],
+        |row| {
             let last: String = row.get(4)?;
             Ok(Channel {
                 name: row.get(0)?,
@@ -126,9 +123,9 @@ pub(crate) fn list_channels(tx: &Tx<'_>, reader: &str) -> Result<Vec<Channel>> {
                 last: last.split_whitespace().collect::<Vec<_>>().join(" "),
                 unread: row.get(5)?,
             })
-        })
-        .doing("read channels")?;
-    rows.collect::<engine::Result<_>>().doing("read channels")
+        },
+    )
+    .doing("read channels")
 }
 
 /// Returns the reader's messages after message number `after`, newest first, with the total count.
@@ -146,13 +143,9 @@ pub(crate) fn list_inbox(
             row.get(0)
         })
         .doing("count an inbox")?;
-    let mut statement = tx
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS}, i.read_at {from} ORDER BY i.message DESC LIMIT ?4"
-        ))
-        .doing("read an inbox")?;
-    let rows = statement
-        .query_map(params![reader, after, unread_only, limit.unwrap_or(i64::MAX)], |row| {
+    let sql = format!("SELECT {COLUMNS}, i.read_at {from} ORDER BY i.message DESC LIMIT ?4");
+    let found = tx
+        .read_all(&sql, params![reader, after, unread_only, limit.unwrap_or(i64::MAX)], |row| {
             let read_at: Option<i64> = row.get(9)?;
             Ok(InboxMessage {
                 message: from_row(row)?,
@@ -160,7 +153,7 @@ pub(crate) fn list_inbox(
             })
         })
         .doing("read an inbox")?;
-    Ok((rows.collect::<engine::Result<_>>().doing("read an inbox")?, total))
+    Ok((found, total))
 }
 
 /// Marks a message as read by a reader. Returns true if the message was unread.

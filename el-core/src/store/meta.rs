@@ -54,10 +54,11 @@ pub(crate) fn remove(tx: &Tx<'_>, key: &str) -> Result<()> {
 
 /// Returns every setting with the key prefix, by the rest of the key.
 pub(crate) fn beginning_with(tx: &Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>> {
-    tx.prepare_cached(
+    tx.read_all(
         "SELECT substr(key, length(?1) + 1), value FROM meta
          WHERE substr(key, 1, length(?1)) = ?1 ORDER BY key",
+        [prefix],
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )
-    .and_then(|mut s| s.query_map([prefix], |row| Ok((row.get(0)?, row.get(1)?)))?.collect())
     .doing("read settings")
 }

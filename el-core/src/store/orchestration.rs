@@ -110,9 +110,7 @@ pub(crate) fn find(tx: &Tx<'_>, epic: &str) -> Result<Option<Orchestration>> {
 /// Every epic that is orchestrated, newest first.
 pub(crate) fn list_epics(tx: &Tx<'_>) -> Result<Vec<String>> {
     let sql = "SELECT epic_id FROM orchestrations ORDER BY started_at DESC, epic_id";
-    let mut statement = tx.prepare_cached(sql).doing("read orchestrations")?;
-    let rows = statement.query_map([], |row| row.get(0)).doing("read orchestrations")?;
-    rows.collect::<engine::Result<_>>().doing("read orchestrations")
+    tx.read_all(sql, [], |row| row.get(0)).doing("read orchestrations")
 }
 
 /// Inserts an orchestration, or changes the settings.
@@ -191,9 +189,7 @@ fn read_asked(row: &Row<'_>) -> engine::Result<Asked> {
 /// The questions of an epic.
 pub(crate) fn list_questions(tx: &Tx<'_>, epic: &str) -> Result<Vec<Asked>> {
     let sql = format!("SELECT {COLUMNS} FROM questions WHERE epic_id = ?1 ORDER BY name");
-    let mut statement = tx.prepare_cached(&sql).doing("read questions")?;
-    let rows = statement.query_map([epic], read_asked).doing("read questions")?;
-    rows.collect::<engine::Result<_>>().doing("read questions")
+    tx.read_all(&sql, [epic], read_asked).doing("read questions")
 }
 
 /// The question that an atom asks.
@@ -262,19 +258,14 @@ pub(crate) fn list_faults(
     name: &str,
     limit: i64,
 ) -> Result<Vec<(Timestamp, Option<String>, String)>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT at, run_id, data ->> '$.why' FROM events
+    tx.read_all(
+        "SELECT at, run_id, data ->> '$.why' FROM events
              WHERE atom_id = ?1 AND kind = 'answered' AND data ->> '$.question' = ?2
              AND data ->> '$.came' = 'faulty' ORDER BY seq DESC LIMIT ?3",
-        )
-        .doing("read the faults of answers")?;
-    let rows = statement
-        .query_map(params![epic, name, limit], |row| {
-            Ok((Timestamp::from_micros(row.get(0)?), row.get(1)?, row.get(2)?))
-        })
-        .doing("read the faults of answers")?;
-    rows.collect::<engine::Result<_>>().doing("read the faults of answers")
+        params![epic, name, limit],
+        |row| Ok((Timestamp::from_micros(row.get(0)?), row.get(1)?, row.get(2)?)),
+    )
+    .doing("read the faults of answers")
 }
 
 /// Records that every task of the list has had an atom.
@@ -297,13 +288,10 @@ pub(crate) fn record_planned(tx: &Tx<'_>, epic: &str, planned: &Planned) -> Resu
 pub(crate) fn list_planned(tx: &Tx<'_>, epic: &str) -> Result<Vec<Planned>> {
     let sql = "SELECT list, task_id, atom_id FROM planned_tasks WHERE epic_id = ?1
                ORDER BY list, task_id";
-    let mut statement = tx.prepare_cached(sql).doing("read planned tasks")?;
-    let rows = statement
-        .query_map([epic], |row| {
-            Ok(Planned { list: row.get(0)?, task_id: row.get(1)?, atom_id: row.get(2)? })
-        })
-        .doing("read planned tasks")?;
-    rows.collect::<engine::Result<_>>().doing("read planned tasks")
+    tx.read_all(sql, [epic], |row| {
+        Ok(Planned { list: row.get(0)?, task_id: row.get(1)?, atom_id: row.get(2)? })
+    })
+    .doing("read planned tasks")
 }
 
 /// Returns the epic and the planned task of an atom.
@@ -345,18 +333,15 @@ pub(crate) fn put_check(tx: &Tx<'_>, epic: &str, check: &WholeCheck) -> Result<(
 pub(crate) fn list_checks(tx: &Tx<'_>, epic: &str) -> Result<Vec<WholeCheck>> {
     let sql =
         "SELECT round, passed, output, at FROM whole_checks WHERE epic_id = ?1 ORDER BY round";
-    let mut statement = tx.prepare_cached(sql).doing("read checks")?;
-    let rows = statement
-        .query_map([epic], |row| {
-            Ok(WholeCheck {
-                round: usize::try_from(row.get::<_, i64>(0)?).unwrap_or_default(),
-                passed: row.get(1)?,
-                output: row.get(2)?,
-                at: Timestamp::from_micros(row.get(3)?),
-            })
+    tx.read_all(sql, [epic], |row| {
+        Ok(WholeCheck {
+            round: usize::try_from(row.get::<_, i64>(0)?).unwrap_or_default(),
+            passed: row.get(1)?,
+            output: row.get(2)?,
+            at: Timestamp::from_micros(row.get(3)?),
         })
-        .doing("read checks")?;
-    rows.collect::<engine::Result<_>>().doing("read checks")
+    })
+    .doing("read checks")
 }
 
 /// Returns true if an atom is an orchestrated epic, a task of a plan, or a question.

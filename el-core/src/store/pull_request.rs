@@ -103,22 +103,21 @@ pub(crate) fn of_repository(tx: &Tx<'_>, repo: &str) -> Result<Vec<PullRequest>>
 fn list_where(tx: &Tx<'_>, condition: &str, value: &str) -> Result<Vec<PullRequest>> {
     let doing = "read pull requests";
     let sql = format!("SELECT {COLUMNS} FROM pull_requests WHERE {condition}");
-    let mut statement = tx.prepare_cached(&sql).doing(doing)?;
-    let rows = statement.query_map([value], from_row).doing(doing)?;
-    rows.collect::<engine::Result<_>>().doing(doing)
+    tx.read_all(&sql, [value], from_row).doing(doing)
 }
 
 /// The latest pull request of each of these atoms that has one.
 pub(crate) fn latest_of(tx: &Tx<'_>, atoms: &[&str]) -> Result<Vec<PullRequest>> {
     let ids = serde_json::to_string(atoms).expect("a list of texts is JSON");
-    let mut statement = tx
-        .prepare_cached(&format!(
+    tx.read_all(
+        &format!(
             "SELECT {COLUMNS} FROM pull_requests p
              WHERE p.atom_id IN (SELECT value FROM json_each(?1)) AND {IS_LATEST}"
-        ))
-        .doing("read pull requests")?;
-    let rows = statement.query_map([ids], from_row).doing("read pull requests")?;
-    rows.collect::<engine::Result<_>>().doing("read pull requests")
+        ),
+        [ids],
+        from_row,
+    )
+    .doing("read pull requests")
 }
 
 /// The pull request of this number.
@@ -141,13 +140,14 @@ pub(crate) fn by_number(
 /// The latest pull request of each atom; `live`: only those that can still be merged.
 pub(crate) fn latest(tx: &Tx<'_>, live: bool) -> Result<Vec<PullRequest>> {
     let which = if live { "state IN ('pushing','opening','open','queued')" } else { IS_LATEST };
-    let mut statement = tx
-        .prepare_cached(&format!(
+    tx.read_all(
+        &format!(
             "SELECT {COLUMNS} FROM pull_requests p WHERE {which} ORDER BY created_at, atom_id"
-        ))
-        .doing("read pull requests")?;
-    let rows = statement.query_map([], from_row).doing("read pull requests")?;
-    rows.collect::<engine::Result<_>>().doing("read pull requests")
+        ),
+        [],
+        from_row,
+    )
+    .doing("read pull requests")
 }
 
 /// Records a remark. Returns false if it was known.

@@ -90,11 +90,10 @@ pub(crate) fn last_review(tx: &Tx<'_>, atom: &str) -> Result<Option<Review>> {
 
 /// Every hand-over of an atom, oldest first.
 pub(crate) fn of_atom(tx: &Tx<'_>, atom: &str) -> Result<Vec<Review>> {
-    let mut statement = tx
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM reviews w WHERE w.atom_id = ?1 ORDER BY w.seq"
-        ))
-        .doing("read reviews")?;
-    let rows = statement.query_map([atom], from_row).doing("read reviews")?;
-    rows.collect::<engine::Result<_>>().doing("read reviews")
+    tx.read_all(
+        &format!("SELECT {COLUMNS} FROM reviews w WHERE w.atom_id = ?1 ORDER BY w.seq"),
+        [atom],
+        from_row,
+    )
+    .doing("read reviews")
 }

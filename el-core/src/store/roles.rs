@@ -1,7 +1,7 @@
 //! The rights that a role of the server needs to work with a tracker or to own it.
 
+use super::Store;
 use super::engine::Tx;
-use super::{Store, engine};
 use crate::error::{Doing, ServerFault};
 use crate::{Error, Result};
 
@@ -127,10 +127,7 @@ fn owner_changes(tx: &Tx<'_>, schema: &str, name: &str) -> Result<Vec<String>> {
           WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
         UNION ALL SELECT format('ALTER FUNCTION %s OWNER TO ', oid::regprocedure) FROM pg_proc
           WHERE pronamespace = current_schema()::regnamespace";
-    let heads: Vec<String> = tx
-        .prepare_cached(found)
-        .and_then(|mut s| s.query_map([], |row| row.get(0))?.collect::<engine::Result<_>>())
-        .doing(DOING)?;
+    let heads: Vec<String> = tx.read_all(found, [], |row| row.get(0)).doing(DOING)?;
     let usage = format!("GRANT USAGE, CREATE ON SCHEMA {schema} TO {name}");
     Ok([usage].into_iter().chain(heads.into_iter().map(|head| head + name)).collect())
 }

@@ -49,10 +49,8 @@ fn query_one(tx: &Tx<'_>, condition: &str, params: &[&dyn engine::ToSql]) -> Res
 }
 
 fn query_many(tx: &Tx<'_>, tail: &str, params: &[&dyn engine::ToSql]) -> Result<Vec<Run>> {
-    let mut statement =
-        tx.prepare_cached(&format!("SELECT {COLUMNS} FROM runs r {tail}")).doing("read runs")?;
-    let rows = statement.query_map(params, from_row).doing("read runs")?;
-    rows.collect::<engine::Result<_>>().doing("read runs")
+    tx.read_all(&format!("SELECT {COLUMNS} FROM runs r {tail}"), params, from_row)
+        .doing("read runs")
 }
 
 /// Returns how often a run was read by its id.
@@ -189,13 +187,13 @@ pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
         .filter(|s| !s.is_empty())
         .ok_or_else(|| Error::not_found("run", text))?;
     let from = format!("{RUN_PREFIX}-{short}");
-    let mut statement = tx
-        .prepare_cached(
+    let mut found: Vec<String> = tx
+        .read_all(
             "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || '{' ORDER BY id LIMIT 10",
+            [&from],
+            |row| row.get(0),
         )
         .doing("find a run")?;
-    let rows = statement.query_map([&from], |row| row.get(0)).doing("find a run")?;
-    let mut found: Vec<String> = rows.collect::<engine::Result<_>>().doing("find a run")?;
     match found.len() {
         0 => Err(Error::not_found("run", text)),
         1 => Ok(found.remove(0)),
@@ -213,16 +211,14 @@ pub(crate) fn outcomes_since(
     atom: &str,
     fresh_since: Timestamp,
 ) -> Result<Vec<Outcome>> {
-    let mut statement = tx
-        .prepare_cached(
+    let words: Vec<String> = tx
+        .read_all(
             "SELECT outcome FROM runs
             WHERE atom_id = ?1 AND outcome IS NOT NULL AND started_at > ?2 ORDER BY seq",
+            params![atom, fresh_since.as_micros()],
+            |row| row.get::<_, String>(0),
         )
         .doing("read earlier attempts")?;
-    let rows = statement
-        .query_map(params![atom, fresh_since.as_micros()], |row| row.get::<_, String>(0))
-        .doing("read earlier attempts")?;
-    let words: Vec<String> = rows.collect::<engine::Result<_>>().doing("read earlier attempts")?;
     Ok(words.iter().map(|word| word.parse().unwrap_or(Outcome::Failed)).collect())
 }
 
@@ -232,22 +228,19 @@ pub(crate) fn attempts_since(
     atom: &str,
     fresh_since: Timestamp,
 ) -> Result<Vec<Attempt>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT started_at, coalesce(ended_at, started_at), outcome FROM runs
+    tx.read_all(
+        "SELECT started_at, coalesce(ended_at, started_at), outcome FROM runs
              WHERE atom_id = ?1 AND outcome IS NOT NULL AND started_at > ?2 ORDER BY seq",
-        )
-        .doing("read earlier attempts")?;
-    let rows = statement
-        .query_map(params![atom, fresh_since.as_micros()], |row| {
+        params![atom, fresh_since.as_micros()],
+        |row| {
             Ok(Attempt {
                 started: Timestamp::from_micros(row.get(0)?),
                 ended: Timestamp::from_micros(row.get(1)?),
                 outcome: row.get::<_, String>(2)?.parse().unwrap_or(Outcome::Failed),
             })
-        })
-        .doing("read earlier attempts")?;
-    rows.collect::<engine::Result<_>>().doing("read earlier attempts")
+        },
+    )
+    .doing("read earlier attempts")
 }
 
 /// The fence at the head of every write. A caller in an agent session passes only if the session's

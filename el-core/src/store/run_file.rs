@@ -1,6 +1,6 @@
 //! Parts of the files of runs, for the other machines that share a server.
 
-use super::engine::{self, OptionalExtension as _, params};
+use super::engine::{OptionalExtension as _, params};
 use super::{Store, Tx};
 use crate::Result;
 use crate::error::Doing;
@@ -35,14 +35,12 @@ pub(crate) fn add_alone(
 
 /// The files of a run and their sizes, by name.
 pub(crate) fn sizes(tx: &Tx<'_>, run: &str) -> Result<Vec<(String, u64)>> {
-    tx.prepare_cached(
+    tx.read_all(
         "SELECT name, max(start + length(data)) FROM run_files WHERE run_id = ?1
          GROUP BY name ORDER BY name",
+        [run],
+        |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned())),
     )
-    .and_then(|mut s| {
-        let read = |row: &engine::Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()));
-        s.query_map([run], read)?.collect::<engine::Result<_>>()
-    })
     .doing("look for a run's files")
 }
 

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use super::engine::{self, ToSql};
+use super::engine::ToSql;
 use super::filter::Page;
 use super::{Tx, atom};
 use crate::Result;
@@ -67,11 +67,8 @@ fn rank_matches(
          FROM to_tsquery('simple', without_accents(?1)) q JOIN atoms a ON a.search @@ q WHERE TRUE",
     );
     let sql = format!("SELECT {from}{over} ORDER BY seq DESC LIMIT {most}");
-    let mut statement = tx.prepare_cached(&sql).doing("search the database")?;
-    let rows = statement
-        .query_map([query], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, f64>(1)?)))
-        .doing("search the database")?;
-    rows.collect::<engine::Result<_>>().doing("search the database")
+    tx.read_all(&sql, [query], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, f64>(1)?)))
+        .doing("search the database")
 }
 
 /// Searches as [`search_atoms`], for words with signs that the index does not hold, such as `C++`
@@ -116,10 +113,8 @@ fn find_signs(
     let most = limit.unwrap_or(i64::MAX);
     let sql =
         format!("SELECT {} {from} ORDER BY a.updated_at DESC, a.seq LIMIT {most}", atom::COLUMNS);
-    let mut statement = tx.prepare_cached(&sql).doing("search the database")?;
-    let rows = statement.query_map(params(), atom::from_row).doing("search the database")?;
-    let atoms = rows
-        .collect::<engine::Result<Vec<_>>>()
+    let atoms = tx
+        .read_all::<_, Vec<_>>(&sql, params(), atom::from_row)
         .doing("search the database")?
         .into_iter()
         .collect::<Result<_>>()?;

@@ -71,20 +71,17 @@ pub(crate) fn list_done(tx: &Tx<'_>, since: Timestamp, most: i64) -> Result<Vec<
          ORDER BY a.closed_at DESC LIMIT ?2",
         LAST_BLOCKER.replace("{end}", "a.closed_at")
     );
-    let mut statement = tx.prepare_cached(&sql).doing("read what was done")?;
-    let rows = statement
-        .query_map(params![since.as_micros(), most], |row| {
-            let status: String = row.get(0)?;
-            let closed: i64 = row.get(1)?;
-            let ready = last_of(closed, [row.get(2)?, row.get(3)?, row.get(4)?, None]);
-            Ok(DoneFact {
-                status: status.parse().unwrap_or(Status::Closed),
-                closed: Timestamp::from_micros(closed),
-                ready,
-            })
+    tx.read_all(&sql, params![since.as_micros(), most], |row| {
+        let status: String = row.get(0)?;
+        let closed: i64 = row.get(1)?;
+        let ready = last_of(closed, [row.get(2)?, row.get(3)?, row.get(4)?, None]);
+        Ok(DoneFact {
+            status: status.parse().unwrap_or(Status::Closed),
+            closed: Timestamp::from_micros(closed),
+            ready,
         })
-        .doing("read what was done")?;
-    rows.collect::<engine::Result<_>>().doing("read what was done")
+    })
+    .doing("read what was done")
 }
 
 /// The time since when an atom is ready. A reopened atom is ready since its reopening.

@@ -1,7 +1,6 @@
 //! The project in numbers.
 
 use super::Tx;
-use super::engine;
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{Cost, Counts, RunStats};
@@ -60,9 +59,6 @@ pub(crate) fn count_runs(tx: &Tx<'_>) -> Result<RunStats> {
 }
 
 fn query_counts(tx: &Tx<'_>, sql: &str) -> Result<Counts> {
-    let mut statement = tx.prepare_cached(sql).doing("count records")?;
-    let rows = statement
-        .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))
-        .doing("count records")?;
-    rows.collect::<engine::Result<_>>().doing("count records")
+    tx.read_all(sql, [], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))
+        .doing("count records")
 }

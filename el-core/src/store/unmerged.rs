@@ -1,7 +1,7 @@
 //! Atoms with unmerged branches. Once closed, they hold their dependants until the merge.
 
 use super::Tx;
-use super::engine::{self, params};
+use super::engine::params;
 use crate::Result;
 use crate::error::Doing;
 use crate::model::Timestamp;
@@ -35,10 +35,11 @@ pub(crate) fn is_noted(tx: &Tx<'_>, atom: &str) -> Result<bool> {
 
 /// The closed atoms with a note, oldest note first.
 pub(crate) fn list_closed(tx: &Tx<'_>) -> Result<Vec<String>> {
-    tx.prepare_cached(
+    tx.read_all(
         "SELECT u.atom_id FROM unmerged u CROSS JOIN atoms a ON a.id = u.atom_id
          WHERE a.status = 'closed' ORDER BY u.since, u.atom_id",
+        [],
+        |row| row.get(0),
     )
-    .and_then(|mut s| s.query_map([], |row| row.get(0))?.collect::<engine::Result<_>>())
     .doing("read unmerged branches")
 }

@@ -118,15 +118,14 @@ pub(crate) fn is_stopping(tx: &Tx<'_>, id: &str) -> Result<bool> {
 }
 
 pub(crate) fn list_workers(tx: &Tx<'_>) -> Result<Vec<Worker>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT id, pid, start, boot, agent, concurrency, started_at, heartbeat_at,
+    tx.read_all(
+        "SELECT id, pid, start, boot, agent, concurrency, started_at, heartbeat_at,
              stop_requested, agents, takes, name, load_milli, offers
              FROM workers ORDER BY started_at, id",
-        )
-        .doing("read workers")?;
-    let rows = statement.query_map([], from_row).doing("read workers")?;
-    rows.collect::<engine::Result<_>>().doing("read workers")
+        [],
+        from_row,
+    )
+    .doing("read workers")
 }
 
 fn from_row(row: &Row<'_>) -> engine::Result<Worker> {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::Result;
 use crate::error::Doing;
-use crate::store::engine::{self, OptionalExtension as _};
+use crate::store::engine::OptionalExtension as _;
 use crate::store::{Tx, list_text};
 
 /// The parent of an atom.
@@ -17,32 +17,27 @@ pub(crate) fn parent_of(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
 
 /// The parents of these atoms, by id. Atoms without a parent have no entry.
 pub(crate) fn parents_of(tx: &Tx<'_>, ids: &[&str]) -> Result<HashMap<String, String>> {
-    tx.prepare_cached(
+    tx.read_all(
         "SELECT id, parent_id FROM atoms
          WHERE parent_id IS NOT NULL AND id IN (SELECT value FROM json_each(?1))",
+        [list_text(ids)],
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )
-    .and_then(|mut s| {
-        s.query_map([list_text(ids)], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-    })
     .doing("read parents")
 }
 
 /// Returns the ids of all abstract atoms. An abstract atom is over only when all descendants are.
 pub(crate) fn abstract_ids(tx: &Tx<'_>) -> Result<HashSet<String>> {
-    let mut statement = tx
-        .prepare_cached("SELECT id FROM atoms WHERE issue_type IN ('epic','formula')")
-        .doing("find epics")?;
-    let rows = statement.query_map([], |row| row.get(0)).doing("find epics")?;
-    rows.collect::<engine::Result<_>>().doing("find epics")
+    tx.read_all("SELECT id FROM atoms WHERE issue_type IN ('epic','formula')", [], |row| row.get(0))
+        .doing("find epics")
 }
 
 /// Id and parent of every atom.
 pub(crate) fn all_parents(tx: &Tx<'_>) -> Result<Vec<(String, Option<String>)>> {
-    let mut statement =
-        tx.prepare_cached("SELECT id, parent_id FROM atoms ORDER BY seq").doing("read parents")?;
-    let rows =
-        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).doing("read parents")?;
-    rows.collect::<engine::Result<_>>().doing("read parents")
+    tx.read_all("SELECT id, parent_id FROM atoms ORDER BY seq", [], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
+    .doing("read parents")
 }
 
 /// Passes the id of every atom to `each`, with the parent and whether the atom is abstract.
@@ -51,38 +46,30 @@ pub(crate) fn each_place(
     mut each: impl FnMut(&str, Option<&str>, bool),
 ) -> Result<()> {
     let sql = "SELECT id, parent_id, issue_type IN ('epic','formula') FROM atoms";
-    let mut statement = tx.prepare_cached(sql).doing("read parents")?;
-    let rows = statement
-        .query_map([], |row| {
-            each(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str_or_null()?, row.get(2)?);
-            Ok(())
-        })
-        .doing("read parents")?;
-    rows.collect::<engine::Result<_>>().doing("read parents")
+    tx.read_all(sql, [], |row| {
+        each(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str_or_null()?, row.get(2)?);
+        Ok(())
+    })
+    .doing("read parents")
 }
 
 /// Returns the descendants that are not over, oldest first. Below an atom that was given up, all
 /// descendants count as given up.
 pub(crate) fn open_below(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
-    let mut statement = tx
-        .prepare_cached(
-            "WITH RECURSIVE down (id) AS (
+    tx.read_all(
+        "WITH RECURSIVE down (id) AS (
                SELECT ?1 UNION SELECT c.id FROM atoms c JOIN down ON c.parent_id = down.id
                WHERE c.status NOT IN ('wont_do', 'discard'))
              SELECT a.id FROM down JOIN atoms a ON a.id = down.id
              WHERE a.id <> ?1 AND a.status NOT IN ('closed', 'wont_do', 'discard') ORDER BY a.seq",
-        )
-        .doing("read the descendants of an atom")?;
-    let rows =
-        statement.query_map([id], |row| row.get(0)).doing("read the descendants of an atom")?;
-    rows.collect::<engine::Result<_>>().doing("read the descendants of an atom")
+        [id],
+        |row| row.get(0),
+    )
+    .doing("read the descendants of an atom")
 }
 
 /// The ids of the direct children.
 pub(crate) fn child_ids(tx: &Tx<'_>, id: &str) -> Result<Vec<String>> {
-    let mut statement = tx
-        .prepare_cached("SELECT id FROM atoms WHERE parent_id = ?1 ORDER BY seq")
-        .doing("read children")?;
-    let rows = statement.query_map([id], |row| row.get(0)).doing("read children")?;
-    rows.collect::<engine::Result<_>>().doing("read children")
+    tx.read_all("SELECT id FROM atoms WHERE parent_id = ?1 ORDER BY seq", [id], |row| row.get(0))
+        .doing("read children")
 }

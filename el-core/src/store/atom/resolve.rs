@@ -2,7 +2,7 @@
 
 use crate::error::Doing;
 use crate::model;
-use crate::store::engine::{self, OptionalExtension as _, params};
+use crate::store::engine::{OptionalExtension as _, params};
 use crate::store::{Tx, alias, meta};
 use crate::{Error, Result};
 
@@ -52,18 +52,15 @@ fn resolve_short(tx: &Tx<'_>, wanted: &str, lower: &str) -> Result<String> {
         Some(short) if !short.is_empty() => short,
         _ => return Err(Error::not_found("atom", wanted)),
     };
-    let mut statement = tx
-        .prepare_cached(
+    let limit = i64::try_from(model::MAX_CANDIDATES).expect("a small constant");
+    let mut candidates: Vec<(String, String, String)> = tx
+        .read_all(
             "SELECT id, title, short FROM atoms WHERE short >= ?1 AND short < ?1 || '{'
             ORDER BY short LIMIT ?2",
+            params![short, limit],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )
         .doing("find an id")?;
-    let limit = i64::try_from(model::MAX_CANDIDATES).expect("a small constant");
-    let rows = statement
-        .query_map(params![short, limit], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        .doing("find an id")?;
-    let mut candidates: Vec<(String, String, String)> =
-        rows.collect::<engine::Result<_>>().doing("find an id")?;
     match candidates.len() {
         0 => Err(Error::not_found("atom", wanted)),
         1 => Ok(candidates.remove(0).0),

@@ -5,7 +5,6 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::Atom;
 use crate::store::Tx;
-use crate::store::engine;
 
 /// Returns the delegated tasks, newest first, optionally only those of an assignee.
 pub(crate) fn list_delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<Atom>> {
@@ -13,23 +12,20 @@ pub(crate) fn list_delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<
         "SELECT {COLUMNS} FROM atoms a WHERE a.delegated_by IS NOT NULL AND (?1 IS NULL
          OR a.assignee = ?1) ORDER BY a.seq DESC"
     );
-    let mut statement = tx.prepare_cached(&sql).doing("read tasks")?;
-    let rows = statement.query_map([assignee], from_row).doing("read tasks")?;
-    rows.collect::<engine::Result<Vec<_>>>().doing("read tasks")?.into_iter().collect()
+    tx.read_all::<_, Vec<_>>(&sql, [assignee], from_row).doing("read tasks")?.into_iter().collect()
 }
 
 /// Returns the assignees of all delegated tasks that are not over, sorted.
 pub(crate) fn assignees_of_tasks(tx: &Tx<'_>) -> Result<Vec<String>> {
-    let mut statement = tx
-        .prepare_cached(
+    let mut names: Vec<String> = tx
+        .read_all(
             "SELECT DISTINCT assignee FROM atoms
              WHERE delegated_by IS NOT NULL AND assignee IS NOT NULL
              AND status <> 'closed' AND status <> 'wont_do' AND status <> 'discard'",
+            [],
+            |row| row.get(0),
         )
         .doing("read the agents of tasks")?;
-    let rows = statement.query_map([], |row| row.get(0)).doing("read the agents of tasks")?;
-    let mut names =
-        rows.collect::<engine::Result<Vec<String>>>().doing("read the agents of tasks")?;
     // SQLite would sort before it drops the repetitions, and make a table of a list of words.
     names.sort();
     Ok(names)

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::{DoneRow, Timestamp};
 use crate::store::Tx;
-use crate::store::engine::{self, OptionalExtension as _};
+use crate::store::engine::OptionalExtension as _;
 use crate::store::ready::is_resting_plan;
 
 /// A branch that could not be landed.
@@ -36,20 +36,17 @@ pub(crate) fn list_not_landed(tx: &Tx<'_>, most: i64) -> Result<Vec<NotLanded>> 
         text("detail"),
         text("conflict_atom")
     );
-    let mut statement = tx.prepare_cached(&sql).doing("read failed landings")?;
-    let rows = statement
-        .query_map([most], |row| {
-            Ok(NotLanded {
-                atom: row.get(0)?,
-                at: Timestamp::from_micros(row.get(1)?),
-                onto: row.get::<_, Option<String>>(2)?.unwrap_or_default(),
-                outcome: row.get::<_, Option<String>>(3)?.unwrap_or_default(),
-                detail: row.get(4)?,
-                conflict_atom: row.get(5)?,
-            })
+    tx.read_all(&sql, [most], |row| {
+        Ok(NotLanded {
+            atom: row.get(0)?,
+            at: Timestamp::from_micros(row.get(1)?),
+            onto: row.get::<_, Option<String>>(2)?.unwrap_or_default(),
+            outcome: row.get::<_, Option<String>>(3)?.unwrap_or_default(),
+            detail: row.get(4)?,
+            conflict_atom: row.get(5)?,
         })
-        .doing("read failed landings")?;
-    rows.collect::<engine::Result<_>>().doing("read failed landings")
+    })
+    .doing("read failed landings")
 }
 
 /// The plans that have begun and not ended, and that nobody drives: the epic, the beginning, and
@@ -68,30 +65,24 @@ pub(crate) fn list_resting(
         is_resting_plan!("p.epic_id"),
         " LIMIT ?1"
     );
-    let mut statement = tx.prepare_cached(sql).doing("read resting plans")?;
-    let rows = statement
-        .query_map([most], |row| {
-            Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?), row.get(2)?))
-        })
-        .doing("read resting plans")?;
-    rows.collect::<engine::Result<_>>().doing("read resting plans")
+    tx.read_all(sql, [most], |row| {
+        Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?), row.get(2)?))
+    })
+    .doing("read resting plans")
 }
 
 /// The atoms that became closed or won't-do lately, newest first: the id, the time, and the run
 /// that did it. Looks at the latest `events` events.
 pub(crate) fn list_done(tx: &Tx<'_>, events: i64) -> Result<Vec<(String, Timestamp)>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT e.atom_id, e.at FROM (
+    tx.read_all(
+        "SELECT e.atom_id, e.at FROM (
                SELECT atom_id, at, kind, data FROM events ORDER BY seq DESC LIMIT ?1) e
              WHERE e.kind = 'status' AND e.atom_id IS NOT NULL AND json_valid(e.data)
                AND e.data ->> '$.to' IN ('closed','wont_do')",
-        )
-        .doing("read what was done")?;
-    let rows = statement
-        .query_map([events], |row| Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?))))
-        .doing("read what was done")?;
-    rows.collect::<engine::Result<_>>().doing("read what was done")
+        [events],
+        |row| Ok((row.get(0)?, Timestamp::from_micros(row.get(1)?))),
+    )
+    .doing("read what was done")
 }
 
 /// The row of an atom that is closed or won't-do.

@@ -200,6 +200,18 @@ impl Tx<'_> {
         }
     }
 
+    /// Reads all rows, each as `read` makes it. The statement's text is parsed once a connection.
+    pub(crate) fn read_all<T, All: FromIterator<T>>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<All> {
+        let mut statement = self.prepare_cached(sql)?;
+        let mut rows = statement.query_all(params)?;
+        std::iter::from_fn(|| rows.next().transpose().map(|row| read(&row?))).collect()
+    }
+
     /// Executes a statement of which nothing is kept. Returns the number of rows that it changed.
     pub(crate) fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
         match self {
@@ -315,14 +327,6 @@ impl Statement<'_> {
         read(&self.query_all(params)?.expect_one()?)
     }
 
-    pub(crate) fn query_map<T, F: FnMut(&Row<'_>) -> Result<T>>(
-        &mut self,
-        params: impl Params,
-        read: F,
-    ) -> Result<MappedRows<'_, F>> {
-        Ok(MappedRows { rows: self.query_all(params)?, read })
-    }
-
     pub(crate) fn exists(&mut self, params: impl Params) -> Result<bool> {
         Ok(self.query_all(params)?.next()?.is_some())
     }
@@ -345,23 +349,6 @@ impl Rows<'_> {
 
     fn expect_one(&mut self) -> Result<Row<'_>> {
         self.next()?.ok_or(Error::Sqlite(rusqlite::Error::QueryReturnedNoRows))
-    }
-}
-
-/// The rows of a query, each as `read` makes it.
-pub(crate) struct MappedRows<'s, F> {
-    rows: Rows<'s>,
-    read: F,
-}
-
-impl<T, F: FnMut(&Row<'_>) -> Result<T>> Iterator for MappedRows<'_, F> {
-    type Item = Result<T>;
-
-    fn next(&mut self) -> Option<Result<T>> {
-        match self.rows.next() {
-            Ok(row) => row.map(|row| (self.read)(&row)),
-            Err(error) => Some(Err(error)),
-        }
     }
 }
 

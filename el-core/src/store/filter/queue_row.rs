@@ -81,11 +81,8 @@ pub(crate) fn open_rows_beside(
     let blocked = "SELECT a.seq FROM atoms a INDEXED BY atoms_blocked_by
         WHERE a.assignee = ?1 AND a.status IN ('open','deferred') AND a.blocked_by > 0
           AND a.status = 'open'";
-    let read_all = |sql: &str| {
-        let mut statement = tx.prepare_cached(sql).doing(doing)?;
-        let found = statement.query_map([agent], |row| row.get(0)).doing(doing)?;
-        found.collect::<engine::Result<Vec<i64>>>().doing(doing)
-    };
+    let read_all =
+        |sql: &str| tx.read_all::<i64, Vec<_>>(sql, [agent], |row| row.get(0)).doing(doing);
     let mut held = read_all(blocked)?;
     let is_own = |row: &&QueueRow| row.is_open && row.assignee.as_deref() == Some(agent);
     let own = i64::try_from(rows.iter().filter(is_own).count()).unwrap_or(i64::MAX);

@@ -4,7 +4,7 @@ use super::Query;
 use crate::Result;
 use crate::error::Doing;
 use crate::model::Atom;
-use crate::store::engine::{self, Row};
+use crate::store::engine::Row;
 use crate::store::{Tx, atom};
 
 /// Room for the labels of 100,000 atoms, which are looked up one by one. SQLite's own 2 MB would
@@ -63,9 +63,8 @@ impl Query {
     ) -> Result<()> {
         let doing = "list atoms";
         let sql = format!("SELECT a.seq {} ORDER BY {order}", self.from());
-        let mut statement = tx.prepare_cached(&sql).doing(doing)?;
-        let rows = statement.query_map(&*self.bound_params(), |row| row.get(0)).doing(doing)?;
-        let sorted = rows.collect::<engine::Result<Vec<i64>>>().doing(doing)?;
+        let sorted: Vec<i64> =
+            tx.read_all(&sql, &*self.bound_params(), |row| row.get(0)).doing(doing)?;
         tx.execute_batch(CACHE).doing(doing)?;
         let sql = format!("SELECT {} FROM atoms a WHERE a.seq = ?1", atom::columns_of_all(tx)?);
         let mut statement = tx.prepare_cached(&sql).doing(doing)?;

@@ -18,10 +18,7 @@ fn of_below<T>(
     let down = "SELECT id FROM atoms WHERE parent_id = ?1 UNION SELECT c.id FROM atoms c
                 JOIN down ON c.parent_id = down.id";
     let doing = "read what is below an epic";
-    let mut statement =
-        tx.prepare_cached(&format!("WITH RECURSIVE down (id) AS ({down}) {rest}")).doing(doing)?;
-    let rows = statement.query_map([epic], read).doing(doing)?;
-    rows.collect::<engine::Result<_>>().doing(doing)
+    tx.read_all(&format!("WITH RECURSIVE down (id) AS ({down}) {rest}"), [epic], read).doing(doing)
 }
 
 /// Returns the descendants of an epic, in the order of filing.

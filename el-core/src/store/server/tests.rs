@@ -54,10 +54,7 @@ fn server_of(version: usize, url: &ServerAddress) -> Server {
 type Columns = BTreeSet<(String, String, bool, bool)>;
 
 fn columns(tx: &Tx<'_>, sql: &str) -> Columns {
-    let mut statement = tx.prepare_cached(sql).unwrap();
-    let rows =
-        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
-    rows.unwrap().map(Result::unwrap).collect()
+    tx.read_all(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap()
 }
 
 #[test]

@@ -124,10 +124,7 @@ fn set_triggers(tx: &Tx<'_>, how: &str) -> Result<()> {
 fn set_sequences(tx: &Tx<'_>) -> Result<()> {
     let named = "SELECT table_name::text FROM information_schema.columns
         WHERE table_schema = current_schema() AND column_name = 'seq' AND is_identity = 'YES'";
-    let tables: Vec<String> = tx
-        .prepare_cached(named)
-        .and_then(|mut s| s.query_map([], |row| row.get(0))?.collect())
-        .doing(WRITING)?;
+    let tables: Vec<String> = tx.read_all(named, [], |row| row.get(0)).doing(WRITING)?;
     for table in tables {
         let set = format!(
             "SELECT setval(pg_get_serial_sequence('{table}', 'seq'), greatest(max(seq), 1),
@@ -146,9 +143,7 @@ fn columns_of(tx: &Tx<'_>, table: &str) -> Result<Vec<String>> {
          WHERE table_schema = current_schema() AND table_name = ?1 AND is_generated = 'NEVER'
          ORDER BY column_name",
     );
-    tx.prepare_cached(sql)
-        .and_then(|mut s| s.query_map([table], |row| row.get(0))?.collect())
-        .doing(READING)
+    tx.read_all(sql, [table], |row| row.get(0)).doing(READING)
 }
 
 fn select(table: &str, columns: &[String]) -> String {

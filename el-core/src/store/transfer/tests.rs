@@ -124,12 +124,9 @@ fn every_table_is_moved() {
     let tables = "SELECT name FROM sqlite_schema
         WHERE type = 'table' AND name NOT LIKE 'search%' AND name NOT LIKE 'sqlite%'
         ORDER BY name";
-    let names = side.open().read(|tx| {
-        tx.prepare_cached(tables)
-            .and_then(|mut s| s.query_map([], |row| row.get::<_, String>(0))?.collect())
-            .doing("read the schema")
-    });
-    let names: Vec<String> = names.unwrap();
+    let names: Result<Vec<String>> =
+        side.open().read(|tx| tx.read_all(tables, [], |row| row.get(0)).doing("read the schema"));
+    let names = names.unwrap();
     let mut known = TABLES.to_vec();
     known.sort_unstable();
     assert_eq!(names, known);

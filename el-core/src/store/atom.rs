@@ -26,26 +26,26 @@ pub(crate) use tasks::{assignees_of_tasks, list_delegated};
 pub(crate) use undo::restore_status;
 
 /// Reads an atom, as [`AtomRow::read`] does.
-pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Result<Atom>> {
-    Ok(Ok(AtomRow::read(row)?.into_atom()))
+pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Atom> {
+    Ok(AtomRow::read(row)?.into_atom())
 }
 
 /// Returns the atom with exactly this id.
 pub(crate) fn find(tx: &Tx<'_>, id: &str) -> Result<Option<Atom>> {
-    let found = tx
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM atoms a WHERE a.id = ?1"))
+    tx.prepare_cached(&format!("SELECT {COLUMNS} FROM atoms a WHERE a.id = ?1"))
         .and_then(|mut s| s.query_row([id], from_row).optional())
-        .doing("read an atom")?;
-    found.transpose()
+        .doing("read an atom")
 }
 
 /// Returns the atoms with exactly these ids, by id.
 pub(crate) fn find_all(tx: &Tx<'_>, ids: &[&str]) -> Result<HashMap<String, Atom>> {
     let sql =
         format!("SELECT {COLUMNS} FROM atoms a WHERE a.id IN (SELECT value FROM json_each(?1))");
-    let mut statement = tx.prepare_cached(&sql).doing("read atoms")?;
-    let rows = statement.query_map([list_text(ids)], from_row).doing("read atoms")?;
-    rows.map(|row| row.doing("read atoms")?.map(|atom| (atom.id.clone(), atom))).collect()
+    tx.read_all(&sql, [list_text(ids)], |row| {
+        let atom = from_row(row)?;
+        Ok((atom.id.clone(), atom))
+    })
+    .doing("read atoms")
 }
 
 /// Returns the atom with exactly this id, or [`Error::NotFound`].

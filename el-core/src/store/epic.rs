@@ -22,8 +22,7 @@ pub(crate) fn finished(tx: &Tx<'_>, id: &str) -> Result<Option<Atom>> {
         atom::COLUMNS
     ))
     .and_then(|mut s| s.query_row([id], atom::from_row).optional())
-    .doing("read an epic")?
-    .transpose()
+    .doing("read an epic")
 }
 
 /// Every epic whose contents are all over, oldest first.
@@ -33,7 +32,5 @@ pub(crate) fn all_finished(tx: &Tx<'_>) -> Result<Vec<Atom>> {
          WHERE {IS_FINISHED} AND a.status NOT IN ('closed','wont_do','discard') ORDER BY a.seq",
         atom::COLUMNS
     );
-    let mut statement = tx.prepare_cached(&sql).doing("find finished epics")?;
-    let rows = statement.query_map([], atom::from_row).doing("find finished epics")?;
-    rows.map(|row| row.doing("find finished epics")?).collect()
+    tx.read_all(&sql, [], atom::from_row).doing("find finished epics")
 }

@@ -329,7 +329,7 @@ impl Query {
     ) -> Result<Vec<Atom>> {
         let mut atoms = Vec::new();
         self.visit_rows(tx, order, limit, offset, |row| {
-            atoms.push(atom::from_row(row).doing("list atoms")??);
+            atoms.push(atom::from_row(row).doing("list atoms")?);
             Ok(())
         })?;
         Ok(atoms)

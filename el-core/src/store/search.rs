@@ -44,7 +44,7 @@ pub(crate) fn search_atoms(
     let sql = format!("SELECT {} FROM atoms a WHERE a.seq = ?1", atom::COLUMNS);
     let mut statement = tx.prepare_cached(&sql).doing("search the database")?;
     let read = |(seq, _): (i64, f64)| {
-        statement.query_row([seq], atom::from_row).doing("search the database")?
+        statement.query_row([seq], atom::from_row).doing("search the database")
     };
     let items = found.into_iter().map(read).collect::<Result<_>>()?;
     Ok(Page { items, total, is_capped })
@@ -113,11 +113,7 @@ fn find_signs(
     let most = limit.unwrap_or(i64::MAX);
     let sql =
         format!("SELECT {} {from} ORDER BY a.updated_at DESC, a.seq LIMIT {most}", atom::COLUMNS);
-    let atoms = tx
-        .read_all::<_, Vec<_>>(&sql, params(), atom::from_row)
-        .doing("search the database")?
-        .into_iter()
-        .collect::<Result<_>>()?;
+    let atoms = tx.read_all(&sql, params(), atom::from_row).doing("search the database")?;
     Ok(Page::of_total(atoms, total))
 }
 

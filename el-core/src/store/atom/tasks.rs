@@ -12,7 +12,7 @@ pub(crate) fn list_delegated(tx: &Tx<'_>, assignee: Option<&str>) -> Result<Vec<
         "SELECT {COLUMNS} FROM atoms a WHERE a.delegated_by IS NOT NULL AND (?1 IS NULL
          OR a.assignee = ?1) ORDER BY a.seq DESC"
     );
-    tx.read_all::<_, Vec<_>>(&sql, [assignee], from_row).doing("read tasks")?.into_iter().collect()
+    tx.read_all(&sql, [assignee], from_row).doing("read tasks")
 }
 
 /// Returns the assignees of all delegated tasks that are not over, sorted.

@@ -19,7 +19,7 @@ impl Query {
         order: &str,
         mut visit: impl FnMut(Atom) -> Result<()>,
     ) -> Result<()> {
-        self.visit_rows(tx, order, None, 0, |row| visit(atom::from_row(row).doing("list atoms")??))
+        self.visit_rows(tx, order, None, 0, |row| visit(atom::from_row(row).doing("list atoms")?))
     }
 
     /// Each of the atoms as JSON, in `order`.
@@ -48,7 +48,7 @@ impl Query {
         let mut statement = tx.prepare_cached(&sql).doing("list atoms")?;
         let mut rows = statement.query(&*self.bound_params()).doing("list atoms")?;
         while let Some(row) = rows.next().doing("list atoms")? {
-            each(atom::from_row(&row).doing("list atoms")??)?;
+            each(atom::from_row(&row).doing("list atoms")?)?;
         }
         Ok(())
     }

@@ -177,7 +177,7 @@ fn made_by(tx: &Tx<'_>, requests: &[ClaimRequest]) -> Result<Option<ClaimedRun>>
 /// Holds an atom that comes back to the queue again and again: the atom is deferred or given up.
 /// Returns true if the atom was held, and so is no longer ready.
 fn is_held_back(tx: &Tx<'_>, ctx: &Ctx<'_>, found: &Atom, policy: &RetryPolicy) -> Result<bool> {
-    let earlier = run::attempts_since(tx, &found.id, atom::fresh_since(tx, &found.id)?)?;
+    let earlier = run::recent_attempts(tx, &found.id)?;
     match policy.next_start(&earlier, ctx.now) {
         NextStart::Now => return Ok(false),
         NextStart::Later(at) => {

@@ -126,7 +126,7 @@ fn add_below(tx: &Tx<'_>, root: &str, snapshot: &mut Snapshot) -> Result<()> {
 
 pub(super) fn load_node(tx: &Tx<'_>, atom: &Atom) -> Result<Node> {
     let retry_from = match atom.retry_at {
-        Some(_) => atom::retry_from(tx, &atom.id)?,
+        Some(_) => atom::state_of(tx, &atom.id)?.and_then(|state| state.retry_from),
         None => None,
     };
     Ok(Node {

@@ -242,17 +242,17 @@ fn tell_contradiction(tx: &Tx<'_>, ctx: &Ctx<'_>, ended: &Run, atom: &Atom) -> R
 }
 
 fn verdict_of(tx: &Tx<'_>, run: &Run, now: Timestamp, ending: &Ending<'_>) -> Result<Verdict> {
-    let status = atom::status_of(tx, &run.atom_id)?;
-    let fresh_since = atom::fresh_since(tx, &run.atom_id)?;
+    let state = atom::state_of(tx, &run.atom_id)?;
+    let earlier = run::recent_attempts(tx, &run.atom_id)?;
     let over = budget::overrun_reason(tx, &run.id)?;
     Ok(decide_verdict(&Facts {
-        atom: status.map(|(status, by_run)| (status, by_run.as_deref() == Some(run.id.as_str()))),
+        atom: state.map(|state| (state.status, state.by_run.as_deref() == Some(run.id.as_str()))),
         exit: ending.exit,
         began: run.started_at,
         known: known_in(tx, ending.exit.account.as_deref())?.as_ref(),
         cancel: run.cancel_requested,
         over_budget: over.as_deref(),
-        earlier: &run::outcomes_since(tx, &run.atom_id, fresh_since)?,
+        earlier: &earlier.iter().map(|one| one.outcome).collect::<Vec<_>>(),
         policy: ending.policy,
         jitter: ending.jitter,
         now,

@@ -31,8 +31,8 @@ pub fn stop_gate(store: &mut Store, ctx: &Ctx<'_>, times: i64) -> Result<Gate> {
             Ok(None) | Err(Error::StaleRun { .. }) => return Ok(Gate::Pass),
             Err(other) => return Err(other),
         };
-        let status = atom::status_of(tx, &live.atom_id)?.map(|(status, _)| status);
-        if status != Some(Status::InProgress)
+        let state = atom::state_of(tx, &live.atom_id)?;
+        if state.is_none_or(|state| state.status != Status::InProgress)
             || live.stop_blocks >= times
             || live.cancel_requested.is_some()
         {

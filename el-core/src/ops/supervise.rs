@@ -154,16 +154,16 @@ fn live_run(tx: &Tx<'_>, run_id: &str, token: &str) -> Result<Option<Run>> {
 /// Returns the signal of a run that was just read, and is live.
 pub(super) fn signal_of(tx: &Tx<'_>, found: &Run) -> Result<RunSignal> {
     let run_id = found.id.as_str();
-    let Some((status, by_run)) = atom::status_of(tx, &found.atom_id)? else {
+    let Some(state) = atom::state_of(tx, &found.atom_id)? else {
         return Ok(RunSignal::Superseded);
     };
-    let by_this_run = by_run.as_deref() == Some(run_id);
+    let by_this_run = state.by_run.as_deref() == Some(run_id);
     let on = match found.cancel_requested {
         Some(mode) => RunSignal::Cancelled(mode),
         None if super::budget::overrun_reason(tx, run_id)?.is_some() => RunSignal::OverBudget,
         None => RunSignal::Work,
     };
-    Ok(match status {
+    Ok(match state.status {
         status if by_this_run && status.ends_run() => RunSignal::Finished(status),
         Status::InProgress => on,
         status if by_this_run && status.is_report() => on,

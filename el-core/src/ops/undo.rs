@@ -349,16 +349,14 @@ pub(super) fn status_before(
     add("closed_at", micros(before.closed_at));
     add("defer_until", micros(before.defer_until));
     add("run", json!(before.run_id));
-    if !matches!(before.status, Status::Open | Status::InProgress) {
-        let by_run = atom::status_of(tx, &before.id)?.and_then(|(_, by_run)| by_run);
-        add("status_by_run", json!(by_run));
-    }
-    if before.retry_at.is_some() {
+    let may_be_of_run = !matches!(before.status, Status::Open | Status::InProgress);
+    if (may_be_of_run || before.retry_at.is_some() || is_fresh)
+        && let Some(state) = atom::state_of(tx, &before.id)?
+    {
+        add("status_by_run", json!(state.by_run.filter(|_| may_be_of_run)));
         add("retry_at", micros(before.retry_at));
-        add("retry_from", micros(atom::retry_from(tx, &before.id)?));
-    }
-    if is_fresh {
-        add("fresh_since", micros(Some(atom::fresh_since(tx, &before.id)?)));
+        add("retry_from", micros(state.retry_from.filter(|_| before.retry_at.is_some())));
+        add("fresh_since", micros(Some(state.fresh_since).filter(|_| is_fresh)));
     }
     if is_reassigned {
         was.insert("assignee".to_owned(), json!(before.assignee));

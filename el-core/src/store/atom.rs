@@ -53,13 +53,34 @@ pub(crate) fn get(tx: &Tx<'_>, id: &str) -> Result<Atom> {
     find(tx, id)?.ok_or_else(|| Error::not_found("atom", id))
 }
 
-/// Returns the status of an atom and the run that set the status.
-pub(crate) fn status_of(tx: &Tx<'_>, id: &str) -> Result<Option<(Status, Option<String>)>> {
-    let found: Option<(String, Option<String>)> = tx
-        .prepare_cached("SELECT status, status_by_run FROM atoms WHERE id = ?1")
-        .and_then(|mut s| s.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional())
-        .doing("read a status")?;
-    Ok(found.map(|(status, by_run)| (status.parse().unwrap_or(UNKNOWN_STATUS), by_run)))
+/// The status of an atom, and what an [`Atom`] does not tell about it.
+#[derive(Debug)]
+pub(crate) struct AtomState {
+    pub(crate) status: Status,
+    /// The run that set the status.
+    pub(crate) by_run: Option<String>,
+    /// When the back-off began.
+    pub(crate) retry_from: Option<Timestamp>,
+    /// Since when failed attempts count.
+    pub(crate) fresh_since: Timestamp,
+}
+
+pub(crate) fn state_of(tx: &Tx<'_>, id: &str) -> Result<Option<AtomState>> {
+    tx.prepare_cached(
+        "SELECT status, status_by_run, retry_from, fresh_since FROM atoms WHERE id = ?1",
+    )
+    .and_then(|mut s| {
+        s.query_row([id], |row| {
+            Ok(AtomState {
+                status: row.get::<_, String>(0)?.parse().unwrap_or(UNKNOWN_STATUS),
+                by_run: row.get(1)?,
+                retry_from: row.get::<_, Option<i64>>(2)?.map(Timestamp::from_micros),
+                fresh_since: Timestamp::from_micros(row.get(3)?),
+            })
+        })
+        .optional()
+    })
+    .doing("read a status")
 }
 
 /// Returns the atoms with a word that this `el` does not know.
@@ -212,15 +233,6 @@ pub(crate) fn set_status(
     Ok(())
 }
 
-/// When the back-off of an atom began.
-pub(crate) fn retry_from(tx: &Tx<'_>, id: &str) -> Result<Option<Timestamp>> {
-    let micros: Option<Option<i64>> = tx
-        .prepare_cached("SELECT retry_from FROM atoms WHERE id = ?1")
-        .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
-        .doing("read the start of a back-off")?;
-    Ok(micros.flatten().map(Timestamp::from_micros))
-}
-
 /// When atoms were made, by id.
 pub(crate) fn created_at(tx: &Tx<'_>, ids: &[&str]) -> Result<HashMap<String, Timestamp>> {
     let sql = "SELECT id, created_at FROM atoms WHERE id IN (SELECT value FROM json_each(?1))";
@@ -239,12 +251,4 @@ pub(crate) fn touch(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
 pub(crate) fn delete(tx: &Tx<'_>, id: &str) -> Result<()> {
     tx.execute("DELETE FROM atoms WHERE id = ?1", [id]).doing("remove an atom")?;
     Ok(())
-}
-
-/// Since when failed attempts count.
-pub(crate) fn fresh_since(tx: &Tx<'_>, id: &str) -> Result<Timestamp> {
-    tx.prepare_cached("SELECT fresh_since FROM atoms WHERE id = ?1")
-        .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
-        .doing("read the first attempt that counts")
-        .map(|micros: Option<i64>| Timestamp::from_micros(micros.unwrap_or(0)))
 }

@@ -205,33 +205,13 @@ pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
     }
 }
 
-/// How the attempts since `fresh_since` ended, oldest first.
-pub(crate) fn outcomes_since(
-    tx: &Tx<'_>,
-    atom: &str,
-    fresh_since: Timestamp,
-) -> Result<Vec<Outcome>> {
-    let words: Vec<String> = tx
-        .read_all(
-            "SELECT outcome FROM runs
-            WHERE atom_id = ?1 AND outcome IS NOT NULL AND started_at > ?2 ORDER BY seq",
-            params![atom, fresh_since.as_micros()],
-            |row| row.get::<_, String>(0),
-        )
-        .doing("read earlier attempts")?;
-    Ok(words.iter().map(|word| word.parse().unwrap_or(Outcome::Failed)).collect())
-}
-
-/// The attempts since `fresh_since` that are over, oldest first.
-pub(crate) fn attempts_since(
-    tx: &Tx<'_>,
-    atom: &str,
-    fresh_since: Timestamp,
-) -> Result<Vec<Attempt>> {
+/// The attempts since the atom's last fresh start that are over, oldest first.
+pub(crate) fn recent_attempts(tx: &Tx<'_>, atom: &str) -> Result<Vec<Attempt>> {
     tx.read_all(
         "SELECT started_at, coalesce(ended_at, started_at), outcome FROM runs
-             WHERE atom_id = ?1 AND outcome IS NOT NULL AND started_at > ?2 ORDER BY seq",
-        params![atom, fresh_since.as_micros()],
+         WHERE atom_id = ?1 AND outcome IS NOT NULL
+           AND started_at > (SELECT fresh_since FROM atoms WHERE id = ?1) ORDER BY seq",
+        [atom],
         |row| {
             Ok(Attempt {
                 started: Timestamp::from_micros(row.get(0)?),

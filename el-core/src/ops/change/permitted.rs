@@ -35,16 +35,17 @@ pub(in crate::ops) fn ensure_may_set_status(
             )));
         }
     }
-    match run::live_of(tx, &atom.id)? {
-        Some(live) if live.id != session.id => Err(Error::conflict(
-            "claimed",
-            format!(
-                "{} is being worked on by {} ({}); only that run or a person can change its status",
-                atom.id, live.agent, live.id
-            ),
-        )),
-        _ => Ok(()),
-    }
+    let Some(live) = atom.run_id.as_deref().filter(|live| *live != session.id) else {
+        return Ok(());
+    };
+    Err(Error::conflict(
+        "claimed",
+        format!(
+            "{} is being worked on by {} ({live}); only that run or a person can change its status",
+            atom.id,
+            run::get(tx, live)?.agent
+        ),
+    ))
 }
 
 /// Refuses a session that would make another atom `in_progress`: no run would work on that atom.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::file::KEY;
 use super::flow::{LoadedPlan, load_plan};
 use crate::Result;
-use crate::model::{Atom, Outcome, Run, Status};
+use crate::model::{Atom, Run, Status};
 use crate::rules::orchestrate::{
     Member, Question, QuestionState, Standing, Step, find_contradiction, next_step, sort_members,
 };
@@ -146,13 +146,8 @@ fn count_tries(tx: &Tx<'_>, of: &Atom, runs: &[Run]) -> Result<Tries> {
     let ended = runs.last().and_then(|run| Some((run.outcome?, run.detail.clone())));
     let failures = match ended {
         Some((outcome, _)) if outcome.is_failure() => {
-            let since = atom::fresh_since(tx, &of.id)?;
-            let recent: Vec<Outcome> = runs
-                .iter()
-                .filter(|run| run.started_at > since)
-                .filter_map(|run| run.outcome)
-                .collect();
-            count_alike(outcome, &recent)
+            let recent = run::recent_attempts(tx, &of.id)?;
+            count_alike(outcome, &recent.iter().map(|one| one.outcome).collect::<Vec<_>>())
         }
         _ => 0,
     };

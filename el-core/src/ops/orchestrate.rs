@@ -75,9 +75,7 @@ impl Default for PlanSettings {
 impl PlanSettings {
     fn to_rules(&self, plan_only: bool, budget: Option<i64>) -> Settings {
         Settings {
-            asks_again: self.asks_again,
             plan_only,
-            tasks_max: self.tasks_max,
             depth_max: self.depth_max,
             budget: budget.and_then(|micros| u64::try_from(micros).ok()),
             time: self.time_s.map(Duration::from_secs),

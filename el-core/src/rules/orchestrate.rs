@@ -21,12 +21,8 @@ use crate::model::Phase;
 /// The configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// How often the same is asked again, after an answer that cannot be used.
-    pub asks_again: u32,
     /// Stop when the tasks are filed.
     pub plan_only: bool,
-    /// The most tasks in a list.
-    pub tasks_max: usize,
     /// How many orchestrations may be within each other.
     pub depth_max: u32,
     /// The budget of the whole plan, in millionths of a US dollar.
@@ -39,15 +35,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings {
-            asks_again: 2,
-            plan_only: false,
-            tasks_max: 100,
-            depth_max: 2,
-            budget: None,
-            time: None,
-            check_rounds: None,
-        }
+        Settings { plan_only: false, depth_max: 2, budget: None, time: None, check_rounds: None }
     }
 }
 
@@ -195,12 +183,9 @@ pub fn task_key(epic: &str, round: Option<usize>, task: &str) -> String {
 }
 
 /// Describes how a list exceeds the limits, in words for the model.
-pub fn exceeded_limits(tasks: usize, settings: &Settings) -> Option<String> {
-    (tasks > settings.tasks_max).then(|| {
-        format!(
-            "`tasks`: has {tasks} tasks, and at most {} are taken; cut the work into fewer",
-            settings.tasks_max
-        )
+pub fn exceeded_limits(tasks: usize, tasks_max: usize) -> Option<String> {
+    (tasks > tasks_max).then(|| {
+        format!("has {tasks} tasks, and at most {tasks_max} are taken; cut the work into fewer")
     })
 }
 
@@ -307,12 +292,6 @@ fn check_step(flow: &PlanSnapshot, rounds: u32) -> Option<Step> {
     }
     // Their work was awaited with all the other work.
     Some(filing_step(&last.filing, Some(round)).unwrap_or(Step::Check { round: round + 1 }))
-}
-
-/// Decides after an unusable answer, the last of `asked` answers: ask again in the same
-/// conversation, with the number of tries left. `None`: take the answer from the words.
-pub fn asks_left(asked: u32, settings: &Settings) -> Option<u32> {
-    settings.asks_again.checked_sub(asked)
 }
 
 /// `None`: there is an answer.

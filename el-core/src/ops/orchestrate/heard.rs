@@ -10,7 +10,7 @@ use crate::protocol::response::{
     Answer as Told, Completion, FallbackAnswer, Faulty, FieldFault, Good, Payload, Reading,
     ask_again, carried_answer, select_answer,
 };
-use crate::rules::orchestrate::{Question, asks_left, exceeded_limits};
+use crate::rules::orchestrate::{Question, exceeded_limits};
 use crate::store::orchestration::{self, Answer, Asked, State};
 use crate::store::{Store, Tx, atom, event, run};
 use crate::{Ctx, Error, Result, SessionCredentials, count_noun, count_times};
@@ -123,8 +123,7 @@ pub fn record_answer(store: &mut Store, ctx: &Ctx<'_>, heard: &AgentAnswer<'_>) 
 
 fn too_many(good: &Good, settings: &PlanSettings) -> Option<Faulty> {
     let Payload::TaskList(list) = &good.payload else { return None };
-    let message = exceeded_limits(list.tasks.len(), &settings.to_rules(false, None))?;
-    let message = message.strip_prefix("`tasks`: ").unwrap_or(&message).to_owned();
+    let message = exceeded_limits(list.tasks.len(), settings.tasks_max)?;
     let fields = vec![FieldFault { field: "tasks".to_owned(), message, is_grave: true }];
     Some(Faulty { block: Some(good.block), fault: None, fields })
 }
@@ -200,9 +199,8 @@ impl QuestionContext<'_> {
             Some(&self.live.id),
             &told,
         )?;
-        let rules = settings.to_rules(false, None);
-        let asked = if heard.may_ask_again { heard.asked_again + 1 } else { rules.asks_again + 1 };
-        if let Some(left) = asks_left(asked, &rules) {
+        let left = settings.asks_again.checked_sub(heard.asked_again + 1);
+        if let Some(left) = left.filter(|_| heard.may_ask_again) {
             return Ok(Reply::AskAgain { prompt: ask_again(phase, faulty, left) });
         }
         let said = heard.reading.texts.join("\n");

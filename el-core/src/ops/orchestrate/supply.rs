@@ -85,10 +85,9 @@ fn store_answer(
             ));
         };
         if let crate::protocol::response::Payload::TaskList(list) = &payload
-            && let Some(why) =
-                exceeded_limits(list.tasks.len(), &loaded.settings.to_rules(false, None))
+            && let Some(why) = exceeded_limits(list.tasks.len(), loaded.settings.tasks_max)
         {
-            return Err(Error::invalid("data", why));
+            return Err(Error::invalid("data", format!("`tasks`: {why}")));
         }
         let kept = data_of(&payload);
         let answer = Answer { state: State::Data, data: &kept, by: ctx.actor, run: None };

@@ -56,15 +56,6 @@ fn a_question_is_asked_awaited_and_answered_or_it_stops() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_used_is_asked_for_again_as_often_as_configured() {
-    let left = |asks_again| {
-        [1, 2, 3, 99].map(|asked| asks_left(asked, &Settings { asks_again, ..Settings::default() }))
-    };
-    assert_eq!(left(2), [Some(1), Some(0), None, None]);
-    assert_eq!(left(0), [None; 4]);
-}
-
-#[test]
 fn a_list_that_a_person_supplied_needs_no_analysis() {
     let flow =
         PlanSnapshot { analysis: QuestionState::Stopped { why: "x".to_owned() }, ..planned() };

@@ -14,11 +14,13 @@ fn a_faulty_answer_is_asked_for_again_with_its_fault_in_the_same_run() {
     let asked = plan.asked(Question::Analysis);
     let faulty = block(Question::Analysis, &json!({ "summary": "I forgot the splits" }));
     let Reply::AskAgain { prompt } = plan.say(&asked, &faulty, 0, true) else { panic!() };
-    assert!(prompt.contains("recommended_splits"), "{prompt}");
+    let is_last = |prompt: &str| prompt.contains("the last time");
+    assert!(prompt.contains("recommended_splits") && !is_last(&prompt), "{prompt}");
     assert_eq!(plan.advance(), Step::AwaitAnswer { question: Question::Analysis });
-    let Reply::AskAgain { .. } = plan.say(&asked, "There is no block in this.", 1, true) else {
+    let Reply::AskAgain { prompt } = plan.say(&asked, "There is no block in this.", 1, true) else {
         panic!()
     };
+    assert!(is_last(&prompt), "{prompt}");
     assert_eq!(plan.say(&asked, &block(Question::Analysis, &analysis()), 2, true), Reply::Kept);
     plan.end(&asked);
     let faults = ops::answer_faults(&plan.p.store, &plan.epic, Question::Analysis).unwrap();

@@ -22,6 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::rules::orchestrate::Settings;
+use crate::store::orchestration::Orchestration;
 
 pub use advance::{Advanced, advance, record_whole_check};
 pub use begin::{Begin, Goal, begin_orchestration, list_orchestrated, share_plan};
@@ -73,6 +74,11 @@ impl Default for PlanSettings {
 }
 
 impl PlanSettings {
+    /// The settings with which a plan began. Unreadable ones are the defaults.
+    fn of(own: &Orchestration) -> PlanSettings {
+        serde_json::from_str(&own.settings).unwrap_or_default()
+    }
+
     fn to_rules(&self, plan_only: bool, budget: Option<i64>) -> Settings {
         Settings {
             plan_only,

@@ -54,8 +54,12 @@ pub fn advance(
             if !matches!(step, Step::Done { .. }) && loaded.own.ended_at.is_some() {
                 orchestration::set_ended(tx, &id, None)?;
             }
+            if let Step::AwaitAnswer { question } = step
+                && file::bind_anew(tx, ctx, &loaded, question)?
+            {
+                continue;
+            }
             match step {
-                Step::AwaitAnswer { question } if file::bind_anew(tx, ctx, &loaded, question)? => {}
                 Step::Ask { question } => file::file_question(tx, ctx, &loaded, question)?,
                 Step::File { round, tasks } => file::file_tasks(tx, ctx, &loaded, round, &tasks)?,
                 Step::MarkFiled { round } => {

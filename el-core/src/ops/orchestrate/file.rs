@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::super::bonds::tell_of_bond;
 use super::super::create::{NewAtom, create_in};
 use super::flow::LoadedPlan;
 use super::heard::supply_command;
@@ -11,7 +12,7 @@ use crate::model::{Atom, BondKind, EventKind, limits};
 use crate::protocol::response::{ProposedTask, TaskList, map_priority, task_layers};
 use crate::rules::orchestrate::{Question, sort_members, task_key};
 use crate::store::orchestration::{self, Planned};
-use crate::store::{Tx, atom, bond, event};
+use crate::store::{Tx, atom, bond};
 use crate::{Ctx, Result};
 
 /// The metadata key with an atom's role in a plan.
@@ -74,15 +75,8 @@ pub(super) fn bind_anew(
     loaded: &LoadedPlan,
     question: Question,
 ) -> Result<bool> {
-    let asking = loaded.asked_question(question).and_then(|asked| asked.atom_id.as_deref());
-    let Some(asking) = asking
-        .map(|id| atom::find(tx, id))
-        .transpose()?
-        .flatten()
-        .filter(|asking| asking.run_id.is_none())
-    else {
-        return Ok(false);
-    };
+    let asking = loaded.asking_atom(tx, question)?.filter(|asking| asking.run_id.is_none());
+    let Some(asking) = asking else { return Ok(false) };
     let told = question_sources(tx, loaded, question)?;
     let edges = bond::list_touching(tx, &asking.id)?;
     let bound: Vec<&str> = edges
@@ -94,10 +88,8 @@ pub(super) fn bind_anew(
         loaded.atoms.iter().any(|own| own.id == id)
             || loaded.asked.iter().any(|a| a.atom_id.as_deref() == Some(id))
     };
-    let tell = |kind, source: &str| {
-        let data = json!({ "source": source, "target": asking.id, "type": BondKind::Blocks });
-        event::insert(tx, ctx, kind, Some(&asking.id), None, &data)
-    };
+    let tell =
+        |what, source: &str| tell_of_bond(tx, ctx, what, (source, &asking.id), BondKind::Blocks);
     let mut has_changed = false;
     for gone in bound.iter().filter(|id| is_own(id) && !told.iter().any(|told| told == *id)) {
         bond::remove(tx, gone, &asking.id, Some(BondKind::Blocks))?;
@@ -182,12 +174,7 @@ pub(super) fn file_tasks(
 /// tasks of earlier failures.
 fn checked_atoms(tx: &Tx<'_>, loaded: &LoadedPlan) -> Result<Vec<String>> {
     let aggregation =
-        loaded.asked_question(Question::Aggregation).and_then(|asked| asked.atom_id.clone());
-    let aggregation = aggregation
-        .map(|id| atom::find(tx, &id))
-        .transpose()?
-        .flatten()
-        .filter(|found| found.status.is_over());
+        loaded.asking_atom(tx, Question::Aggregation)?.filter(|found| found.status.is_over());
     let first = Question::TaskList.storage_name();
     let list_of = |id: &String| {
         loaded

@@ -50,7 +50,6 @@ pub(super) fn load_orchestration(tx: &Tx<'_>, id: &str) -> Result<(Atom, Orchest
 /// Loads the record of an epic.
 pub(super) fn load_plan(tx: &Tx<'_>, id: &str) -> Result<LoadedPlan> {
     let (epic, own) = load_orchestration(tx, id)?;
-    let settings: PlanSettings = serde_json::from_str(&own.settings).unwrap_or_default();
     let asked = orchestration::list_questions(tx, &epic.id)?;
     let planned = orchestration::list_planned(tx, &epic.id)?;
     let checks = orchestration::list_checks(tx, &epic.id)?;
@@ -66,8 +65,8 @@ pub(super) fn load_plan(tx: &Tx<'_>, id: &str) -> Result<LoadedPlan> {
             ..PlanSnapshot::default()
         },
         epic,
+        settings: PlanSettings::of(&own),
         own,
-        settings,
         asked,
         planned,
         checks,
@@ -177,6 +176,12 @@ impl LoadedPlan {
         self.asked.iter().find(|asked| asked.name == name)
     }
 
+    /// Reads the atom that asks a question, or asked it.
+    pub(super) fn asking_atom(&self, tx: &Tx<'_>, question: Question) -> Result<Option<Atom>> {
+        let id = self.asked_question(question).and_then(|asked| asked.atom_id.as_deref());
+        id.map_or(Ok(None), |id| atom::find(tx, id))
+    }
+
     /// The tasks of a list that was answered.
     pub(super) fn task_list(&self, question: Question) -> Option<TaskList> {
         let asked = self
@@ -197,7 +202,7 @@ impl LoadedPlan {
         let Some(asked) = self.asked_question(question) else {
             return Ok(QuestionState::default());
         };
-        let found = asked.atom_id.as_deref().map(|id| atom::find(tx, id)).transpose()?.flatten();
+        let found = self.asking_atom(tx, question)?;
         // A person who opens an answered question again wants another answer.
         let is_open = asked.state == State::Open
             || found.as_ref().is_some_and(|found| !found.status.is_over());

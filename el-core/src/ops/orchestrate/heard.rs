@@ -105,9 +105,8 @@ pub fn record_answer(store: &mut Store, ctx: &Ctx<'_>, heard: &AgentAnswer<'_>) 
         if found.status != Status::InProgress {
             return Ok(Reply::None);
         }
-        let settings =
-            orchestration::find(tx, &asked.epic_id)?.map(|own| own.settings).unwrap_or_default();
-        let settings: PlanSettings = serde_json::from_str(&settings).unwrap_or_default();
+        let own = orchestration::find(tx, &asked.epic_id)?;
+        let settings = own.as_ref().map(PlanSettings::of).unwrap_or_default();
         let exchange =
             QuestionContext { tx, ctx: &ctx, live: &live, atom: &found, asked: &asked, question };
         match select_answer(heard.reading, question.phase(), None) {

@@ -94,11 +94,7 @@ fn phase_views(tx: &Tx<'_>, loaded: &LoadedPlan) -> Result<Vec<PhaseView>> {
         if asked.is_none() && matches!(question, Question::Failures { .. }) {
             continue;
         }
-        let atom = asked
-            .and_then(|asked| asked.atom_id.as_deref())
-            .map(|id| atom::find(tx, id))
-            .transpose()?
-            .flatten();
+        let atom = asked.map_or(Ok(None), |_| loaded.asking_atom(tx, question))?;
         // A list that a person supplied needs no analysis.
         let is_needless =
             question == Question::Analysis && loaded.flow.task_list == QuestionState::Data;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::settle::handed_back;
+use super::PlanSettings;
 use super::file::KEY;
 use super::flow::{LoadedPlan, load_plan};
 use crate::Result;
@@ -149,9 +150,7 @@ fn run_files(tx: &Tx<'_>, run: &Run) -> Result<Vec<String>> {
 pub(in crate::ops) fn larger_work(tx: &Tx<'_>, of: &Atom) -> Result<Option<String>> {
     let Some((epic, planned)) = orchestration::planned_as(tx, &of.id)? else { return Ok(None) };
     let Some(epic) = atom::find(tx, &epic)? else { return Ok(None) };
-    let settings: super::PlanSettings = orchestration::find(tx, &epic.id)?
-        .and_then(|own| serde_json::from_str(&own.settings).ok())
-        .unwrap_or_default();
+    let plan = orchestration::find(tx, &epic.id)?;
     let own = of.metadata.get(KEY);
     let scope = own
         .and_then(|own| own.get("scope"))
@@ -171,6 +170,6 @@ pub(in crate::ops) fn larger_work(tx: &Tx<'_>, of: &Atom) -> Result<Option<Strin
     Ok(Some(worker_prompt(&WorkerPrompt {
         task: &task,
         epic_title: &epic.title,
-        with_progress: settings.progress,
+        with_progress: plan.as_ref().map(PlanSettings::of).unwrap_or_default().progress,
     })))
 }

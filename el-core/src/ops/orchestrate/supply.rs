@@ -94,13 +94,8 @@ fn store_answer(
         orchestration::record_answer(tx, &loaded.epic.id, &name, answer, ctx.now)?;
         let told = json!({ "question": name, "came": "supplied" });
         event::insert(tx, ctx, EventKind::Answered, Some(&loaded.epic.id), None, &told)?;
-        let asking = loaded.asked_question(question).and_then(|asked| asked.atom_id.clone());
-        if let Some(found) = asking
-            .map(|id| atom::find(tx, &id))
-            .transpose()?
-            .flatten()
-            .filter(|found| !found.status.is_over())
-        {
+        let asking = loaded.asking_atom(tx, question)?;
+        if let Some(found) = asking.filter(|found| !found.status.is_over()) {
             let reason = format!("{} (by {})", answer_line(&payload), ctx.actor);
             set_status(
                 tx,

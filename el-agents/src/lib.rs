@@ -1,7 +1,8 @@
 //! Workers, supervisors, sessions and process trees: the asynchronous part of el.
 //!
-//! **Invariants.** Only this crate uses tokio. The crate never prints to people (except for a
-//! supervisor's pane), never parses a command line, and knows no SQL, only `el_core::ops`.
+//! **Invariants.** Only this crate and `el serve` use tokio. The crate never prints to people
+//! (except for a supervisor's pane), never parses a command line, and knows no SQL, only
+//! `el_core::ops`.
 
 pub mod account;
 pub mod artifacts;

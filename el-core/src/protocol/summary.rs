@@ -13,6 +13,7 @@ mod lines;
 mod outcome;
 mod request;
 mod sections;
+mod shortfall;
 mod status;
 mod status_line;
 mod words;

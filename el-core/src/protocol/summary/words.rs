@@ -48,6 +48,10 @@ pub(super) fn read_colours(text: &str) -> Colours {
     found
 }
 
+pub(super) fn is_pass(word: &str) -> bool {
+    matches!(word, "passed" | "pass" | "passes" | "passing" | "green" | "succeeded" | "ok")
+}
+
 pub(super) fn is_failure(word: &str) -> bool {
     matches!(
         word,

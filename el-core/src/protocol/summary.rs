@@ -62,7 +62,8 @@ fn parse_within(text: &str, wrappings: usize) -> Summary {
         && let Some(inner) = lines::unwrap_fence(text)
     {
         let inner = parse_within(&inner, wrappings - 1);
-        if inner.objective.is_some() && !inner.accomplishments.is_empty() {
+        let has_status = inner.status.is_some() || inner.status_text.is_some();
+        if inner.objective.is_some() && (has_status || !inner.accomplishments.is_empty()) {
             return inner;
         }
     }

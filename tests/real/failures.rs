@@ -121,6 +121,7 @@ fn an_api_that_nobody_serves_is_waited_for_and_charges_nothing() {
 fn a_request_that_is_refused_is_not_made_again() {
     for (step, words) in [
         (json!({"text": "I cannot", "stop_reason": "refusal"}), "API Error"),
+        (json!({"text": "and on", "stop_reason": "max_tokens"}), "output token maximum"),
         (json!({"status": 413, "type": "request_too_large", "message": "big"}), "too large"),
         (
             json!({"status": 400, "type": "invalid_request_error",

@@ -142,6 +142,24 @@ fn a_request_that_will_be_refused_again_blocks_its_atom_at_once() {
 }
 
 #[test]
+fn an_answer_that_is_too_long_again_and_again_blocks_its_atom_at_once() {
+    let env = TestEnv::with_tracker();
+    let result = json!({
+        "type": "result", "subtype": "success", "is_error": true, "num_turns": 4,
+        "stop_reason": "max_tokens", "terminal_reason": "completed",
+        "result": "API Error: Claude's response exceeded the 64000 output token maximum. To \
+            configure this behavior, set the CLAUDE_CODE_MAX_OUTPUT_TOKENS environment variable.",
+    });
+    let id = env.script_atom(&["say and on and on", &format!("raw {result}"), "exit 1"]);
+    env.el(&["work", "--drain"]).fails_with(9);
+    assert_eq!((env.status(&id).as_str(), env.outcomes(&id).len()), ("blocked", 1));
+    let comment = &env.comments(&id)[0];
+    for words in ["output token maximum", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "el retry"] {
+        assert!(comment.contains(words), "{words}: {comment}");
+    }
+}
+
+#[test]
 fn the_end_of_the_tmux_server_charges_nothing_and_holds_nothing_up() {
     let env = TestEnv::with_tracker();
     env.configure("max_attempts = 1\n");

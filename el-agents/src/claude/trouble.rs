@@ -26,12 +26,14 @@ pub struct ErrorReport<'a> {
     pub text: &'a str,
 }
 
-/// Texts of a refused request.
-const PERMANENT: [&str; 4] = [
+/// Texts of a refused request, and of an answer that was too long four times in a row.
+const PERMANENT: [&str; 6] = [
     "prompt is too long",
     "request too large",
     "unable to respond to this request",
     "safeguards flagged this message",
+    "max_output_tokens",
+    "output token maximum",
 ];
 /// Texts of a refused account, under any status.
 const REFUSALS: [(Refusal, &[&str]); 3] = [
@@ -71,6 +73,7 @@ pub fn classify_error(report: &ErrorReport<'_>) -> ErrorCause {
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if report.status == Some(413)
         || report.stop_reason == "refusal"
+        || report.stop_reason == "max_tokens" && report.status.is_none()
         || matches!(report.terminal_reason, "prompt_too_long" | "image_error")
         || has(&PERMANENT)
     {
@@ -116,6 +119,11 @@ mod tests {
             ),
             (Some(413), "Request too large (max 32MB)", ErrorCause::Permanent),
             (Some(400), "Prompt is too long", ErrorCause::Permanent),
+            (
+                None,
+                "API Error: Claude's response exceeded the 64000 output token maximum.",
+                ErrorCause::Permanent,
+            ),
             (Some(500), "API Error: 500 broken", outage),
             (None, "API Error: Repeated 529 Overloaded errors.", outage),
             (None, "API Error: Unable to connect to API (ConnectionRefused)", outage),
@@ -126,8 +134,12 @@ mod tests {
             let report = ErrorReport { status, text, ..ErrorReport::default() };
             assert_eq!(classify_error(&report), expected, "{status:?} {text}");
         }
-        let refusal = ErrorReport { stop_reason: "refusal", ..ErrorReport::default() };
-        assert_eq!(classify_error(&refusal), ErrorCause::Permanent);
+        for stop_reason in ["refusal", "max_tokens"] {
+            let refused = ErrorReport { stop_reason, ..ErrorReport::default() };
+            assert_eq!(classify_error(&refused), ErrorCause::Permanent);
+        }
+        let too_long = ErrorReport { kind: "max_output_tokens", ..ErrorReport::default() };
+        assert_eq!(classify_error(&too_long), ErrorCause::Permanent);
         let billing =
             ErrorReport { kind: "billing_error", status: Some(400), ..ErrorReport::default() };
         assert_eq!(classify_error(&billing), account(Refusal::Credit));

@@ -129,7 +129,7 @@ fn a_markdown_list_becomes_epics_and_their_children() {
     let human = env.el(&["create", "--file", "plan.md", "-q"]).ok();
     assert_eq!(human.stdout.lines().count(), 4);
     let told = env.el(&["create", "--file", "plan.md"]).ok();
-    assert!(told.stderr.contains("1 ticked item was left out"), "{told:#?}");
+    assert!(told.stderr.contains("line 7: a ticked item is left out"), "{told:#?}");
     assert!(told.stderr.contains("line 1: a heading and its text make no atom"), "{told:#?}");
     std::fs::write(env.project("TODO.md"), "# Later\n\n- one\n- two\n").unwrap();
     let ran = env.el(&["create", "--file", "TODO.md"]).fails_with(2);

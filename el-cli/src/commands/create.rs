@@ -8,9 +8,9 @@ use super::run_options::RunOptionArgs;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::output::atoms;
 use crate::output::list::{List, OneOrMany};
 use crate::output::time::{self, Towards};
-use crate::output::{atoms, count};
 use crate::values::word_parser;
 use crate::{complete, input};
 
@@ -123,14 +123,6 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
                 .emit(&OneOrMany::Many(List::complete(&made)), |page| print_created(page, &made))?;
             for passed in &list.passed {
                 app.printer.note(&format!("line {}: {}", passed.line, passed.what.as_text()));
-            }
-            let ticked = list.ticked;
-            if ticked > 0 {
-                let verb = if ticked == 1 { "was" } else { "were" };
-                let items = count::with_noun(ticked, "ticked item");
-                app.printer.note(&format!(
-                    "{items} {verb} left out; el import would take what is ticked too, as closed"
-                ));
             }
         }
         None if args.edit => return edit::run(args, app),

@@ -53,6 +53,8 @@ pub enum PassedKind {
     Prose,
     /// A heading with its text, for a reader that makes no atoms of headings.
     Heading,
+    /// A ticked item, for a reader that makes atoms of open ones only.
+    Ticked,
 }
 
 impl PassedKind {
@@ -65,6 +67,9 @@ impl PassedKind {
             PassedKind::OpenFence => "a code fence never ends; what is below it is read as text",
             PassedKind::Prose => "text that belongs to no task is for people",
             PassedKind::Heading => "a heading and its text make no atom here; el import makes one",
+            PassedKind::Ticked => {
+                "a ticked item is left out here, with its text; el import takes it, as closed"
+            }
         }
     }
 }

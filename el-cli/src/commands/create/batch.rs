@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use el_core::exchange::outline;
+use el_core::exchange::outline::{self, PassedKind};
 use el_core::model::Timestamp;
 use el_core::ops::NewAtom;
 
@@ -33,10 +33,11 @@ pub(super) fn read_batch(
         }
         Format::Markdown => markdown::read_task_list(text),
     };
-    if list.news.is_empty() && list.ticked > 0 {
+    let ticked = list.passed.iter().filter(|passed| passed.what == PassedKind::Ticked).count();
+    if list.news.is_empty() && ticked > 0 {
         return Err(CommandError::invalid_value(
             "file",
-            format!("{name} has no open items in it, and {} ticked", list.ticked),
+            format!("{name} has no open items in it, and {ticked} ticked"),
         )
         .with_hint("el import files ticked items as closed"));
     }

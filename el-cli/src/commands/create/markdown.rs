@@ -13,8 +13,6 @@ use el_core::ops::NewAtom;
 #[derive(Debug, Default)]
 pub(super) struct TaskList {
     pub(super) news: Vec<NewAtom>,
-    /// The number of ticked items, which are left out.
-    pub(super) ticked: usize,
     /// The lines that made no atom.
     pub(super) passed: Vec<Passed>,
 }
@@ -41,11 +39,16 @@ pub(super) fn read_task_list(text: &str) -> TaskList {
             });
         }
     }
-    let ticked = items.iter().filter(|item| item.kind == Kind::Task { ticked: true }).count();
-    let headings = items.iter().filter(|item| matches!(item.kind, Kind::Heading(_)));
-    passed.extend(headings.map(|item| Passed { line: item.line, what: PassedKind::Heading }));
+    passed.extend(items.iter().filter_map(|item| {
+        let what = match item.kind {
+            Kind::Heading(_) => PassedKind::Heading,
+            Kind::Task { ticked: true } => PassedKind::Ticked,
+            Kind::Task { ticked: false } => return None,
+        };
+        Some(Passed { line: item.line, what })
+    }));
     passed.sort_by_key(|passed| passed.line);
-    TaskList { news, ticked, passed }
+    TaskList { news, passed }
 }
 
 fn open_ancestor(items: &[Item], places: &[Option<usize>], item: &Item) -> Option<usize> {

@@ -64,8 +64,33 @@ fn the_peak_of_memory_grows_neither_with_a_file_nor_with_a_project() {
     // 8 MB and 48 MB.
     let (small, large) = (peaks(500), peaks(3_000));
     // An import has a cache of 64 MiB for the pages that it changes; an export that waits for its
-    // counts holds 8 MiB.
+    // counts holds 4 MiB.
     let grows = |at: usize| large[at] > small[at] + 12;
     let is_bounded = large[0] < 115 && large[1] < 115 && !(2..7).any(grows);
     assert!(is_bounded, "MiB at two sizes: {small:?}, {large:?}");
+}
+
+#[test]
+fn long_lists_of_events_and_runs_are_printed_in_bounded_memory() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("Busy", &[]);
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)";
+    let events = format!(
+        "INSERT INTO events (at, actor, kind, atom_id, data) {numbers} SELECT i, 'ada', 'updated', \
+         '{id}', json_object('notes', printf('%0200d', i)) FROM n"
+    );
+    let runs = format!(
+        "INSERT INTO runs (id, atom_id, attempt, agent, executor, token, workdir, started_at, \
+         heartbeat_at, lease_until, ended_at, outcome, detail) {numbers} SELECT \
+         printf('run-%08d', i), '{id}', i, 'claude', 'claude', printf('%08d', i), '/', i, i, i, i, \
+         'failed', printf('%0200d', i) FROM n"
+    );
+    env.database().execute_batch(&format!("{events}; {runs};")).unwrap();
+    for words in [&["history"][..], &["history", &id], &["runs"]] {
+        for form in [&[][..], &["--robot"], &["--limit", "30000"]] {
+            let arguments = [words, form].concat();
+            let peak = peak_of(&env, &arguments);
+            assert!(peak <= 30, "{arguments:?}: {peak} MiB");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 use el_core::Store;
 use el_core::model::{Comment, Event};
-use el_core::ops::{self, Streamed};
+use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::list::List;
+use crate::output::list::{List, stream_list, stream_table};
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{style, time};
 
@@ -42,80 +42,45 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.open_for_reading()?;
     let atom_id = args.id.as_deref().map(|id| ops::history_id(&store, id)).transpose()?;
     let limit = args.limit.filter(|limit| *limit > 0).map(i64::from);
-    if app.printer.is_robot() {
-        return stream_events(app, &store, atom_id.as_deref(), limit);
+    let (printer, id) = (&app.printer, atom_id.as_deref());
+    if printer.is_robot() {
+        let head = format!("\"atom_id\":{},", json!(id));
+        return stream_list(printer, &head, limit, |visit| {
+            ops::history_each(&store, id, limit, 1, visit)
+        });
     }
-    let mut page_of = ops::Page::of_total(Vec::new(), 0);
-    ops::history_each(&store, atom_id.as_deref(), limit, |next| {
-        match next {
-            Streamed::Total(total) => page_of.total = total,
-            Streamed::Item(event) => page_of.items.push(event),
-        }
-        Ok(())
-    })?;
-    let data = History { atom_id: atom_id.as_deref(), list: List::from_page(&page_of) };
     let now = app.now();
-    let said = match &atom_id {
-        Some(id) => atom_comments(&store, id)?,
-        _ => Vec::new(),
+    let said = id.map_or(Ok(Vec::new()), |id| atom_comments(&store, id))?;
+    let table = Table::new([
+        Column::new("WHEN"),
+        Column::new("WHO"),
+        Column::new("ATOM"),
+        Column::new("WHAT"),
+        Column::new("DETAILS").flexible(),
+        Column::new("RUN").hide_when_narrow(1),
+    ]);
+    let row_cells = |event: &Event| {
+        let when = if app.verbosity() > 0 {
+            event.at.to_string()
+        } else {
+            time::relative_time(now, event.at)
+        };
+        let atom = if id.is_some() { None } else { event.atom_id.as_deref() };
+        vec![
+            Cell::styled(style::DIM, when),
+            Cell::styled(style::PERSON, &event.actor),
+            Cell::styled(style::ID, atom.unwrap_or_default()),
+            Cell::new(event.kind.as_str()),
+            Cell::new(event_details(event, &said)),
+            Cell::styled(style::DIM, event.run_id.as_deref().unwrap_or_default()),
+        ]
     };
-    app.printer.emit(&data, |page| {
-        let mut table = Table::new([
-            Column::new("WHEN"),
-            Column::new("WHO"),
-            Column::new("ATOM"),
-            Column::new("WHAT"),
-            Column::new("DETAILS").flexible(),
-            Column::new("RUN").hide_when_narrow(1),
-        ]);
-        for event in &page_of.items {
-            let when = if app.verbosity() > 0 {
-                event.at.to_string()
-            } else {
-                time::relative_time(now, event.at)
-            };
-            let atom = if atom_id.is_some() { None } else { event.atom_id.as_deref() };
-            table.push_row([
-                Cell::styled(style::DIM, when),
-                Cell::styled(style::PERSON, &event.actor),
-                Cell::styled(style::ID, atom.unwrap_or_default()),
-                Cell::new(event.kind.as_str()),
-                Cell::new(event_details(event, &said)),
-                Cell::styled(style::DIM, event.run_id.as_deref().unwrap_or_default()),
-            ]);
-        }
-        if !table.is_empty() {
-            table.print_table(page);
-        }
-        data.list.print_footer(page, "event", "events");
+    let count = stream_table(printer, table, ["event", "events", ""], row_cells, |visit| {
+        ops::history_each(&store, id, limit, 2, visit)
     })?;
-    if page_of.items.is_empty() {
-        app.printer.note("nothing has happened yet");
+    if count == 0 {
+        printer.note("nothing has happened yet");
     }
-    Ok(Exit::Done)
-}
-
-/// Prints the events singly: a project may have millions.
-fn stream_events(
-    app: &App,
-    store: &Store,
-    atom_id: Option<&str>,
-    limit: Option<i64>,
-) -> Result<Exit> {
-    let mut list = app.printer.list_writer(&format!("\"atom_id\":{},", json!(atom_id)));
-    let mut failed = None;
-    ops::history_each(store, atom_id, limit, |next| {
-        match next {
-            Streamed::Total(total) => list.begin(total, limit.unwrap_or(total).min(total)),
-            Streamed::Item(event) if failed.is_none() => failed = list.push_item(&event).err(),
-            Streamed::Item(_) => {}
-        }
-        Ok(())
-    })?;
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    list.finish()?;
     Ok(Exit::Done)
 }
 

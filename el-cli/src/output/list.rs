@@ -7,8 +7,12 @@ use serde::Serialize;
 use super::page::Page;
 use super::printer::{ListWriter, Printer};
 use super::style;
+use super::table::{Cell, Table};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+
+/// Bytes of a table that are held at most, about, before they are written.
+const TEXT_HELD: usize = 1 << 20;
 
 /// `{"count","total","truncated","items"}`: nothing is cut without saying so.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -49,20 +53,26 @@ impl<'a, T> List<'a, T> {
 
     /// The line below a table: `3 atoms`, or `50 of 233 atoms; --limit 0 shows all`.
     pub(crate) fn print_footer(&self, page: &mut Page, one: &str, many: &str) {
-        if page.is_quiet() || page.width().is_none() && !self.truncated {
-            return;
-        }
-        let noun = if self.total == 1 { one } else { many };
-        let text = if self.truncated {
-            let more = if self.is_capped { " or more" } else { "" };
-            format!("{} of {}{more} {noun}; --limit 0 shows all", self.count, self.total)
-        } else {
-            format!("{} {noun}", self.total)
-        };
-        page.push_blank();
-        let text = page.paint(style::DIM, &text);
-        page.push_line(text);
+        print_counts(page, (self.count, self.total, self.is_capped), [one, many]);
     }
+}
+
+fn print_counts(page: &mut Page, counts: (usize, usize, bool), [one, many]: [&str; 2]) {
+    let (count, total, is_capped) = counts;
+    let is_cut = count < total;
+    if page.is_quiet() || page.width().is_none() && !is_cut {
+        return;
+    }
+    let noun = if total == 1 { one } else { many };
+    let text = if is_cut {
+        let more = if is_capped { " or more" } else { "" };
+        format!("{count} of {total}{more} {noun}; --limit 0 shows all")
+    } else {
+        format!("{total} {noun}")
+    };
+    page.push_blank();
+    let text = page.paint(style::DIM, &text);
+    page.push_line(text);
 }
 
 /// A single value if a single id was named, a list if several were.
@@ -83,12 +93,18 @@ impl<'a, T> OneOrMany<'a, T> {
     }
 }
 
-/// Prints a whole list for robots, item by item.
+/// Takes items singly, each time after their total.
+type TakeItem<'a, T> = dyn FnMut(Streamed<T>) -> el_core::Result<()> + 'a;
+
+/// Prints a list for robots, item by item. `head` holds keys before the list's own, as JSON, each
+/// with its comma; `limit`: no more items come.
 pub(crate) fn stream_list<T: Serialize>(
     printer: &Printer,
-    read: impl FnOnce(&mut dyn FnMut(Streamed<T>) -> el_core::Result<()>) -> el_core::Result<()>,
+    head: &str,
+    limit: Option<i64>,
+    read: impl FnOnce(&mut TakeItem<'_, T>) -> el_core::Result<()>,
 ) -> Result<Exit> {
-    let mut list = Stream::new(printer);
+    let mut list = Stream { list: printer.list_writer(head), limit, failed: None };
     let read = read(&mut |next| {
         list.push(next, |list, item| list.push_item(&item));
         Ok(())
@@ -104,7 +120,7 @@ pub(crate) fn stream_lines(
     printer: &Printer,
     read: impl FnOnce(&mut TakeLine<'_>) -> el_core::Result<()>,
 ) -> Result<Exit> {
-    let mut list = Stream::new(printer);
+    let mut list = Stream { list: printer.list_writer(""), limit: None, failed: None };
     let read = read(&mut |next| {
         list.push(next, |list, line| list.push_json(line));
         Ok(())
@@ -115,21 +131,20 @@ pub(crate) fn stream_lines(
 /// A list that is being read, and the first fault of printing it.
 struct Stream<'a> {
     list: ListWriter<'a>,
+    limit: Option<i64>,
     failed: Option<CommandError>,
 }
 
 impl<'a> Stream<'a> {
-    fn new(printer: &'a Printer) -> Stream<'a> {
-        Stream { list: printer.list_writer(""), failed: None }
-    }
-
     fn push<T>(
         &mut self,
         next: Streamed<T>,
         write: impl FnOnce(&mut ListWriter<'a>, T) -> Result<()>,
     ) {
         match next {
-            Streamed::Total(total) => self.list.begin(total, total),
+            Streamed::Total(total) => {
+                self.list.begin(total, self.limit.unwrap_or(total).min(total))
+            }
             Streamed::Item(item) if self.failed.is_none() => {
                 self.failed = write(&mut self.list, item).err();
             }
@@ -145,6 +160,54 @@ impl<'a> Stream<'a> {
         self.list.finish()?;
         Ok(Exit::Done)
     }
+}
+
+/// Prints a table for people, row by row, of a list that `read` gives twice: first for the widths.
+/// Returns the number of rows.
+pub(crate) fn stream_table<T>(
+    printer: &Printer,
+    mut table: Table,
+    [one, many, none]: [&str; 3],
+    row_cells: impl Fn(&T) -> Vec<Cell>,
+    read: impl FnOnce(&mut TakeItem<'_, T>) -> el_core::Result<()>,
+) -> Result<usize> {
+    let mut page = printer.new_page();
+    let (mut totals, mut count, mut total) = (0, 0, 0);
+    let (mut widths, mut failed) = (Vec::new(), None);
+    let read = read(&mut |next| {
+        match next {
+            Streamed::Total(found) => {
+                (totals, total) = (totals + 1, found);
+                if totals == 2 && count > 0 {
+                    widths = table.print_heading(&mut page);
+                }
+            }
+            Streamed::Item(item) if totals == 1 => {
+                table.measure_row(&row_cells(&item));
+                count += 1;
+            }
+            Streamed::Item(item) if failed.is_none() => {
+                table.print_row(&mut page, &row_cells(&item), &widths);
+                let text = page.take_beyond(TEXT_HELD);
+                failed = text.and_then(|text| printer.write_bytes(text.as_bytes()).err());
+            }
+            Streamed::Item(_) => {}
+        }
+        Ok(())
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    read?;
+    let total = usize::try_from(total).unwrap_or(0).max(count);
+    if count > 0 {
+        print_counts(&mut page, (count, total, false), [one, many]);
+    } else if !page.is_quiet() && !none.is_empty() {
+        let text = page.paint(style::DIM, none);
+        page.push_line(text);
+    }
+    printer.write_bytes(page.into_text().as_bytes())?;
+    Ok(count)
 }
 
 /// `--limit` and `--offset`.

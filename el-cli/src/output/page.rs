@@ -64,6 +64,11 @@ impl Page {
         paint_if(self.color, style, text)
     }
 
+    /// Takes the text so far if it is longer than that.
+    pub(crate) fn take_beyond(&mut self, length: usize) -> Option<String> {
+        (self.text.len() > length).then(|| std::mem::take(&mut self.text))
+    }
+
     pub(crate) fn into_text(self) -> String {
         self.text
     }

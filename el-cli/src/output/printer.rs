@@ -262,7 +262,7 @@ pub(crate) struct ListWriter<'a> {
 const TEXT_END: &[u8] = b"\"}}\n";
 
 /// The bytes of a list that are held before the first write.
-const HELD: usize = 8 << 20;
+const HELD: usize = 4 << 20;
 
 impl ListWriter<'_> {
     /// Announces the total, and the number of items to come.
@@ -274,6 +274,10 @@ impl ListWriter<'_> {
              \"truncated\":{is_cut},\"items\":["
         )
         .into_bytes();
+        if count > 1_000 {
+            // At once: growing would copy, and touch the old and the new memory.
+            self.out.reserve(HELD + HELD / 4);
+        }
     }
 
     pub(crate) fn push_item<T: Serialize>(&mut self, item: &T) -> Result<()> {

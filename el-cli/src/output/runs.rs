@@ -86,7 +86,16 @@ pub(crate) fn print_table(page: &mut Page, runs: &[Run], now: Timestamp) {
     if runs.is_empty() {
         return;
     }
-    let mut table = Table::new([
+    let mut table = new_table();
+    for run in runs {
+        table.push_row(row_cells(run, now));
+    }
+    table.print_table(page);
+}
+
+/// The table that [`row_cells`] fills.
+pub(crate) fn new_table() -> Table {
+    Table::new([
         Column::new("RUN"),
         Column::new("ATOM"),
         Column::new("TRY").align_right().hide_when_narrow(4),
@@ -98,14 +107,10 @@ pub(crate) fn print_table(page: &mut Page, runs: &[Run], now: Timestamp) {
         Column::new("TOKENS").align_right().hide_when_narrow(6),
         Column::new("COST").align_right().hide_when_narrow(2),
         Column::new("DETAIL").flexible(),
-    ]);
-    for run in runs {
-        table.push_row(row_cells(run, now));
-    }
-    table.print_table(page);
+    ])
 }
 
-fn row_cells(run: &Run, now: Timestamp) -> [Cell; 11] {
+pub(crate) fn row_cells(run: &Run, now: Timestamp) -> [Cell; 11] {
     let state = state_word(run, now);
     let detail = run.detail.as_deref().or(run.progress.action.as_deref());
     let turns = if run.progress.turns > 0 { run.progress.turns.to_string() } else { String::new() };

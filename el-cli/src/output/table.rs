@@ -73,13 +73,18 @@ impl Cell {
 pub(crate) struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
+    /// The widest cell of each column, of all rows that were measured.
+    widest: Vec<usize>,
+    is_empty: bool,
     heading: bool,
     indent: usize,
 }
 
 impl Table {
     pub(crate) fn new(columns: impl IntoIterator<Item = Column>) -> Table {
-        Table { columns: columns.into_iter().collect(), rows: Vec::new(), heading: true, indent: 0 }
+        let columns: Vec<Column> = columns.into_iter().collect();
+        let widest = vec![0; columns.len()];
+        Table { columns, rows: Vec::new(), widest, is_empty: true, heading: true, indent: 0 }
     }
 
     /// A list of names and values: no headings, indented.
@@ -90,11 +95,21 @@ impl Table {
     }
 
     pub(crate) fn push_row(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        self.rows.push(cells.into_iter().collect());
+        let row: Vec<Cell> = cells.into_iter().collect();
+        self.measure_row(&row);
+        self.rows.push(row);
+    }
+
+    /// Gives the columns room for a row that is printed later and not kept.
+    pub(crate) fn measure_row(&mut self, row: &[Cell]) {
+        for (widest, cell) in self.widest.iter_mut().zip(row) {
+            *widest = cell.text.width().max(*widest);
+        }
+        self.is_empty = false;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.is_empty
     }
 
     /// The lines of the table, as wide as the page.
@@ -106,18 +121,24 @@ impl Table {
 
     /// Prints the table without columns that are empty in every row.
     pub(crate) fn print_table(&self, page: &mut Page) {
+        let widths = self.print_heading(page);
+        for row in &self.rows {
+            self.print_row(page, row, &widths);
+        }
+    }
+
+    /// Prints the headings, and returns the widths for [`Table::print_row`].
+    pub(crate) fn print_heading(&self, page: &mut Page) -> Vec<Option<usize>> {
         let widths = self.column_widths(page.width());
         if self.heading {
             let cells: Vec<Cell> =
                 self.columns.iter().map(|c| Cell::styled(style::HEADER, c.heading)).collect();
             self.print_row(page, &cells, &widths);
         }
-        for row in &self.rows {
-            self.print_row(page, row, &widths);
-        }
+        widths
     }
 
-    fn print_row(&self, page: &mut Page, cells: &[Cell], widths: &[Option<usize>]) {
+    pub(crate) fn print_row(&self, page: &mut Page, cells: &[Cell], widths: &[Option<usize>]) {
         let mut line = String::new();
         // Spaces owed before the next text: written only then, so that no line ends in spaces.
         let mut owed = self.indent;
@@ -139,21 +160,13 @@ impl Table {
     /// The width of each column; `None` for a hidden column.
     fn column_widths(&self, room: Option<usize>) -> Vec<Option<usize>> {
         let mut widths: Vec<Option<usize>> = (0..self.columns.len())
-            .map(|index| {
-                let widest = self
-                    .rows
-                    .iter()
-                    .filter_map(|row| row.get(index))
-                    .map(|cell| cell.text.width())
-                    .max();
-                match widest {
-                    None | Some(0) if !self.rows.is_empty() => None,
-                    widest => Some(widest.unwrap_or(0).max(if self.heading {
-                        self.columns[index].heading.width()
-                    } else {
-                        0
-                    })),
-                }
+            .map(|index| match self.widest[index] {
+                0 if !self.is_empty => None,
+                widest => Some(widest.max(if self.heading {
+                    self.columns[index].heading.width()
+                } else {
+                    0
+                })),
             })
             .collect();
         let Some(room) = room else { return widths };

@@ -17,7 +17,7 @@ pub fn history(store: &Store, id: &str) -> Result<(String, Vec<Event>)> {
 }
 
 /// Visits the latest events of an atom or of the project, oldest first, at most `limit`, in
-/// constant memory.
+/// constant memory: `passes` times the same, each time after their total.
 ///
 /// # Errors
 ///
@@ -26,17 +26,21 @@ pub fn history_each(
     store: &Store,
     id: Option<&str>,
     limit: Option<i64>,
+    passes: usize,
     mut visit: impl FnMut(Streamed<Event>) -> Result<()>,
 ) -> Result<()> {
     store.read(|tx| {
         let id = id.map(|id| known_id(tx, id)).transpose()?;
         let total = event::count(tx, id.as_deref())?;
-        visit(Streamed::Total(total))?;
         let after = match limit {
             Some(limit) if limit < total => event::before_latest(tx, id.as_deref(), limit)?,
             _ => 0,
         };
-        event::visit_each(tx, id.as_deref(), after, -1, |event| visit(Streamed::Item(event)))
+        for _ in 0..passes {
+            visit(Streamed::Total(total))?;
+            event::visit_each(tx, id.as_deref(), after, -1, |event| visit(Streamed::Item(event)))?;
+        }
+        Ok(())
     })
 }
 

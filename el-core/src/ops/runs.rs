@@ -27,7 +27,8 @@ pub fn runs(store: &Store, filter: &RunFilter) -> Result<Page<Run>> {
     })
 }
 
-/// Visits the runs of [`runs`] without a limit, in constant memory.
+/// Visits the runs of [`runs`] in constant memory: `passes` times the same, each time after their
+/// total.
 ///
 /// # Errors
 ///
@@ -35,13 +36,18 @@ pub fn runs(store: &Store, filter: &RunFilter) -> Result<Page<Run>> {
 pub fn runs_each(
     store: &Store,
     filter: &RunFilter,
+    passes: usize,
     mut visit: impl FnMut(Streamed<Run>) -> Result<()>,
 ) -> Result<()> {
     store.read(|tx| {
         let atom = filter.atom.as_deref().map(|id| atom::resolve(tx, id)).transpose()?;
         let which = (atom.as_deref(), filter.live_only, filter.outcome);
-        visit(Streamed::Total(store::run::count(tx, which)?))?;
-        store::run::visit_each(tx, which, None, |run| visit(Streamed::Item(run)))
+        let total = store::run::count(tx, which)?;
+        for _ in 0..passes {
+            visit(Streamed::Total(total))?;
+            store::run::visit_each(tx, which, filter.limit, |run| visit(Streamed::Item(run)))?;
+        }
+        Ok(())
     })
 }
 

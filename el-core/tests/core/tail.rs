@@ -70,7 +70,7 @@ fn follow(
 
 fn numbers(store: &Store, after: i64, limit: usize) -> Vec<i64> {
     let mut found = Vec::new();
-    ops::history_each(store, None, None, |one| {
+    ops::history_each(store, None, None, 1, |one| {
         if let Streamed::Item(event) = one {
             found.push(event.seq);
         }

@@ -1,12 +1,13 @@
-use el_core::model::Outcome;
+use el_core::model::{Outcome, Run};
 use el_core::ops::{self, RunFilter};
 
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::list::{List, stream_list};
-use crate::output::{runs, style};
+use crate::output::list::{stream_list, stream_table};
+use crate::output::runs;
+use crate::output::table::{Cell, Column, Table};
 use crate::values::word_parser;
 use crate::watch::WatchArgs;
 
@@ -41,19 +42,23 @@ fn look(args: &ListArgs, app: &App) -> Result<Exit> {
         limit: args.limit.filter(|limit| *limit > 0).map(i64::from),
     };
     let store = app.open_for_reading()?;
-    if app.printer.is_robot() && filter.limit.is_none() {
-        return stream_list(&app.printer, |visit| ops::runs_each(&store, &filter, visit));
+    let printer = &app.printer;
+    if printer.is_robot() {
+        return stream_list(printer, "", filter.limit, |visit| {
+            ops::runs_each(&store, &filter, 1, visit)
+        });
     }
-    let found = ops::runs(&store, &filter)?;
-    let list = List::from_page(&found);
-    app.printer.emit(&list, |page| {
-        runs::print_table(page, &found.items, app.now());
-        if found.items.is_empty() && !page.is_quiet() {
-            let text = page.paint(style::DIM, "no runs");
-            page.push_line(text);
-        } else {
-            list.print_footer(page, "run", "runs");
-        }
+    let (now, is_quiet) = (app.now(), printer.new_page().is_quiet());
+    let table = match is_quiet {
+        true => Table::new([Column::new("RUN")]).without_heading(0),
+        false => runs::new_table(),
+    };
+    let row_cells = |run: &Run| match is_quiet {
+        true => vec![Cell::new(&run.id)],
+        false => runs::row_cells(run, now).into(),
+    };
+    stream_table(printer, table, ["run", "runs", "no runs"], row_cells, |visit| {
+        ops::runs_each(&store, &filter, 2, visit)
     })?;
     Ok(Exit::Done)
 }

@@ -60,6 +60,23 @@ fn a_branch_that_committed_the_old_gitignore_does_not_uncover_the_tracker() {
 }
 
 #[test]
+fn a_change_without_a_named_actor_reads_gits_files_and_starts_no_git() {
+    let (env, _) = repository();
+    let git = env.run(env.command("sh").args(["-c", "command -v git"])).ok().stdout;
+    let log = env.path("tmp/git.log");
+    let script = format!("#!/bin/sh\necho $* >> {}\nexec {} \"$@\"\n", log.display(), git.trim());
+    env.program("git", &script);
+    let mut create = env.command("el");
+    create.args(["create", "-q", "By somebody"]).env_remove("GIT_CONFIG_NOSYSTEM");
+    let made = env.run(&mut create).ok().stdout;
+    assert_eq!(fs::read_to_string(&log).unwrap_or_default(), "", "it costs a process");
+    assert_eq!(env.robot(&["history", made.trim()])["items"][0]["actor"], "T");
+    // Only git knows what such a variable changes.
+    env.create("By somebody else", &[]);
+    assert!(fs::read_to_string(&log).unwrap().contains("user.name"));
+}
+
+#[test]
 fn each_change_restores_both_lines_of_defence() {
     let (env, id) = repository();
     let (ignore, exclude) = (env.project(".eluent/.gitignore"), env.project(".git/info/exclude"));

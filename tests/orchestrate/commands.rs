@@ -26,8 +26,11 @@ fn a_goal_is_several_words_or_an_atom_and_never_a_slip_of_the_keys() {
     env.el(&["orchestrate", ""]).fails_with(2);
     env.el(&["orchestrate", "resume", "banana"]).fails_with(3);
     let atom = env.create("Write the manual", &[]);
-    env.el(&["orchestrate", "resume", &atom]).fails_with(4);
+    let refused = env.el(&["orchestrate", "resume", &atom]).fails_with(4).stderr;
+    assert!(!refused.contains("bound on cost"), "no agent would have cost anything: {refused}");
     assert_eq!(env.robot(&["orchestrate", "status"])["count"], 0, "nothing was begun");
+    let begun = ["orchestrate", "--plan-only", "--isolate", "none", "Write it all down"];
+    assert!(env.el(&begun).ok().stderr.contains("bound on cost"));
 
     std::fs::write(env.project("goal.md"), "# Write the manual #\n\nAll of it.\n").unwrap();
     let ended = answer(&env, &["--goal-file", "goal.md", "--plan-only", "--isolate", "none"], 0);

@@ -184,6 +184,17 @@ fn failures_without_any_work_are_counted_over_all_workers() {
 }
 
 #[test]
+fn a_short_run_that_did_some_work_is_no_empty_run() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 1\n");
+    (0..4).for_each(|_| drop(env.script_atom(&["say I looked, and gave up", "exit 1"])));
+    for _ in 0..4 {
+        env.el(&["work", "--once"]).fails_with(9);
+    }
+    assert_eq!(env.robot(&["stats"])["pause"], json!(null));
+}
+
+#[test]
 fn a_folder_of_contexts_that_disappears_is_made_again() {
     let env = TestEnv::with_tracker();
     let ids = [

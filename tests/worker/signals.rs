@@ -51,6 +51,20 @@ fn ctrl_c_twice_leaves_the_session_running_and_the_next_worker_adopts_it() {
 }
 
 #[test]
+fn the_last_line_of_a_worker_tells_of_what_it_adopted() {
+    let env = TestEnv::with_tracker();
+    let (worker, _) = working(&env);
+    worker.signal(Signal::TERM);
+    worker.wait(SOON).ok();
+    env.script_atom(&["close done"]);
+    let second = env.start_el(&["work", "--drain"]);
+    wait_until("the adoption", SOON, || second.stdout().contains("is adopted").then_some(()));
+    go(&env);
+    let told = second.wait(SOON).ok().stdout;
+    assert!(told.contains("Done: 2 closed of 1 claimed and 1 adopted"), "{told}");
+}
+
+#[test]
 fn a_session_that_was_left_is_settled_without_any_worker() {
     let env = TestEnv::with_tracker();
     let (worker, id) = working(&env);

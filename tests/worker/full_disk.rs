@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::{SOON, SmallDisk, TestEnv, wait_until};
 
 /// Takes all room, also that in the log of the database.
-fn fill(disk: &SmallDisk, env: &TestEnv) {
+pub(super) fn fill(disk: &SmallDisk, env: &TestEnv) {
     let database = env.database();
     wait_until("a disk without room", SOON, || {
         database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").ok()?;

@@ -6,14 +6,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::support::{SOON, TestEnv};
+use super::full_disk::fill;
+use crate::support::{SOON, SmallDisk, TestEnv};
 
 /// The shortest lease that can be set.
 const LEASE: Duration = Duration::from_secs(5);
 
 #[test]
 fn in_the_morning_only_what_an_agent_failed_at_is_blocked() {
-    let env = TestEnv::with_tracker();
+    let env = TestEnv::new();
+    let disk = SmallDisk::mount(&env.project(".eluent"));
+    env.el(&["init", "--name", "t"]).ok();
     env.configure(&format!("max_attempts = 1\nlease = \"{}s\"\n", LEASE.as_secs()));
     let worker = env.start_work(&["--concurrency", "3"]);
 
@@ -41,6 +44,19 @@ fn in_the_morning_only_what_an_agent_failed_at_is_blocked() {
     (0..3).for_each(|n| drop(env.wait_for_file(format!("night-{n}"))));
     env.tmux(&["kill-server"]).unwrap();
     killed.iter().for_each(|id| drop(env.wait_for_status(id, "closed")));
+
+    // The disk is full, and an agent cannot close what it did.
+    if let Some(disk) = &disk {
+        let tries = ["touch begun", "wait-file full", "close done", "touch tried", "exit 1"];
+        let unclosed = env.script_atom(&[&tries[..], &["on-attempt 2", "close done"]].concat());
+        env.wait_for_file("begun");
+        fill(disk, &env);
+        std::fs::write(env.project("full"), "").unwrap();
+        env.wait_for_file("tried");
+        disk.free();
+        env.wait_for_end(&unclosed, 2);
+        assert_eq!(env.outcomes(&unclosed), ["interrupted", "closed"]);
+    }
 
     // The machine is suspended for longer than a lease, and wakes in any order.
     let awake = env.project("awake");

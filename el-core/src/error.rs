@@ -1,4 +1,5 @@
 mod server;
+mod stopped;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,6 +7,7 @@ use std::time::Duration;
 use crate::model::{FieldProblem, Timestamp};
 
 pub use server::ServerFault;
+pub(crate) use stopped::find_stopped_holder;
 
 /// How long a call waits for other processes before the call fails.
 pub(crate) const BUSY_DEADLINE: Duration = Duration::from_secs(30);
@@ -128,6 +130,8 @@ pub enum Error {
     Busy {
         /// The time waited, in seconds.
         waited_s: u64,
+        /// A stopped process that has the database open.
+        stopped: Option<u32>,
     },
     /// The user may not write to the folder of the database. SQLite keeps files beside the
     /// database, so even reading needs write access.
@@ -273,13 +277,17 @@ impl Error {
         match source.sqlite_error_code() {
             // The last: others held the lock for too long in the middle of a step.
             Some(Code::DatabaseBusy | Code::DatabaseLocked | Code::FileLockingProtocolFailed) => {
-                Error::Busy { waited_s: BUSY_DEADLINE.as_secs() }
+                Error::busy(find_stopped_holder())
             }
             Some(Code::ReadOnly) => Error::ReadOnly { source },
             Some(Code::DatabaseCorrupt) => Error::Damaged { doing, source },
             Some(Code::DiskFull | Code::SystemIoFailure) => Error::Disk { doing, source },
             _ => Error::Sqlite { doing, source },
         }
+    }
+
+    pub(crate) fn busy(stopped: Option<u32>) -> Self {
+        Error::Busy { waited_s: BUSY_DEADLINE.as_secs(), stopped }
     }
 
     pub(crate) fn not_found(what: &'static str, id: impl Into<String>) -> Self {

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{SOON, TestEnv};
@@ -29,6 +30,41 @@ fn one_that_another_process_holds_for_a_second_is_waited_for() {
     creating.wait(SOON).ok();
     closing.wait(SOON).ok();
     assert_eq!(env.robot(&["list"])["count"], 1);
+}
+
+#[test]
+#[ignore = "a process of the test below"]
+fn stopped_holder() {
+    let (Some(file), Some(held)) =
+        (std::env::var_os("EL_TEST_DATABASE"), std::env::var_os("EL_TEST_HELD"))
+    else {
+        return;
+    };
+    let database = rusqlite::Connection::open(file).unwrap();
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    std::fs::write(held, "").unwrap();
+    rustix::process::kill_process(rustix::process::getpid(), Signal::STOP).unwrap();
+}
+
+#[test]
+fn a_stopped_process_that_keeps_a_lock_is_named_with_the_call_that_lets_it_go_on() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let env = TestEnv::with_tracker();
+    let (file, held) = (env.project(".eluent/el.db"), env.path("tmp/held"));
+    let mut command = env.command(std::env::current_exe().unwrap().to_str().unwrap());
+    command.args(["--ignored", "--exact", "cli::database::stopped_holder"]);
+    command.env("EL_TEST_DATABASE", &file).env("EL_TEST_HELD", &held);
+    let holder = env.start(&mut command);
+    env.wait_for_file(&held);
+    let error = fails(&env, &["create", "Behind it"], 7, "busy");
+    assert_eq!(error["details"]["stopped"], holder.pid(), "{error}");
+    let remedy = format!("kill -CONT {}", holder.pid());
+    assert!(error["hint"].as_str().unwrap().contains(&remedy), "{error}");
+    env.run(env.command("sh").args(["-c", &remedy])).ok();
+    holder.wait(SOON).ok();
+    env.create("After it", &[]);
 }
 
 #[test]

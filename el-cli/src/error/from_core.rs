@@ -87,9 +87,16 @@ impl From<Error> for CommandError {
                 .with_detail("found", *found)
                 .with_detail("known", *known)
                 .with_hint("install a newer el; this one changes nothing in that database"),
-            Error::Busy { waited_s } => built
+            Error::Busy { waited_s, stopped } => built
                 .with_detail("waited_s", *waited_s)
-                .with_hint("try again; el doctor shows who holds the database"),
+                .with_detail("stopped", *stopped)
+                .with_hint(match stopped {
+                    Some(pid) => format!(
+                        "process {pid} is stopped and has the database open: kill -CONT {pid} lets \
+                         it go on"
+                    ),
+                    None => "try again; el doctor shows who holds the database".to_owned(),
+                }),
             Error::ReadOnly { .. } => built.with_hint(
                 "make the folder of the database writable for this user, or name another \
                  database with --db",
@@ -165,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_busy_database_is_worth_another_try() {
-        let error = CommandError::from(Error::Busy { waited_s: 30 });
+        let error = CommandError::from(Error::Busy { waited_s: 30, stopped: None });
         assert!(error.is_retryable());
         assert_eq!(error.exit(), Exit::TimedOut);
     }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::open::{Durability, connect, not_ours};
 use super::{Tx, closed, migrate};
-use crate::error::Doing;
+use crate::error::{Doing, find_stopped_holder};
 use crate::model::Timestamp;
 use crate::{Error, Result};
 
@@ -172,7 +172,7 @@ fn copy_pages(from: &Connection, into: &mut Connection) -> Result<()> {
             StepResult::Done => return Ok(()),
             StepResult::More => {}
             _ => {
-                return Err(Error::Busy { waited_s: crate::error::BUSY_DEADLINE.as_secs() });
+                return Err(Error::busy(find_stopped_holder()));
             }
         }
     }

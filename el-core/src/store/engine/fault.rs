@@ -3,7 +3,7 @@
 use postgres::error::SqlState;
 
 use crate::Error;
-use crate::error::{BUSY_DEADLINE, ServerFault};
+use crate::error::ServerFault;
 
 /// Says what is wrong with a server, or on the way to it.
 pub(super) fn server_fault(step: &'static str, error: &postgres::Error) -> Error {
@@ -37,7 +37,7 @@ pub(super) fn server_fault(step: &'static str, error: &postgres::Error) -> Error
             &SqlState::T_R_DEADLOCK_DETECTED,
         ]) =>
         {
-            return Error::Busy { waited_s: BUSY_DEADLINE.as_secs() };
+            return Error::busy(None);
         }
         // The second is what a standby says to a transaction that is to write.
         _ if is_of(&[&SqlState::READ_ONLY_SQL_TRANSACTION, &SqlState::FEATURE_NOT_SUPPORTED]) => {

@@ -200,7 +200,7 @@ fn main() {
     });
 }
 
-/// What the fleet asks, each at its own time. Prints how late the answers were.
+/// Asks as the fleet does, each machine at its own time. Prints how late the answers were.
 fn steady(fleet: &Fleet, live: &[(Run, usize)], workers: usize) {
     let (begin, done) = (Instant::now(), [(); 2].map(|()| AtomicUsize::new(0)));
     let late = std::thread::scope(|scope| {

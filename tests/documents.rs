@@ -1,5 +1,5 @@
-//! The documents: line lengths, file lengths, and the README's transcript against the output of
-//! `el`.
+//! The documents: line and file lengths, how sentences begin, and the README's transcript against
+//! the output of `el`.
 
 use std::collections::HashMap;
 use std::fs;
@@ -35,19 +35,25 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-#[test]
-fn no_line_and_no_file_is_too_long() {
+/// Returns the name and the text of each file with one of these endings, and of each script.
+fn texts(endings: &[&str]) -> Vec<(String, String)> {
     let mut all = Vec::new();
     files(&root(), &mut all);
-    let mut wrong = Vec::new();
-    for path in all {
+    all.sort();
+    let read = |path: &PathBuf| {
         let name = path.strip_prefix(root()).unwrap().display().to_string();
         let is_script = name.starts_with("scripts/") || name.starts_with(".ci/");
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        if !is_script && !["rs", "md", "sql", "sh", "toml", "mjs"].contains(&ending) {
-            continue;
-        }
-        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let is_wanted = is_script || endings.contains(&ending);
+        Some((name, is_wanted.then(|| fs::read_to_string(path).ok())??))
+    };
+    all.iter().filter_map(read).collect()
+}
+
+#[test]
+fn no_line_and_no_file_is_too_long() {
+    let mut wrong = Vec::new();
+    for (name, text) in texts(&["rs", "md", "sql", "sh", "toml", "mjs"]) {
         for (number, line) in text.lines().enumerate() {
             let columns = line.chars().count();
             if columns > COLUMNS {
@@ -55,12 +61,48 @@ fn no_line_and_no_file_is_too_long() {
             }
         }
         let lines = text.lines().count();
-        if ending == "rs" && lines >= FILE_LINES {
+        if name.ends_with(".rs") && lines >= FILE_LINES {
             wrong.push(format!("{name}: {lines} lines"));
         }
     }
-    wrong.sort();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Returns the lines where a sentence begins with a clause for its noun. Questions and headings may
+/// begin so.
+fn clauses_for_nouns(name: &str, text: &str) -> Vec<String> {
+    let words = ["What", "Whose", "Whether"];
+    let starts = [". ", "? ", "! ", ": ", "| ", "**", "(", "\""];
+    let is_mark = |c: char| c.is_whitespace() || "/!#*->".contains(c);
+    let mut wrong = Vec::new();
+    for (at, word) in words.iter().flat_map(|word| text.match_indices(word)) {
+        let (before, rest) = text.split_at(at);
+        let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let before = before[line..].trim_start_matches(is_mark);
+        let is_start = before.is_empty() || starts.iter().any(|start| before.ends_with(start));
+        let is_heading = name.ends_with(".md") && text[line..].starts_with('#')
+            || text[line..].trim_start().starts_with("## ");
+        let is_question = rest
+            .split_once(['.', '?', '!'])
+            .is_some_and(|(sentence, _)| rest[sentence.len()..].starts_with('?'));
+        let is_word = rest[word.len()..].starts_with(char::is_whitespace);
+        if is_word && is_start && !is_heading && !is_question {
+            let number = text[..line].lines().count() + 1;
+            wrong.push(format!("{name}:{number}: {}", text[line..].lines().next().unwrap()));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn no_sentence_begins_with_a_clause_for_its_noun() {
+    let found = |text: &str| clauses_for_nouns("page.md", text).len();
+    assert_eq!(found("/// Whether it is.\n- *What is new* stays. Whose\nit is, it stays."), 3);
+    assert_eq!(found("# What it is\n\nIt asks: What is\nnew? Whatever is, what is new stays."), 0);
+    let all = texts(&["rs", "md", "sh", "toml", "mjs", "ts", "tsx", "json"]);
+    let ours = all.iter().filter(|(name, _)| !name.starts_with("el-cli/web/dist"));
+    let wrong: Vec<_> = ours.flat_map(|(name, text)| clauses_for_nouns(name, text)).collect();
+    assert!(wrong.is_empty(), "name the thing:\n{}", wrong.join("\n"));
 }
 
 /// The scripts of the transcript's agents, by the file named in each task's description.

@@ -49,8 +49,8 @@ pub enum DiffStart<'a> {
     Uncommitted,
     /// At the last commit before this moment.
     Moment(Timestamp),
-    /// In the worktree of this atom, where its branch began, whichever attempt made the commits.
-    /// Elsewhere at the moment.
+    /// In the worktree of an atom, the base of the branch, for commits of all attempts. Elsewhere
+    /// at the moment.
     Branch(&'a str, Timestamp),
 }
 
@@ -128,7 +128,7 @@ pub fn diff_stat(
     Ok(stat)
 }
 
-/// The commit at which the branch of this atom began, if the folder is in its worktree.
+/// The commit at which the atom's branch began, if the folder is in the atom's worktree.
 fn branch_start(git: &Git, atom: &str) -> Result<Option<String>, GitError> {
     if OwnWorktree::find(git.folder(), atom)?.is_none() {
         return Ok(None);

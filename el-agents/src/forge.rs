@@ -99,14 +99,14 @@ pub struct RequestFacts {
     pub is_queued: bool,
     /// The base has a merge queue.
     pub has_queue: bool,
-    /// It merges by itself once it may.
+    /// The forge will merge the request once the rules allow.
     pub is_armed: bool,
     pub checks: Checks,
     pub review: Review,
     pub conflict: Conflict,
     /// The branch was deleted at the forge, and the pull request is open all the same.
     pub is_branch_gone: bool,
-    /// The base takes only branches that have all of it, and this one has not.
+    /// The base takes only branches that contain the base, and the branch does not.
     pub is_behind: bool,
     /// The base wants something that has not come, such as a check that has not begun.
     pub is_blocked: bool,
@@ -298,7 +298,7 @@ pub trait Forge: std::fmt::Debug {
     /// If the forge cannot be asked, or has the log no more.
     fn failed_log(&self, repo: &RepoName, run: u64) -> Result<String, ForgeError>;
 
-    /// Returns true if an open pull request of anybody has this branch as its base.
+    /// Returns true if any open pull request has the branch as base.
     ///
     /// # Errors
     /// If the forge cannot be asked.

@@ -27,7 +27,7 @@ pub(crate) struct Workplace {
     pub(crate) branch: String,
     /// Branches of finished dependencies that this branch lacks.
     pub(crate) unmerged: Vec<String>,
-    /// What else became of it, in lines for the pane.
+    /// Further news of the preparation, in lines for the pane.
     #[serde(default)]
     pub(crate) told: Vec<String>,
 }

@@ -54,8 +54,8 @@ pub(crate) fn sweep_run(folder: &RunDir) -> Result<(), RecoverError> {
     }
 }
 
-/// Ends what is left on this machine of runs that another machine settled, since their workers and
-/// supervisors here were killed. Blocks meanwhile. What cannot be ended is left.
+/// Ends the processes on this machine of runs that another machine settled, since workers and
+/// supervisors here were killed. Blocks meanwhile. Leaves processes that cannot be ended.
 pub(crate) fn sweep_settled_elsewhere(store: &Store, places: &Places) {
     for entry in std::fs::read_dir(&places.runs).into_iter().flatten().flatten() {
         let name = entry.file_name();

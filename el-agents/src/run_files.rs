@@ -99,7 +99,7 @@ impl RunFiles {
     }
 }
 
-/// Notes in the run's folder where its branch is, for whoever lands it on another host.
+/// Notes in the run's folder where the branch is, for a landing on another host.
 pub(crate) fn note_tip(folder: &RunDir, workdir: &Path, atom: &str) {
     let look = || -> Result<Option<String>, GitError> {
         let repository = Repository::open_at(workdir)?;

@@ -30,7 +30,7 @@ pub const FULL_DISK: u8 = b'F';
 const PROCESS_NAME: &std::ffi::CStr = c"el-supervise";
 /// A socket's path may have 108 bytes on Linux, and 104 on macOS.
 const PATH_MAX: usize = 100;
-/// A process has fewer ancestors than this, unless it hides behind them.
+/// The most ancestors of a process that does not hide behind many.
 const ANCESTORS_MAX: usize = 4096;
 
 /// The identity of the run whose session calls. It goes from the supervisor to the `el` that

@@ -1,4 +1,4 @@
-//! Whether what was read of the tracker is to be read again.
+//! The age of what was read of the tracker, which decides when to read again.
 
 use std::time::{Duration, Instant};
 

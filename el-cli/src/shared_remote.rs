@@ -4,8 +4,8 @@ use el_agents::git::Repository;
 
 use crate::settings::Settings;
 
-/// What is wrong with the setting `remote` in the repository here, and what to do. `None`: nothing,
-/// or there is no repository to look at.
+/// Returns the fault of the setting `remote` in the repository here, and what to do. `None`: no
+/// fault, or there is no repository to look at.
 pub(crate) fn find_fault(settings: &Settings) -> Option<(String, String)> {
     let name = settings.shared_remote().ok()??;
     let work = settings.work_settings().ok()?;

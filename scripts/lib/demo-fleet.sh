@@ -97,7 +97,7 @@ start_machines() {
   export EL_DATABASE_URL
 }
 
-# What an agent does: `writes FILE TEXT`. On oak it stays at its work.
+# The work of an agent: `writes FILE TEXT`. On oak it stays at its work.
 writes() {
   printf 'script: say I will write %s.\n' "$1"
   printf 'script: sh while [ -e %s/$(cat /proc/sys/kernel/hostname) ]; do sleep 0.1; done\n' \

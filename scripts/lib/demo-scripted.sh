@@ -88,8 +88,7 @@ TASK
   chapter "The board before"
   run el list
   say ""
-  say "What waits for the greeting, one after the other; and what is ready now, since it waits" \
-    "for nothing:"
+  say "The atoms that wait for the greeting, one after the other; and those that are ready now:"
   run el dep tree "$greeting"
   run el ready
 
@@ -115,15 +114,15 @@ TASK
   run el list --all
   run el runs
 
-  chapter "What happened to those that did not go straight"
+  chapter "Those that did not go straight"
   say "The agent of the README ended its turn without closing it; the Stop hook sent it back:"
   run el history "$readme"
   say ""
   say "The licence waits for a person, and its agent said why:"
   run el why "$licence"
 
-  chapter "What stays"
-  say "What an agent said and did outlives its session:"
+  chapter "The traces"
+  say "The words and deeds of an agent outlive its session:"
   run el logs "$program"
   run_folder=$(el --robot runs show "$program" 2>/dev/null |
     sed -n 's/.*"folder":"\([^"]*\)".*/\1/p')

@@ -106,7 +106,7 @@ story() {
   wait_for stands "$usage" completed || :
   wait_for no_worker || :
 
-  chapter "What came back"
+  chapter "The answers"
   run el tasks
   say ""
   say "Whoever handed it over was told; the message has the summary:"
@@ -125,7 +125,7 @@ story() {
     "as well run one:"
   run el work --drain
   say ""
-  say "What the second agent was given has the reason in it:"
+  say "The prompt of the second agent has the reason in it:"
   folder=$(folder_of "$timer")
   show grep -A 6 '^## Rejected' "$folder/prompt.md"
   grep -A 6 '^## Rejected' "$folder/prompt.md" | tee "$scratch/rejected"

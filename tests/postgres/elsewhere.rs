@@ -1,4 +1,4 @@
-//! What a person on one machine is told of what another one does, or does no more.
+//! The news for a person on one machine of what another one does, or does no more.
 
 use rustix::process::Signal;
 use serde_json::json;

@@ -36,7 +36,7 @@ impl Servers {
         format!("postgres://el@/postgres?host={}", self.way.display())
     }
 
-    /// What one of them answers: `""` is the first, `"second"` the standby.
+    /// Returns the answer of one of them: `""` is the first, `"second"` the standby.
     #[track_caller]
     fn ask(&self, server: &str, sql: &str) -> String {
         let at = self.first.folder().join(server);

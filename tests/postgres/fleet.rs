@@ -136,7 +136,7 @@ fn what_runs_elsewhere_is_told_with_its_host_and_cancelled_from_here() {
     assert_eq!(board.get("/api/runs").data()[0]["host"], ELSEWHERE);
     near.el(&["tasks", "cancel", &task]).ok();
     assert_eq!(near.wait_for_end(&task, 1)["outcome"], "cancelled");
-    // What another host ran is not swept here, and its worker goes on.
+    // A run of another host is not swept here, and its worker goes on.
     let left = wait_until("the worker without a run", SOON, || {
         let row = near.robot(&["workers", "show", "forge"])["items"][0].take();
         row["runs"][0].is_null().then_some(row)

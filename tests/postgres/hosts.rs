@@ -104,7 +104,7 @@ fn work_goes_on_where_another_host_left_it_and_lands_on_either() {
     let hosts = [&below, &above].map(|id| host_of(&first.last_run(id)));
     assert_eq!(hosts, ["first", "second"]);
     assert_eq!(first.outcomes(&above), ["closed"]);
-    // What either did is read on the other, from the server.
+    // The deeds of either are read on the other, from the server.
     let run = first.last_run(&below);
     let raw = |env: &TestEnv| env.el(&["logs", &below, "--raw"]).ok().stdout;
     assert_eq!(raw(&second), first.read_run_file(&run, "transcript.jsonl"));
@@ -222,7 +222,7 @@ fn work_that_lies_on_another_host_is_waited_for_without_a_remote() {
     assert_eq!(first.status(&above), "closed");
 }
 
-/// What became of each branch, and the exit code.
+/// Lands all branches, expects the exit code, and returns the outcomes.
 fn land(env: &TestEnv, code: i32) -> Value {
     let ran = env.run(env.command("el").args(["--robot", "land", "--all"]));
     assert_eq!(ran.status, code, "{ran:?}");
@@ -315,7 +315,7 @@ fn a_branch_that_cannot_be_pushed_is_told_with_the_results() {
     assert!(shown.contains(&format!("el/{atom} could not be pushed to origin")), "{shown}");
     assert!(shown.contains("no room here"), "{shown}");
     assert!(first.comments(&atom).concat().contains("no room here"), "people see it");
-    // What is waited for is no attempt.
+    // A wait is no attempt.
     std::fs::rename(first.path("origin.git"), first.path("away.git")).unwrap();
     let next = first.create("Next", &["-d", &TestEnv::script(&["close done"])]);
     first.el(&["work", "--once"]);

@@ -16,7 +16,7 @@ fn in_file() -> Option<(TestEnv, String)> {
     Some((env, url))
 }
 
-/// What `el` exports of a tracker, and its events.
+/// Returns the export of a tracker, and its events.
 fn held(env: &TestEnv) -> String {
     let exported = env.el(&["export"]).ok().stdout;
     format!("{exported}{}", env.robot(&["history"]))

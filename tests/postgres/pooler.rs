@@ -1,4 +1,4 @@
-//! What stands between el and the server, or beside it: a pooler, and standbys.
+//! Programs between el and the server, or beside it: a pooler, and standbys.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

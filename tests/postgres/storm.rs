@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{SOON, TestEnv, wait_until};
 
-/// What the server acknowledged.
+/// The changes that the server acknowledged.
 #[derive(Default)]
 pub(super) struct Storm {
     created: Mutex<BTreeSet<String>>,
@@ -89,7 +89,7 @@ impl Storm {
             assert_eq!(earlier, None, "{id} was claimed by {name} too");
         }
         for atom in listed["items"].as_array().unwrap() {
-            // What an acknowledged claim said is so; nobody gave anything back.
+            // An acknowledged claim holds; nobody gave anything back.
             if let Some(name) = claimers.get(atom["id"].as_str().unwrap()) {
                 let found = (&atom["status"], &atom["assignee"]);
                 assert_eq!(found, (&"in_progress".into(), &name.as_str().into()), "{atom}");

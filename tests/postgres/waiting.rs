@@ -1,4 +1,4 @@
-//! What is asked by those who wait: a worker that has nothing to do, and supervisors of silent
+//! The questions of those who wait: a worker that has nothing to do, and supervisors of silent
 //! agents.
 
 use std::thread;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const SOCKET: &str = ".s.PGSQL.5432";
 
-/// What a test does with the way, and what it sees.
+/// The faults that a test puts in the way, and the traffic that it sees.
 #[derive(Debug, Default)]
 struct State {
     /// Connections stay, new ones are taken, and nothing comes.

@@ -59,7 +59,7 @@ fn an_answer_that_the_forge_refuses_is_tried_again_and_charges_nobody() {
         assert_eq!(seen["answers"][0]["fate"], "updated", "{seen}");
         assert_eq!(seen["reopened"], json!([id]), "pr_attempts is not charged: {seen}");
         goes_on(&shop, &id);
-        // What is said after that is.
+        // A later remark is charged.
         shop.answer(&id, "a.txt", "three");
         let later = json!({ "at": "2099-01-01T00:00:00Z" });
         shop.request_changes("MEMBER", "Not three.", later);

@@ -1,4 +1,4 @@
-//! What becomes of pull requests while nobody watches: lost, moved, merged later, thrown out.
+//! The ends of pull requests while nobody watches: lost, moved, merged later, thrown out.
 
 use serde_json::{Value, json};
 

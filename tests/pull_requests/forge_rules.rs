@@ -1,4 +1,4 @@
-//! What a repository demands, and what becomes of branches there.
+//! The demands of a repository, and the fates of branches there.
 
 use serde_json::{Value, json};
 

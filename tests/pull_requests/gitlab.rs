@@ -1,4 +1,4 @@
-//! What only GitLab has.
+//! Things that only GitLab has.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn a_host_whose_name_tells_nothing_is_gitlabs_if_glab_is_signed_in_to_it() {
         let facts = shop.env.robot(&["doctor"])["facts"].take();
         let told = json!({ "name": "pull requests", "value": "code.localhost/acme/shop (gitlab)" });
         assert!(facts.as_array().unwrap().contains(&told), "{facts:#}");
-        // What was opened there is asked about there, whatever is set later.
+        // A request that was opened there is asked about there, whatever is set later.
         shop.env.configure("pr_forge = \"github\"\n");
         assert_eq!(shop.watch()["items"][0]["state"], "open");
         let other = shop.env.el(&["pr", &id]);

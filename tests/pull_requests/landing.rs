@@ -100,7 +100,7 @@ fn what_builds_on_a_merged_one_lands_with_its_own_difference_alone() {
             shop.merge(1, method);
             shop.watch();
             shop.env.git(&["pull", "--quiet", "--ff-only", "origin", "main"]);
-            // What lands then needs the branch no more.
+            // A later landing needs the branch no more.
             assert_eq!(shop.env.robot(&["worktrees", "prune"])["count"], 1);
             let before = shop.env.git(&["rev-parse", "main"]);
             let told = shop.env.robot(&["land", &above]);

@@ -181,7 +181,7 @@ fn a_board_asks_git_little_about_a_branch_and_less_about_one_with_a_pull_request
     let with_two = calls();
     assert!(with_two > with_one && with_two <= with_one + 8, "{with_one}, {with_two}");
     shop.env.el(&["pr", &second]).ok();
-    // Whether the first branch has commits of a pull request, however many there are.
+    // Asks once if the first branch has commits of a pull request, however many there are.
     let with_request = calls();
     assert!(with_request <= with_one + 2, "{with_one}, {with_request}");
     let third = shop.finished("c.txt", "one");

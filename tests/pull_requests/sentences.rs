@@ -1,4 +1,4 @@
-//! What is said where something goes wrong: the cause, and what to do next.
+//! The sentences where something goes wrong: the cause, and what to do next.
 
 use std::os::unix::fs::PermissionsExt as _;
 

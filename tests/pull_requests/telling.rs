@@ -70,7 +70,7 @@ fn a_dry_run_shows_all_that_is_done_afterwards() {
         let shown = shop.env.el(&["pr", "--dry-run", &id]).ok().stdout;
         assert!(shown.contains(&format!("{id}  #1 would be updated")), "{shown}");
 
-        // What would be left alone is told so, and not as if it had been tried.
+        // An atom that would be left alone is told so, and not as if it had been tried.
         let tree = shop.env.project(format!(".eluent/worktrees/{id}")).display().to_string();
         shop.env.git(&["-C", &tree, "reset", "--quiet", "--hard", "origin/main"]);
         shop.commit(&id, "c.txt", "other");
@@ -208,7 +208,7 @@ fn a_dry_run_says_of_the_check_that_it_would_be_run() {
         shop.env.el(&["pr", &id]).ok();
         let written = shop.pulls()[0]["body"].as_str().unwrap().to_owned();
         assert!(written.contains("- true: passed"), "{written}");
-        // What was told already is not to be told again.
+        // A report is not repeated.
         assert_eq!(planned(&shop, &[&id])["items"][0]["fate"], "unchanged");
         shop.env.configure("land_check = [\"sh\", \"-c\", \"true\"]\n");
         let told = planned(&shop, &[&id]);

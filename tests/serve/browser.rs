@@ -259,7 +259,7 @@ fn a_project_in_motion_is_shown_as_it_is() {
     let Some(browser) = find_browser() else { return };
     let env = TestEnv::with_repository("isolate = \"worktree\"\nconcurrency = 6\n");
     let commit = "sh git add -A && git commit -q -m";
-    let script = |steps: &[&str]| format!("What is to be done.\n\n{}", TestEnv::script(steps));
+    let script = |steps: &[&str]| format!("The work to be done.\n\n{}", TestEnv::script(steps));
     let timer = script(&[
         "write timer.sh #!/bin/sh\\n# Waits for the tea.\\nsleep 180\\necho Tea is ready\\n",
         &format!("{commit} 'Write the timer'"),

@@ -1,4 +1,4 @@
-// What is new to a person: the mark "new", a notice of the desktop, and the palette. By keyboard.
+// News for a person: the mark "new", a notice of the desktop, and the palette. By keyboard.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

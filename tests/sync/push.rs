@@ -67,7 +67,7 @@ fn what_el_wrote_is_no_change_of_others_at_the_next_push() {
         assert_eq!(super::notes(&sync(&env, &[])), "[]", "nobody else has changed it");
         assert_eq!(atom(&env, 1)["title"], "Second");
 
-        // What others change after a push is theirs as before.
+        // Changes of others after a push are theirs as before.
         env.el(&["update", "acme/shop#1", "--title", "Third"]).ok();
         github.issue(1, json!({ "title": "Theirs" }));
         push().fails_with(4);

@@ -1,4 +1,4 @@
-//! What atoms and agents need, and what workers offer.
+//! The needs of atoms and agents, and the offers of workers.
 
 use serde_json::{Value, json};
 

@@ -80,8 +80,8 @@ pub struct ClaudeOptions {
     pub database: Option<PathBuf>,
     /// Further folders in which the agent may work.
     pub add_dirs: Vec<PathBuf>,
-    /// The folder whose settings, hooks and servers are left out, since nobody trusts them. Its
-    /// `CLAUDE.md` is still read as text.
+    /// The folder with untrusted settings, hooks and servers, which are left out. Its `CLAUDE.md`
+    /// is still read as text.
     pub untrusted_folder: Option<PathBuf>,
     /// Further words from the configuration, put last.
     pub extra_args: Vec<String>,

@@ -24,7 +24,7 @@ const UNREACHED: [&str; 9] = [
 ];
 /// So a program begins to say why it cannot read its own configuration.
 const UNREADABLE: &str = "failed to read configuration:";
-/// What glab says of a folder in the place of its file: Go's bit of a folder, in octal.
+/// The words of glab for a folder in the place of its file: Go's bit of a folder, in octal.
 const FOLDER_MODE: &str = " has the permissions 20000000";
 /// Bytes of an answer.
 const ANSWER_MAX: usize = 64 << 20;
@@ -97,7 +97,7 @@ pub(super) fn run_program(call: &Call<'_>) -> Result<Said, ForgeError> {
     })
 }
 
-/// The error of a program that took too long: of its host, if it was to ask one.
+/// The error of a program that took too long: of the host, if there was one to ask.
 fn slow_error(call: &Call<'_>) -> ForgeError {
     let Call { program, host, .. } = *call;
     let said = format!("{} took longer than {} s, and was ended", program.name, LIMIT.as_secs());

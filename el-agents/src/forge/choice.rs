@@ -1,4 +1,4 @@
-//! Which forge is asked: the one place that decides it.
+//! Chooses the forge to ask. No other place decides.
 
 use el_core::model::PullRequest;
 

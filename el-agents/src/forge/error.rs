@@ -12,13 +12,13 @@ pub struct ForgeProgram {
     pub page: &'static str,
     /// The first version that is new enough.
     pub(super) needed: &'static str,
-    /// The variables with which it asks nobody and says nothing else.
+    /// The variables that keep the program from asking and from saying more.
     pub(super) variables: &'static [(&'static str, &'static str)],
     /// The variables that it is not to see.
     pub(super) unset: &'static [&'static str],
     /// The variables that sign it in to any host.
     pub(super) tokens: &'static [&'static str],
-    /// The words of its `auth status` about a host to which nobody is signed in.
+    /// The words of `auth status` about a host without a sign-in.
     pub(super) signed_out: &'static [&'static str],
 }
 

@@ -100,7 +100,7 @@ fn limit_error(host: String, wait: Option<Duration>) -> ForgeError {
     ForgeError::RateLimit { host, wait }
 }
 
-/// The query for pull requests by number, an alias each. `fields`: what is asked of one of them.
+/// The query for pull requests by number, an alias each. `fields`: the fields of each.
 fn pulls_query(numbers: &[u64], fields: impl Fn(u64) -> String) -> String {
     let each: Vec<String> = numbers
         .iter()

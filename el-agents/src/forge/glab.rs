@@ -59,7 +59,7 @@ fn methods_of(project: &Value) -> Vec<MergeMethod> {
     }
 }
 
-/// The title without the words that make it a draft, each of them as often as it is there.
+/// The title without the words that mark a draft, however often repeated.
 fn without_draft(title: &str) -> &str {
     let mut plain = title.trim_start();
     while let Some(mark) = ["draft:", "[draft]", "(draft)"]

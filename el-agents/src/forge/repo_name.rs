@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::git::run_bounded;
 
-/// How long ssh may take to read its configuration, and the bytes of what it says.
+/// The time for ssh to read the configuration, and the most bytes of output.
 const SSH_LIMIT: Duration = Duration::from_secs(5);
 const SSH_ANSWER: usize = 1 << 20;
 

@@ -43,7 +43,7 @@ pub(super) fn merge_dependencies(
     Ok(top)
 }
 
-/// Takes what other machines shared of the atom's own branch, its parent's and its dependencies'.
+/// Takes the shared commits of other machines on the branches of the atom, parent and dependencies.
 ///
 /// # Errors
 /// [`GitError::OnOtherHost`] if work that is needed lies on another host; [`GitError::Diverged`];

@@ -2,7 +2,7 @@
 
 use super::{GitError, Repository};
 
-/// What a target has of the work of a branch. It may have taken the work out again:
+/// The work of a branch that a target has. The target may have taken the work out again:
 /// [`Repository::find_reverts`] tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Landing {

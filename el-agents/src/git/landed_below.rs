@@ -96,7 +96,7 @@ impl Repository {
             let (mut is_known, mut below) = (false, Vec::new());
             for one in found.iter() {
                 is_known = is_known || self.contains(one, &head)?;
-                // What lies beside it came by itself, perhaps later.
+                // A branch beside this one came by itself, perhaps later.
                 if self.contains(&head, one)? {
                     below.push(one.clone());
                 }
@@ -174,7 +174,7 @@ impl Repository {
         Ok(None)
     }
 
-    /// The commits at which the work of others ends, or did when this branch began. The lower ones
+    /// The commits at which the work of others ends, or did when the branch began. The lower ones
     /// come first, since the squash of an upper one may have come upon theirs.
     fn others_below(&self, atom: &str, lacking: &Lacking<'_>) -> Result<Vec<String>, GitError> {
         let bases = self.refs_below("refs/el/base/")?;
@@ -196,7 +196,7 @@ impl Repository {
                     heads.push(at);
                 }
             }
-            // What this branch began on may have gone on since.
+            // The branch below this one may have gone on since.
             let words = ["for-each-ref", "--format=%(objectname)", "--contains", own, "refs/heads"];
             for head in self.git().ask(&words)?.lines() {
                 if !lacking.commits.contains_key(head) && !self.contains(head, lacking.tip)? {
@@ -209,7 +209,7 @@ impl Repository {
         Ok(heads)
     }
 
-    /// The lacking commits at which another branch leaves this one, if it may have any of them.
+    /// The lacking commits at which another branch leaves this branch, if the other may have any.
     fn common_commits(&self, lacking: &Lacking<'_>, head: &str) -> Result<Vec<String>, GitError> {
         if lacking.commits.contains_key(head) {
             return Ok(vec![head.to_owned()]);

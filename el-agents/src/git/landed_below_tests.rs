@@ -53,7 +53,7 @@ fn edit(shop: &Shop, edits: &[Edit], by: &str) {
     }
 }
 
-/// What landing the last branch gives, and its tree after `rebase --onto`.
+/// The result of landing the last branch, and its tree after `rebase --onto`.
 type Lived = (Merged, Option<String>, Shop);
 
 /// Returns `None` where a forge would have refused a squash: it was in conflict.
@@ -89,7 +89,7 @@ fn live_through(day: &Day) -> Option<Lived> {
     Some((landed, rebased, shop))
 }
 
-/// What going on with the first branch after its squash gives.
+/// Returns the result of going on with the first branch after its squash.
 fn go_on_after_squash(day: &Day) -> Option<Lived> {
     let files: Vec<String> = texts().into_iter().map(|lines| lines.join("\n") + "\n").collect();
     let shop = Shop::new(&[("file0", &files[0]), ("file1", &files[1]), ("file2", &files[2])]);

@@ -229,7 +229,7 @@ impl Repository {
         if fork.map_or(Ok(true), |fork| self.contains(base, &fork))? {
             return Ok(true);
         }
-        // What the branch took from the target, and the target took back, is no part of a merge.
+        // Work that the branch took from the target, and the target took back, is not merged.
         Ok(self.merge_from(base, [target, tip])? == Some(self.tree_of(target)?))
     }
 
@@ -303,7 +303,7 @@ impl Repository {
     }
 
     /// Returns true if a commit is a copy of a branch's commit: without it, that one is unmerged.
-    /// So it is with a squash and the whole branch. What the branch began on is the work of others.
+    /// So it is with a squash and the whole branch. The base of the branch is the work of others.
     fn is_copy_of(&self, tip: &str, base: &str, commit: &str) -> Result<bool, GitError> {
         let Some(before) = self.resolve_commit(&format!("{commit}^"))? else { return Ok(false) };
         Ok(self.git().ask(&["cherry", commit, tip, base])?
@@ -341,7 +341,7 @@ impl Repository {
         }
     }
 
-    /// The last commit that a branch had from its target when it landed; `None`: nobody knows.
+    /// The last commit that a branch had from the target at the landing; `None`: unknown.
     fn taken_by(&self, atom: &str, head: &str, landing: &str) -> Result<Option<String>, GitError> {
         if let Some((_, taken)) = self.refs_below(&format!("refs/el/taken/{atom}/{head}"))?.pop() {
             return Ok(Some(taken));

@@ -1,4 +1,4 @@
-//! Whose work a revert takes back, where branches took main in.
+//! The branches whose work a revert takes back, where branches took main in.
 
 use super::super::test_shop::{ATOM, Shop};
 use super::super::{LandedBranch, note_landed};

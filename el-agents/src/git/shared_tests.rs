@@ -116,7 +116,7 @@ fn commits_of_a_lost_run_are_set_aside_and_nothing_of_a_person_is() {
     assert!(matches!(follow(&first), Err(GitError::Diverged { .. })));
     let aside = |lost: &LostWork| first.repository.set_lost_aside(lost).unwrap();
     assert_eq!(aside(&lost(-9, -1)), None, "somebody committed after its end");
-    // What is not committed stays, too.
+    // Uncommitted files stay, too.
     std::fs::write(first.repository.top().join("file"), "by hand\n").unwrap();
     assert_eq!(aside(&lost(-9, 9)), None);
     assert_eq!(first.at(BRANCH), stale);

@@ -23,7 +23,7 @@ pub(super) struct Candidate {
 pub(super) struct Touching {
     /// The work changes any files.
     pub(super) changes: bool,
-    /// Those that changed no other files may have brought it, or taken it out.
+    /// A commit that changed no other files may have brought the work, or taken it out.
     pub(super) candidates: Vec<Candidate>,
     /// There are any, candidates or not.
     pub(super) is_any: bool,

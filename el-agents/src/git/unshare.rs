@@ -13,8 +13,8 @@ pub struct SharedBranch {
 }
 
 impl Repository {
-    /// The fetched branches whose work the remote's own `target` has. What has landed here alone is
-    /// still needed by other machines.
+    /// The fetched branches whose work the remote's own `target` has. Other machines still need
+    /// work that has landed here alone.
     ///
     /// # Errors
     /// If git fails, or the remote cannot be reached.

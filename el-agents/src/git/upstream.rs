@@ -5,7 +5,7 @@ use super::{GitError, Repository};
 /// The branch that a branch follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Upstream {
-    /// The remote that has it; `.`: this repository itself.
+    /// The remote of the upstream; `.`: this repository.
     pub(crate) remote: String,
     /// Its name there.
     pub(crate) branch: String,
@@ -14,7 +14,7 @@ pub(crate) struct Upstream {
 }
 
 impl Repository {
-    /// What a branch follows.
+    /// Returns the upstream of a branch.
     ///
     /// # Errors
     /// If git fails.

@@ -23,7 +23,7 @@ pub struct PreparedWorktree {
     pub unmerged: Vec<String>,
     /// Why the base could not be fetched; the branch begins at what was fetched last.
     pub unfetched: Option<String>,
-    /// What was set aside so that a branch follows the remote, in sentences.
+    /// Sentences about work that was set aside so that a branch follows the remote.
     pub set_aside: Vec<String>,
 }
 

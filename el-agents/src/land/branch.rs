@@ -154,7 +154,7 @@ pub(super) struct Search<'a> {
     live: Vec<String>,
     /// The last pull request of each atom.
     pulls: HashMap<String, PullRequest>,
-    /// What pull requests are to bring in. Looked up once a branch may have their work.
+    /// The commits that pull requests will bring in. Looked up once a branch may have their work.
     pulled: OnceCell<Pulled>,
 }
 

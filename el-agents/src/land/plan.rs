@@ -93,7 +93,7 @@ pub struct LandItem {
     pub(super) closed_at: Option<Timestamp>,
     #[serde(skip)]
     pub(super) parent: Option<String>,
-    /// What else a person should know once it has landed.
+    /// A further remark to people once the branch has landed.
     #[serde(skip)]
     pub(super) remark: Option<String>,
 }
@@ -207,7 +207,7 @@ impl LandItem {
         item
     }
 
-    /// Says that it lands without work on which it builds, since the target took that back.
+    /// Says that a branch lands without the work below, since the target took that work back.
     fn tell_of_reverted<'a>(&mut self, below: impl Iterator<Item = &'a (String, String)>) {
         let each: Vec<String> = below
             .map(|(atom, revert)| {

@@ -19,7 +19,7 @@ pub fn predict_conflicts(
         return Ok(());
     };
     let mut foreseen = foresee_all(repository, &head, items, &todo)?;
-    // What a branch puts in the way of the files here, a later one may take away again.
+    // A later branch may remove files that an earlier one puts in the way of the files here.
     if find_files_in_the_way(repository, onto, &head, &foreseen.top)?.is_some() {
         for (at, [before, after]) in &foreseen.links {
             if let Some(why) = find_files_in_the_way(repository, onto, before, after)? {
@@ -39,7 +39,7 @@ pub fn predict_conflicts(
     Ok(())
 }
 
-/// What a landing would come to.
+/// The foreseen result of a landing.
 struct Foreseen {
     top: String,
     /// The index of each item that could be joined, with the commits before and after that.

@@ -106,7 +106,7 @@ pub(super) fn find_below(
     Ok(found)
 }
 
-/// The commits of these that the target lacks. Those that are not in this repository are none.
+/// The given commits that the target lacks, without commits that the repository does not have.
 fn lacking(
     repository: &Repository,
     target: &str,

@@ -65,7 +65,7 @@ impl ProcessId {
         }
     }
 
-    /// `boot` for readers on other machines: with the name of this one before it.
+    /// `boot` for readers on other machines: with this machine's name in front.
     #[must_use]
     pub fn boot_with_host(&self) -> String {
         format!("{}{HOST_END}{}", host_name(), self.boot)

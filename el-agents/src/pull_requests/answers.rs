@@ -1,5 +1,5 @@
-//! Pushes what agents answer to reviews. An answer is one once the forge has it: until then nothing
-//! more is asked of the agent, and the push is tried again, after waits that grow.
+//! Pushes the answers of agents to reviews. An answer counts once the forge has it: until then
+//! nothing more is asked of the agent, and the push is tried again, after waits that grow.
 
 use std::time::Duration;
 

@@ -16,7 +16,7 @@ pub enum PullError {
     /// It is not clear where to, or there is no such place.
     #[error("{message}")]
     Place { message: String, hint: String },
-    /// There are several remotes, each with its repository, and nobody said which one is meant.
+    /// There are several remotes with different repositories, and no setting chooses.
     #[error("this repository has {} remotes: {}", remotes.len(), name_remotes(remotes))]
     Remotes { remotes: Vec<(String, String)> },
     /// The repository behind the remote is a fork, and either may be meant.

@@ -93,7 +93,7 @@ pub fn gather_feedback(
                 .into_iter()
                 .map(|remark| Remark { is_late: is_late(remark), ..tell(forge, &repo, remark) })
                 .collect();
-            // What cannot be taken in now is told when the answer is pushed.
+            // Commits that cannot be taken in now are told when the answer is pushed.
             let taken_in =
                 take_in(store, ctx, (repository, Some(forge)), record, &repo).unwrap_or_default();
             match ops::give_remarks(store, ctx, key, &cut(remarks), rules.most)? {

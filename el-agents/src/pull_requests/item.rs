@@ -8,7 +8,7 @@ use crate::land::{LandItem, LandOutcome};
 /// The bytes that are kept of the reason why commits could not be pushed.
 const WHY_MAX: usize = 500;
 
-/// What became of an atom's branch.
+/// The outcome for an atom's branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PullOutcome {
@@ -155,7 +155,7 @@ impl PullItem {
         self.hold(PullOutcome::Waits, why);
     }
 
-    /// Somebody has one open for its branch.
+    /// A person has opened a pull request for the branch.
     pub(super) fn hold_foreign(&mut self, number: u64) {
         let (branch, id) = (self.branch.as_deref().unwrap_or_default(), &self.atom_id);
         let why = format!(
@@ -169,8 +169,8 @@ impl PullItem {
         closing_note(&self.closes)
     }
 
-    /// Why commits of its branch are not at the forge; `None`: nothing keeps them from it, or an
-    /// agent is at work on them. `base`: the branch that is to receive them.
+    /// The reason why commits of the branch are not at the forge; `None`: no obstacle, or an agent
+    /// is at work on them. `base`: the branch that is to receive them.
     pub(super) fn why_held(&self, base: &str) -> Option<String> {
         use PullOutcome::{AtWork, CheckFailed, Conflict, NotFinished, Uncommitted, Waits};
         let detail = self.detail.as_deref().unwrap_or("it cannot be pushed");

@@ -16,11 +16,11 @@ use crate::git::{MergedPull, Remote, Repository};
 const LOOKS: u32 = 3;
 const BETWEEN_LOOKS: Duration = Duration::from_secs(3600);
 
-/// Looks at the given pull requests, by one query for each repository. Returns them as they are
-/// now. Those without a number are left as they are.
+/// Looks at the given pull requests, by one query for each repository. Returns the present state of
+/// each, without a change to requests that have no number.
 ///
 /// # Errors
-/// If the forge, git or the store fails. What was found before is recorded.
+/// If the forge, git or the store fails. Earlier findings are recorded.
 pub fn look_at(
     store: &mut Store,
     ctx: &Ctx<'_>,

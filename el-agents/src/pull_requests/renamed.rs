@@ -6,7 +6,7 @@ use crate::git::Repository;
 
 impl PullPlace {
     /// Says what to call if the branch that `branch` follows is gone, and its work is in the base.
-    /// Whom a branch follows is for its owner to decide. `None`: nothing is to be done.
+    /// The owner of a branch decides what the branch follows. `None`: nothing is to be done.
     ///
     /// # Errors
     /// If git fails, or the remote cannot be reached.

@@ -12,7 +12,7 @@ pub struct PullOptions {
     /// The base was named, and is changed in existing ones too.
     pub changes_base: bool,
     pub dry_run: bool,
-    /// One that builds on the work of a single open one has that one's branch as its base.
+    /// A request on the work of a single open request has that branch as base.
     pub stacks: bool,
     /// Branches that el makes are deleted at the remote after the merge.
     pub deletes_branch: bool,

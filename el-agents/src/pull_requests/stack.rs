@@ -1,5 +1,5 @@
 //! Work that builds on other work waits until the other is merged, or has the branch of the other
-//! as its base, so that its difference is its own.
+//! as base, so that each shows only its own difference.
 
 use el_core::Store;
 use el_core::model::PullRequest;

@@ -160,7 +160,7 @@ impl PullWatch {
     }
 }
 
-/// Brings these to what a push has made of them.
+/// Brings the records to the state after a push.
 fn reload_records(store: &Store, seen: &mut [PullRequest]) -> Result<(), PullError> {
     let ids: Vec<&str> = seen.iter().map(|one| one.atom_id.as_str()).collect();
     let latest = ops::latest_pull_requests(store, &ids)?;

@@ -59,7 +59,7 @@ impl Landlock {
         }
     }
 
-    /// The words that let a program run in the layer, before its own: this `el` becomes it.
+    /// The words before a program's own that start the program in the layer, by way of this `el`.
     /// `workdir`: the folder that it has to find itself in.
     pub(super) fn entering_words(
         self,

@@ -26,8 +26,8 @@ pub(super) enum Access {
     Other(PathBuf),
 }
 
-/// Paths with their access. For each file, the longest of these paths above it decides. All other
-/// files may be read.
+/// Paths with an access. For each file, the longest path above the file decides. All other files
+/// may be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Mounts(BTreeMap<PathBuf, Access>);
 
@@ -80,7 +80,7 @@ impl Mounts {
         own.into_iter().chain(open.map(|(path, _)| path.clone())).collect()
     }
 
-    /// Bubblewrap's arguments. A path comes before those below it, which are mounted on it.
+    /// Bubblewrap's arguments. A path comes before the paths below, which are mounted on top.
     pub(super) fn arguments(&self) -> Vec<OsString> {
         let mut words = Words::default();
         words.add(["--ro-bind", "/", "/", "--dev", "/dev"]);

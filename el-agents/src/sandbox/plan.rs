@@ -47,7 +47,7 @@ pub(super) struct Folders {
     pub(super) visible: Vec<PathBuf>,
     /// The folders on PATH.
     pub(super) programs: Vec<PathBuf>,
-    /// The secrets that everybody has, which the program sees only where they are made writable.
+    /// The usual secrets, which the program sees only where made writable.
     pub(super) secrets: Vec<PathBuf>,
     /// Paths that are kept from the program in any case.
     pub(super) hidden: Vec<PathBuf>,

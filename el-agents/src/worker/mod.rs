@@ -68,7 +68,7 @@ pub struct WorkOptions {
     pub durability: Durability,
     /// Selects atoms, in addition to each agent's own rule (unassigned, or assigned to the agent).
     pub filter: AtomFilter,
-    /// What this worker offers. It takes no atom that needs more.
+    /// The labels that this worker offers. It takes no atom that needs more.
     pub offers: Vec<String>,
     /// The maximum number of sessions at a time, over all agents.
     pub concurrency: usize,

@@ -48,7 +48,7 @@ pub(super) struct State<'a> {
     pub(super) launch_failures: usize,
     /// The pauses that were reported last, one entry for each agent.
     pub(super) told_pauses: Vec<Option<Pause>>,
-    /// What atoms needed beyond the offers, when that was told last.
+    /// The needs of atoms beyond the offers, when reported last.
     pub(super) told_beyond: Vec<String>,
     pub(super) warned_of_folder: bool,
     pub(super) starts: Starts,

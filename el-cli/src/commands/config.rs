@@ -26,7 +26,7 @@ Examples:
   el config set model opus --user
   el config set agents.gendry.max_turns 40
 
-What is nearer wins: flags, EL_* variables, the project's .eluent/config.toml, the user's
+The nearest value wins: flags, EL_* variables, the project's .eluent/config.toml, the user's
 ~/.config/el/config.toml, defaults. A table [agents.NAME] outranks the settings above the
 tables, for that agent.")]
 pub(crate) enum Command {

@@ -70,7 +70,7 @@ pub(crate) struct Args {
     /// A label; may be given several times or as a list with commas
     #[arg(short, long, value_delimiter = ',', value_name = "LABEL")]
     label: Vec<String>,
-    /// What its worker must offer (el work --offers); several times, or a list with commas
+    /// Labels that its worker must offer (el work --offers); several times, or a list with commas
     #[arg(long, value_delimiter = ',', value_name = "LABEL")]
     needs: Vec<String>,
     /// The atom that contains the new atom

@@ -34,9 +34,9 @@ Examples:
   el import backup.jsonl --robot
 
 All or nothing, and again without doing anything twice: atoms are found by their ids there,
-which from then on are names of them here. What changed there since the last import is taken
-over; what was done here in the meantime stands. What did not fit is listed, and kept under
-metadata.source.")]
+which from then on are names of them here. Changes made there since the last import are taken
+over; changes made here in the meantime stand. Values that did not fit are listed, and kept
+under metadata.source.")]
 pub(crate) struct Args {
     /// The file; `-` is stdin
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]

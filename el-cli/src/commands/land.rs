@@ -36,13 +36,13 @@ Works in a checkout of its own. The branch moves only once the check (land_check
 what makes it fail is found by halves and left out, and a conflict becomes an atom. Where the
 branch is checked out with changes that are not committed, nothing is moved. It can be broken
 off at any moment (Ctrl-C), and done again; --dry-run foresees conflicts, and runs no check.
-What git revert took back is brought in again once its atom is closed again. --commit first
+Work that git revert took back comes in again once its atom is closed again. --commit first
 commits what an agent left uncommitted in its worktree, with its run's summary as the message.
 A branch that changes .eluent/config.toml, .claude, .mcp.json or a folder of git hooks is left
 out without --allow-config: such files start programs.
 --push then pushes the target branch to the branch that it follows, never by force; nothing else
 of el does, and not with land_via = \"pr\".
-What builds on the work of an open pull request waits, unless that atom is named as well.
+A branch on the work of an open pull request waits, unless that atom is named as well.
 With --pr, or land_via = \"pr\", it opens pull requests as el pr does, and moves no branch.
 Exit code 4 if something could not be brought in.")]
 pub(crate) struct Args {
@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     report_landing(app, args.dry_run, &done, pushed)
 }
 
-/// What a landing did.
+/// The result of a landing.
 struct Landed {
     repository: Repository,
     onto: String,

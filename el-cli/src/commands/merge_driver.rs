@@ -22,10 +22,10 @@ Examples:
   el merge-driver --print issues.jsonl        Show what that would change
   el merge-driver %O %A %B %P                 Git's call
 
-Two people who changed different fields of one atom have no conflict. What both changed, and
-what one changed and the other removed, is written twice between git's marks, and the exit code
-is 1: keep one of the two lines, each is whole. Nothing is set up, exported or committed unless
-asked.")]
+Two people who changed different fields of one atom have no conflict. A field that both changed,
+or that one changed and the other removed, is written twice between git's marks, and the exit
+code is 1: keep one of the two lines, each is whole. Nothing is set up, exported or committed
+unless asked.")]
 pub(crate) struct Args {
     /// The common origin of the two copies
     #[arg(value_name = "BASE", required_unless_present_any = ["install", "print"])]

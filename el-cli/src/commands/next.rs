@@ -20,8 +20,8 @@ Examples:
   el next --claim --type bug --actor gendry
   el next --claim -n 20 --robot      Up to twenty at once, as a list
 
-Picking and claiming are one step: two callers never get the same atom. What is assigned to
-someone else is not picked. When nothing is ready the answer is null, with exit code 0.")]
+Picking and claiming are one step: two callers never get the same atom. An atom that is assigned
+to someone else is not picked. When nothing is ready the answer is null, with exit code 0.")]
 pub(crate) struct Args {
     /// Claim the atom for the actor, in the same step
     #[arg(long)]

@@ -33,8 +33,8 @@ Examples:
   el pr adopt q5e6 12
 
 Pushes the branch and nothing else, to the remote pr_remote, and opens the pull request by your
-own gh, or the merge request by glab, in the repository pr_repo. What el land refuses is refused
-here too, before anything is pushed: a run at work, uncommitted files, a conflict with the base,
+own gh, or the merge request by glab, in the repository pr_repo. It refuses what el land
+refuses, before anything is pushed: a run at work, uncommitted files, a conflict with the base,
 a failing land_check. A branch that builds on work that is not merged waits for it. Nothing is
 forced over another's commit; commits that somebody pushed on top are taken into the worktree.
 Only the part of the body between el's marks is ever replaced. It can be ended at any moment,

@@ -21,8 +21,8 @@ Examples:
   el queue show gendry
   el queue --robot | jq '.data.items[] | select(.is_executing)'
 
-The order is that of the work: urgent first, then by priority, then by age. What is assigned to
-nobody is listed with each agent whose worker takes that."
+The order is that of the work: urgent first, then by priority, then by age. An atom that is
+assigned to nobody is listed with each agent whose worker takes it."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -12,9 +12,9 @@ Examples:
   el reopen q5e6
   el reopen q5e6 x2
 
-Works on whatever is closed, deferred, blocked, in review, not to be done, or discarded. What is
-in progress is given back with el release. An agent's session does not reopen its own atom, and
-gives no fresh attempts.")]
+Works on atoms that are closed, deferred, blocked, in review, not to be done, or discarded. An
+atom in progress is given back with el release. An agent's session does not reopen its own atom,
+and gives no fresh attempts.")]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: Ids,

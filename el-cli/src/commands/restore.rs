@@ -26,8 +26,8 @@ Examples:
   el restore copy.db         A file
 
 It works when the database is missing or damaged, and refuses while workers or runs are there.
-What it replaces becomes a backup of its own. Runs that were live in the backup are settled, and
-no session of then can write again.
+The database that it replaces becomes a backup of its own. Runs that were live in the backup are
+settled, and no session of then can write again.
 
 Exit codes: 3 there is no such backup; 4 somebody works on the tracker.")]
 pub(crate) struct Args {

@@ -23,7 +23,7 @@ Examples:
   el review --label api
   el review --robot
 
-What has waited longest comes first. el approve closes, el reject sends back.")]
+The atom that has waited longest comes first. el approve closes, el reject sends back.")]
 pub(crate) struct Args {
     #[command(flatten)]
     filter: FilterArgs,

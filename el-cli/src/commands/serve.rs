@@ -25,7 +25,7 @@ Examples:
 
 Each link signs one browser in: it can be used once, within a minute. The browser stays signed
 in when el serve starts anew. The board listens on this machine alone, and no page of it asks
-anything of another one. What you do there is recorded in your name (--actor, EL_ACTOR). An
+anything of another one. Your actions there are recorded in your name (--actor, EL_ACTOR). An
 agent's session may not start it.")]
 pub(crate) struct Args {
     /// The port [default: one of the project's own, from 7300; 0: a free one]

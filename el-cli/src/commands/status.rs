@@ -24,9 +24,9 @@ Examples:
   el status --watch      Draw it again when something changes
   el status --robot | jq '.data.needs.items[] | {kind, atom_id, why}'
 
-What needs you is ordered by what your decision frees. Each entry has its cause, and the command
-that settles it. What others changed since you looked, here or on another board, is marked as
-new. el top is the same board with keys.")]
+The entries that need you are in the order of what your decision frees. Each entry has its
+cause, and the command that settles it. A change by others since you looked, here or on another
+board, is marked as new. el top is the same board with keys.")]
 pub(crate) struct Args {
     /// At most this many rows of each part
     #[arg(long, value_name = "N", default_value_t = ROWS)]

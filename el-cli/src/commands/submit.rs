@@ -22,9 +22,9 @@ Examples:
 
 The report is JSON: type (completion_report), taskId, platform (web, android, ios, custom),
 status (awaiting_review), summary, filesCreated, filesModified, buildResult (status: success,
-failed, not_applicable or not_verified; command; errors; output) and timestamp. What does not
-fit is named field by field, and nothing is changed then. In a session of el work this ends the
-run.")]
+failed, not_applicable or not_verified; command; errors; output) and timestamp. A report that
+does not fit changes nothing, and each wrong field is named. In a session of el work this ends
+the run.")]
 pub(crate) struct Args {
     /// The atom
     #[arg(value_name = "ATOM", add = complete::complete_atoms())]

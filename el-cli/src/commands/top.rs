@@ -12,8 +12,8 @@ Examples:
   NO_COLOR=1 el top
 
 j and k or the arrows move, Tab goes to the next part, / filters, ? lists the keys, q leaves.
-What needs you comes first, and its keys are at the foot. A question comes before anything that
-cannot be undone.")]
+The entries that need you come first, and their keys are at the foot. A question comes before
+anything that cannot be undone.")]
 pub(crate) struct Args {}
 
 pub(super) fn run(_args: &Args, app: &App, show: fn(&App) -> Result<Exit>) -> Result<Exit> {

@@ -75,7 +75,7 @@ pub(crate) struct Args {
     /// Remove a label
     #[arg(long, value_delimiter = ',', value_name = "LABEL")]
     remove_label: Vec<String>,
-    /// What its worker must offer, instead of what it had to
+    /// Labels that its worker must offer, in place of all before
     #[arg(long, value_delimiter = ',', value_name = "LABEL")]
     needs: Vec<String>,
     /// Any worker may take it

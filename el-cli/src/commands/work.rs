@@ -141,8 +141,8 @@ impl Args {
 /// Settings for this worker, as flags.
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 pub(crate) struct Overrides {
-    /// What this worker offers, besides what any does, as a list with commas (gpu,macos): it takes
-    /// atoms, and runs agents, that need no others
+    /// The labels that this worker offers, as a list with commas (gpu,macos): it takes atoms, and
+    /// runs agents, that need no others
     #[arg(long, value_delimiter = ',', value_name = "LABEL")]
     offers: Vec<String>,
     /// Sessions at a time; also the agent's own limit, if the worker has a single agent

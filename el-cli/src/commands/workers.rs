@@ -68,7 +68,7 @@ pub(super) struct Row {
     pid: i64,
     /// The agents that it serves.
     agents: Vec<String>,
-    /// What atoms and agents may need of it.
+    /// The labels that it offers to atoms and agents.
     offers: Vec<String>,
     /// The most sessions at a time.
     concurrency: i64,

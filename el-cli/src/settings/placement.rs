@@ -7,7 +7,7 @@ use el_core::rules::placement::is_host_among;
 use super::{Settings, WorkSettings};
 use crate::error::{CommandError, Result};
 
-/// What an agent asks of the machine on which it works.
+/// An agent's demands on the machine on which it works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) agent: String,
@@ -21,7 +21,7 @@ impl Place {
         self.hosts.is_empty() && self.needs.is_empty()
     }
 
-    /// What a worker of this host, which offers this, lacks; `None`: nothing.
+    /// Returns what a worker of this host with these offers lacks; `None`: nothing.
     pub(crate) fn find_lack(&self, offers: &[String]) -> Option<String> {
         let host = this_host();
         if !is_host_among(&self.hosts, &host) {
@@ -37,7 +37,7 @@ impl Place {
 }
 
 impl Settings {
-    /// What a worker here offers, sorted.
+    /// Returns the offers of a worker here, sorted.
     pub(crate) fn worker_offers(&self) -> Result<Vec<String>> {
         Ok(validate::labels("worker_offers", &self.text_list("worker_offers", None)?)?)
     }

@@ -68,7 +68,7 @@ pub struct Record {
     pub metadata: Map<String, Value>,
     /// Only in an export of `el`, and without variables.
     pub run_options: Option<RunOptions>,
-    /// What its worker must offer, sorted, without repetition. `None`: the file says nothing of it.
+    /// The labels that its worker must offer, sorted, each once. `None`: the file has none.
     pub needs: Option<Vec<String>>,
 }
 

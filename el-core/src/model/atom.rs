@@ -162,7 +162,7 @@ pub struct Atom {
     pub priority: Priority,
     /// Sorted, without repetition.
     pub labels: Vec<String>,
-    /// What the worker that takes it must offer. Sorted, without repetition.
+    /// The labels that the worker that takes it must offer. Sorted, without repetition.
     pub needs: Vec<String>,
     pub assignee: Option<String>,
     pub parent_id: Option<String>,

@@ -15,7 +15,7 @@ pub struct Worker {
     pub agents: Vec<String>,
     /// The atoms that the worker can be relied on to take.
     pub takes: Takes,
-    /// What atoms and agents may need of it. Sorted, without repetition.
+    /// The labels that it offers to atoms and agents. Sorted, without repetition.
     pub offers: Vec<String>,
     /// The most sessions at once, for all agents together.
     pub concurrency: i64,

@@ -24,7 +24,7 @@ pub struct NewAtom {
     pub issue_type: Option<IssueType>,
     pub priority: Option<Priority>,
     pub labels: Vec<String>,
-    /// What its worker must offer.
+    /// The labels that its worker must offer.
     pub needs: Vec<String>,
     pub assignee: Option<String>,
     pub parent: Option<String>,

@@ -26,7 +26,7 @@ pub struct NewTask {
     pub agent: String,
     pub priority: Option<Priority>,
     pub labels: Vec<String>,
-    /// What its worker must offer.
+    /// The labels that its worker must offer.
     pub needs: Vec<String>,
     /// Atoms that have to be over first.
     pub blocked_by: Vec<String>,

@@ -47,7 +47,7 @@ fn without_worker<'w>(
     all.into_iter().map(none).filter(|(_, missing)| !missing.is_empty()).collect()
 }
 
-/// What holds an atom that needs what no worker offers.
+/// Returns the hold of an atom that needs what no worker offers.
 pub(super) fn hold_of(atom: &Atom, workers: &[Worker]) -> Option<Hold> {
     if !matches!(atom.status, Status::Open | Status::Deferred) {
         return None;

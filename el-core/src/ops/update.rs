@@ -32,7 +32,7 @@ pub struct AtomPatch {
     pub parent: Option<Option<String>>,
     pub add_labels: Vec<String>,
     pub remove_labels: Vec<String>,
-    /// What its worker must offer, instead of what it had to.
+    /// The labels that its worker must offer, in place of all before.
     pub needs: Option<Vec<String>>,
     /// Atoms that have to be over first, from now on.
     pub add_blockers: Vec<String>,

@@ -31,7 +31,7 @@ pub struct WorkerView {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beyond {
     pub atoms: usize,
-    /// What they need of it, sorted.
+    /// The labels that they need of it, sorted.
     pub needs: Vec<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::model::Worker;
 
-/// What no worker offers of the needs; all of them if each is offered, but not all by one worker.
+/// The needs that no worker offers; all of them if each is offered, but not all by one worker.
 /// Empty if a worker offers all.
 pub fn missing<'w>(
     needs: &[String],

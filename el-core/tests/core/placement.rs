@@ -1,4 +1,4 @@
-//! What atoms need, and the claims of workers that offer it or not.
+//! The needs of atoms, and the claims of workers that offer them or not.
 
 use el_core::model::{Need, Stamp, Takes, Worker};
 use el_core::ops::{self, AtomFilter, AtomPatch, ClaimRequest, Guard, NewAtom};

@@ -9,7 +9,7 @@ use crate::query::{Document, Field, Selection};
 use crate::state::{Refusal, Repository, State, not_found};
 use crate::{gitlab_view, mutations, search, view};
 
-/// What an answer needs besides the objects.
+/// The things that an answer needs besides the objects.
 struct Asked<'a> {
     state: &'a State,
     document: &'a Document,

@@ -1,5 +1,5 @@
-//! What people and machines do at GitHub, as a test says: a JSON object a request, with the verb
-//! under `do`.
+//! The deeds of people and machines at GitHub, as a test says: a JSON object a request, with the
+//! verb under `do`.
 //!
 //! ```text
 //! {"do": "state"}                        all that there is

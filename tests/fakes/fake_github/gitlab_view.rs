@@ -1,4 +1,4 @@
-//! What GitLab's interface shows: the same repositories and requests, in GitLab's words.
+//! The view of GitLab's interface: the same repositories and requests, in GitLab's words.
 
 use serde_json::{Map, Value, json};
 
@@ -286,7 +286,7 @@ pub(crate) fn discussions(of: &Repository, number: u64) -> Value {
     Value::Array(found)
 }
 
-/// What GraphQL tells of all requests of a project.
+/// Returns GraphQL's answer about all requests of a project.
 pub(crate) fn project_requests(state: &State, path: &str) -> Value {
     let Some(of) = find_project(state, path) else { return Value::Null };
     // False, too, once the fork is gone.

@@ -11,8 +11,8 @@
 //!
 //! It is reached as a proxy: with `GH_HOST=github.localhost` and `HTTP_PROXY=http://127.0.0.1:PORT`
 //! the real `gh` speaks plain http to `api.github.localhost`, and git, with `http_proxy`, clones
-//! `http://github.localhost/acme/shop.git`. GitLab is all at `http://gitlab.localhost`.
-//! What people do there is said by `POST /_control`: see the head of `control.rs`.
+//! `http://github.localhost/acme/shop.git`. GitLab is all at `http://gitlab.localhost`. A test acts
+//! for people there by `POST /_control`: see the head of `control.rs`.
 
 mod answer;
 mod backend;

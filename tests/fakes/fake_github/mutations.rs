@@ -1,4 +1,4 @@
-//! What `gh` changes. The refusals have GitHub's words.
+//! The changes that `gh` makes. The refusals have GitHub's words.
 
 use serde_json::{Map, Value, json};
 
@@ -213,7 +213,7 @@ fn change_issue(
     Ok(())
 }
 
-/// What issues and pull requests have in common.
+/// Makes the changes that issues and pull requests have in common.
 fn change_either(
     item: &mut Map<String, Value>,
     name: &str,

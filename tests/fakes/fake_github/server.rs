@@ -31,7 +31,7 @@ pub(crate) struct Server {
     calls: AtomicU64,
 }
 
-/// What is sent back; `None` closes the connection.
+/// The answer that is sent; `None` closes the connection.
 type Reply = Option<(u16, Vec<(String, String)>, Vec<u8>)>;
 
 impl Server {

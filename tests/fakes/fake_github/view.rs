@@ -1,4 +1,4 @@
-//! What the interface shows of a repository, a pull request and an issue: whole objects, of which
+//! The view of a repository, a pull request and an issue at the interface: whole objects, of which
 //! a query takes the fields that it asks for.
 
 use serde_json::{Map, Value, json};
@@ -191,7 +191,7 @@ pub(crate) fn has_conflict(of: &Repository, pull: &Map<String, Value>) -> bool {
     pull["state"] == "OPEN" && git::merged_tree(&of.folder, base, head).is_none()
 }
 
-/// Whether a pull request can be merged, in GitHub's words.
+/// Returns the state of a pull request before a merge, in GitHub's words.
 pub(crate) fn merge_state(of: &Repository, pull: &Map<String, Value>) -> &'static str {
     let (base, head) = (text(pull, "baseRefName"), text(pull, "headRefOid"));
     let checks = checks(of, pull);

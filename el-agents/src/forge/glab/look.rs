@@ -1,4 +1,4 @@
-//! What becomes of all merge requests of a project, by two calls.
+//! The state of all merge requests of a project, by two calls.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::forge::{
     Checks, Conflict, RepoName, RequestFacts, RequestState, Review, state_of, text_of,
 };
 
-/// What the list does not tell of those that are open.
+/// The fields of open requests that the list lacks.
 pub(super) const QUERY: &str = "query OpenRequests($path: ID!, $numbers: [String!]) { \
     project(fullPath: $path) { mergeRequests(iids: $numbers, first: 100) { nodes { iid \
     sourceBranchExists headPipeline { status } resolvableDiscussionsCount resolvedDiscussionsCount \
@@ -34,7 +34,7 @@ pub(super) fn open_numbers(listed: &Value) -> Vec<String> {
     open.map(|one| one["iid"].to_string()).collect()
 }
 
-/// Returns true if one of them is merged by GitLab later, so that it may be in a train.
+/// Returns true if GitLab will merge a request later, which then may be in a train.
 pub(super) fn has_armed(listed: &Value) -> bool {
     items(listed).any(|one| one["state"] == "opened" && is_armed(one))
 }

@@ -1,4 +1,4 @@
-//! What reviewers and pipelines want of merge requests.
+//! The demands of reviewers and pipelines on merge requests.
 
 use std::collections::BTreeMap;
 
@@ -169,7 +169,7 @@ fn place_of(position: &Value) -> Option<String> {
 }
 
 /// The demands of reviewers who request changes: their comments, beside threads, since the demand
-/// before. GitLab ties them together by nothing but their order.
+/// before. Only the order ties the two together at GitLab.
 fn review_remarks(discussions: &[Value], reviewers: &Value) -> Vec<Remarked> {
     let number = |note: &Value| note["id"].as_u64().unwrap_or(0);
     let mut found = Vec::new();

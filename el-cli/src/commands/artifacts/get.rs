@@ -25,8 +25,8 @@ Examples:
   el artifacts get q5e6 src/Button.tsx
   el artifacts get run-7kq2m9xd Button.tsx -o /tmp/Button.tsx
 
-What was handed over by reference is read from the working folder, and refused if it has changed
-since.")]
+A file that was handed over by reference is read from the working folder, and refused if it has
+changed since.")]
 pub(crate) struct Args {
     /// A run, or an atom
     #[arg(value_name = "RUN|ATOM", add = complete::complete_runs())]

@@ -18,8 +18,8 @@ Examples:
   el db grant owner shop_admin                      Hand the tables over
 
 A member reads and writes all rows: people and workers. It makes, changes and drops no table.
-The owner brings the tables up (el db migrate), moves them, and grants roles. What members need
-of tables to come is granted with the rest, if the same owner makes them.
+The owner brings the tables up (el db migrate), moves them, and grants roles. The rights of
+members to tables of later versions are granted with the rest, if the same owner makes them.
 
 Exit codes: 3 the server has no such role; 6 only the owner of the tables grants.")]
 pub(crate) struct Args {

@@ -25,10 +25,10 @@ Examples:
   el phase set q5e6 --phase task_list --round 0 --file fixes.json
 
 The file holds the data object, or {\"phase\": …, \"data\": …}, or what an agent said, with its
-block, a code fence, or words around the data; slips in the JSON are put right, and told. What
-is there is replaced. Of a list whose tasks have atoms, those that are new are filed when the
-plan goes on, the others stay as they are. While an agent answers just now, it is refused,
-unless --supersede ends that run.")]
+block, a code fence, or words around the data; slips in the JSON are put right, and told. It
+replaces the data that is there. Of a list whose tasks have atoms, those that are new are filed
+when the plan goes on, the others stay as they are. While an agent answers just now, it is
+refused, unless --supersede ends that run.")]
 pub(crate) struct Args {
     #[command(flatten)]
     which: PhaseSelector,

@@ -32,9 +32,9 @@ Examples:
   el sync github --push q5e6
 
 The first time everything is taken over, later what changed since; --full also tells what is
-gone there. What was done here stands: of a field that changed on both sides the value here
-stays, and is told; --theirs takes the value there. Nothing is written there without --push,
-which shows what it would write, asks, and writes only what is there as it was last seen.
+gone there. Changes made here stand: of a field that changed on both sides the value here stays,
+and is told; --theirs takes the value there. Nothing is written there without --push, which
+shows what it would write, asks, and writes only what is there as it was last seen.
 
 On a public repository, an issue becomes an atom only if its author is a member, a member is
 assigned, or it has the label of the setting sync_github_label (or --label); comments of others

@@ -137,7 +137,7 @@ fn ensure_no_key(app: &App, atom: &str, fields: &[PushField]) -> Result<()> {
     Ok(())
 }
 
-/// What is there now is el's own word, and no change of somebody else.
+/// Records the values there as el's own, so that they count as no change of somebody else.
 fn note_written(app: &App, place: &Place, item: &PushedIssue) -> Result<()> {
     let written: Vec<PushField> =
         item.fields.iter().filter(|field| field.may_write).cloned().collect();

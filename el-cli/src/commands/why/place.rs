@@ -18,7 +18,7 @@ pub(super) struct AgentPlace {
     agent: String,
     /// Patterns of the names of hosts; empty: any host.
     hosts: Vec<String>,
-    /// What its worker must offer.
+    /// The labels that its worker must offer.
     needs: Vec<String>,
 }
 

@@ -26,7 +26,7 @@ pub(super) fn wait_for_server(app: &App, is_bounded: bool) -> Result<()> {
     loop {
         let error = match project.open_store(Durability::Normal) {
             Err(error) if is_away(&error) => error,
-            // What else is wrong is told by what needs the tracker.
+            // Other faults are reported by the code that needs the tracker.
             _ if has_told => return tell(app, "the server answers again"),
             _ => return Ok(()),
         };

@@ -109,7 +109,7 @@ pub(in crate::commands) fn named_worker(worker: &Worker, now: Timestamp) -> Stri
     }
 }
 
-/// What ends workers at once that were killed on other hosts; `None` if none is silent.
+/// The hint that ends workers at once that were killed on other hosts; `None` if none is silent.
 pub(in crate::commands) fn silent_hint(workers: &[Worker], now: Timestamp) -> Option<String> {
     let silent = workers.iter().filter(|worker| worker::silence_of(worker, now).is_some());
     let mut hosts: Vec<String> = silent.map(|worker| worker::host_of(&worker.process)).collect();

@@ -18,13 +18,13 @@ Examples:
   el worktrees prune
   el worktrees prune --ignored
 
-What has changes that are not committed, commits that are not merged, a run at work, or an atom
-that is not over, stays, and is told with the reason. So does what el did not make, and what has
-files that git ignores and nobody makes anew, unless --ignored says that they may go. A nested
-repository with commits of its own stays even then. What el worktrees remove --force gave up
-more than a month ago is let go, too. With the setting remote, so are atoms' branches there, if
-the branch that work lands on has their work at the remote as well, and nobody pushed to them
-since they were fetched.")]
+A worktree stays, and is told with the reason, if it has changes that are not committed, commits
+that are not merged, a run at work, or an atom that is not over; also if el did not make it, or
+if it has files that git ignores and nobody makes anew, unless --ignored says that they may go.
+A nested repository with commits of its own stays even then. Work that el worktrees remove
+--force gave up more than a month ago is let go, too. With the setting remote, so are atoms'
+branches there, if the branch that work lands on has their work at the remote as well, and
+nobody pushed to them since they were fetched.")]
 pub(crate) struct Args {
     /// Show the worktrees without removing any
     #[arg(long)]

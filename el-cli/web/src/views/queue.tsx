@@ -358,7 +358,7 @@ function Done({ part }: { part: Part<DoneRow> }) {
   );
 }
 
-/** What the state of a pull request is called where its own word says too little. */
+/** Names for states of a pull request whose own word says too little. */
 const PULL_STATES: Record<string, string> = {
   pushing: "its push was begun",
   opening: "is being opened",

@@ -112,7 +112,7 @@ pub(super) fn find_targets(
             bonds: Vec::new(),
             has_last: last.is_some(),
             has_last_bonds: false,
-            // What waits for the end of work here is looked at again.
+            // A record that waits for the end of work here is looked at again.
             same_line: last.as_ref().filter(|last| !last.is_in_progress).and_then(|last| {
                 fields::parent_of_line(last.imported.fields.as_deref()?, head.digest?)
             }),
@@ -125,7 +125,7 @@ pub(super) fn find_targets(
     Ok(targets)
 }
 
-/// What the store knows of the next records.
+/// The store's knowledge of the next records.
 #[derive(Default)]
 struct Known {
     /// By name.

@@ -1,4 +1,4 @@
-//! What a later import has to know of this one.
+//! Notes of an import for later ones.
 
 use super::*;
 

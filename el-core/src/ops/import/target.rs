@@ -55,8 +55,8 @@ pub(super) struct Planned {
 
 impl Target {
     /// Returns true if nothing of the record can change anything: the line is that of the last
-    /// import, which took all of it, and its parent and bonds are the same atoms as then. What was
-    /// changed here since stands.
+    /// import, which took all of it, and its parent and bonds are the same atoms as then. Changes
+    /// made here since then stand.
     pub(super) fn is_as_imported(&self, options: &ImportOptions) -> bool {
         let Some(parent) = self.same_line else { return false };
         self.has_last_bonds

@@ -222,7 +222,7 @@ impl QuestionContext<'_> {
             .enumerate();
         let told: String = faults.map(|(n, (_, _, why))| format!("\n{}. {why}", n + 1)).collect();
         let text = format!(
-            "The {} of {} got no answer that could be used, asked {}. What was wrong each time:\n\
+            "The {} of {} got no answer that could be used, asked {}. The faults of each answer:\n\
              {told}\n\nEither `el retry {}` asks anew, or a person supplies it: `{}`; then `el \
              orchestrate resume {}` goes on.",
             phase.as_str().replace('_', " "),

@@ -99,7 +99,7 @@ fn phase_rules(phase: Phase) -> String {
     format!(
         "End your answer with exactly one block in this form, with your own values for what stands \
          in `<…>`; {}, leave out what you cannot say. It is strict JSON: double quotes, no \
-         comments, no trailing commas, line ends in texts as `\\n`. What you want to say besides \
+         comments, no trailing commas, line ends in texts as `\\n`. Anything else you want to say \
          comes before it.\n\n{}",
         required_fields(phase),
         answer_form(phase)

@@ -1,4 +1,4 @@
-//! What atoms need of the workers that take them.
+//! The needs of atoms, which the workers that take them must offer.
 
 use crate::Result;
 use crate::error::Doing;

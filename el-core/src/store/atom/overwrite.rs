@@ -1,4 +1,4 @@
-//! What an import changes of an atom, row by row on a file and in groups on a server.
+//! The changes of an import to an atom, row by row on a file and in groups on a server.
 
 use super::*;
 

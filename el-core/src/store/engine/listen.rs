@@ -28,7 +28,7 @@ impl Server {
             let mut wait = FIRST_WAIT;
             while !ear.is_over() {
                 let heard = hear(&opening, channel, &ear);
-                // What came since is not known: whoever waits has to look.
+                // Changes since then are not known: whoever waits has to look.
                 if ear.set_heard(false) {
                     wait = FIRST_WAIT;
                     ear.tell();
@@ -65,7 +65,7 @@ fn hear(opening: &Opening, channel: &str, ear: &Ear) -> Result<End, postgres::Er
         return Ok(End::Unheard);
     }
     ear.set_heard(true);
-    // What came before counts as well.
+    // Earlier changes count as well.
     ear.tell();
     loop {
         let told = client.notifications().timeout_iter(LOOK).next()?;

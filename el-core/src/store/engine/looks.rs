@@ -9,7 +9,7 @@ const LOOK: Duration = Duration::from_secs(1);
 const SHARE: u32 = 10;
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// What a connection has seen of the changes.
+/// The changes that a connection has seen.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
     seen: Cell<Option<Seen>>,

@@ -106,7 +106,7 @@ impl Server {
         Ok(transaction)
     }
 
-    /// What stands for a transaction where a statement is one by itself: its end does nothing.
+    /// Stands for a transaction where a statement is one by itself: its end does nothing.
     pub(super) fn without_transaction(&self) -> Transaction<'_> {
         let (is_open, cursors) = (Cell::new(false), Cell::new(0));
         Transaction { server: self, is_open, cursors, began_at: 0, gathered: Gathered::default() }

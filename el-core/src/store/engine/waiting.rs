@@ -1,4 +1,4 @@
-//! What a worker that waits asks of an engine.
+//! The questions of a waiting worker to an engine.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{Database, Result};
 
-/// What a thread that listens shares with whoever is told.
+/// The state that a listening thread shares with whoever is told.
 pub(crate) struct Ear {
     is_heard: AtomicBool,
     is_over: AtomicBool,

@@ -100,7 +100,7 @@ fn a_line_that_is_known_again_brings_what_its_record_would_bring() {
     assert_eq!(pair.import(&text, tracker, None), 0);
     assert_eq!(pair.import(&text, tracker, None), 0);
 
-    // What was changed here stands, until the file's values are wanted.
+    // Changes made here stand, until the file's values are wanted.
     let title = |text: &str| AtomPatch { title: Some(text.into()), ..AtomPatch::default() };
     pair.update("bd-2", &title("Here"));
     assert_eq!(pair.import(&text, tracker, None), 0);

@@ -174,7 +174,7 @@ fn only_fields_that_are_there_as_last_seen_may_be_written() {
     assert_eq!(found, [("title", "Ours", false), ("description", "New text", true)]);
     assert_eq!(ops::plan_push(&p.store, batch(&[issue(7, json!({}))])).unwrap(), []);
 
-    // What was written is the last state from then on; what was not is as before.
+    // Written fields are the last state from then on; the others are as before.
     let written: Vec<_> = fields.into_iter().filter(|field| field.may_write).collect();
     let ctx = p.person();
     ops::note_push(&mut p.store, &ctx, "github", "acme/shop#1", &written).unwrap();

@@ -90,7 +90,7 @@ fn what_has_several_readings_or_none_is_refused() {
         r#"{"a": "\ud800"}"#,
         r#"{"a": "C:\Users"}"#,
         "{\"a\": \"x\\\ny\"}",
-        // What is left out?
+        // Which entry is left out?
         r#"{"a": [1,,2]}"#,
         r#"{"a": [,1]}"#,
         r#"{"a": [1, ...]}"#,

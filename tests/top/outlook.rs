@@ -79,7 +79,7 @@ fn what_a_person_holds_is_on_the_terminal_too() {
     env.el(&["claim", &begun]).ok();
     env.el(&["update", &put_off, "--status", "deferred"]).ok();
     let screen = env.screen(100, 30, "el top");
-    screen.wait_for(&format!("◇ {put_off}"));
+    screen.wait_for(&format!("◌ {put_off}"));
     let text = screen.wait_for(&format!("◇ {begun}"));
     assert!(text.contains("begun by") && text.contains("put off"), "{text}");
     assert!(text.contains("2 held"), "{text}");

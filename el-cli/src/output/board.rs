@@ -280,7 +280,7 @@ fn running_cells(run: &RunRow, board: &Board) -> [Cell; 9] {
 /// Rows of atoms with a last cell.
 fn atom_table<'a>(
     board: &Board,
-    sign: &str,
+    sign: impl Fn(&AtomRow) -> &'static str,
     rows: impl Iterator<Item = (&'a AtomRow, String, String)>,
 ) -> Table {
     let mut table = Table::new([
@@ -296,7 +296,7 @@ fn atom_table<'a>(
     for (atom, what, age) in rows {
         let level = atom.priority.value();
         table.push_row([
-            Cell::styled(style::DIM, sign),
+            Cell::styled(style::DIM, sign(atom)),
             news_cell(board, Some(&atom.id)),
             Cell::styled(style::ID, &atom.id),
             Cell::styled(style::priority_style(level), format!("P{level}")),
@@ -306,6 +306,10 @@ fn atom_table<'a>(
         ]);
     }
     table
+}
+
+fn status_sign(atom: &AtomRow) -> &'static str {
+    style::board_mark(atom.status)
 }
 
 fn print_ready(page: &mut Page, board: &Board, most: usize) {
@@ -321,7 +325,7 @@ fn print_ready(page: &mut Page, board: &Board, most: usize) {
         let who = atom.assignee.clone().unwrap_or_default();
         (atom, who, time::relative_time(board.now, atom.created_at))
     });
-    atom_table(board, "○", rows).print_table(page);
+    atom_table(board, status_sign, rows).print_table(page);
     print_rest(page, &board.ready, most, "el ready");
 }
 
@@ -334,7 +338,7 @@ fn print_waiting(page: &mut Page, board: &Board, most: usize) {
         let held = holds::briefly(&row.holds, board.now);
         (&row.atom, format!("for {held}"), String::new())
     });
-    atom_table(board, "‖", rows).print_table(page);
+    atom_table(board, |_| "‖", rows).print_table(page);
     print_rest(page, &board.waiting, most, "el list --waiting");
 }
 
@@ -351,6 +355,6 @@ fn print_done(page: &mut Page, board: &Board, most: usize) {
         let at = row.atom.closed_at.unwrap_or(row.atom.updated_at);
         (&row.atom, by, time::relative_time(board.now, at))
     });
-    atom_table(board, "✓", rows).print_table(page);
+    atom_table(board, status_sign, rows).print_table(page);
     print_rest(page, &board.done, most, "el list --status closed --sort updated");
 }

@@ -5,7 +5,7 @@ use el_core::model::{Message, Timestamp};
 use super::page::Page;
 use super::{sanitize, style, time};
 
-/// `gendry in #general · 3m ago`, followed by the text. `is_new` puts a mark in front.
+/// `gendry in #general · 3m ago`, followed by the text. `is_new` puts the boards' word in front.
 pub(crate) fn print_message(
     page: &mut Page,
     message: &Message,
@@ -17,7 +17,7 @@ pub(crate) fn print_message(
         page.push_line(&message.id);
         return;
     }
-    let mark = if is_new { page.paint(style::WARNING, "● ") } else { String::new() };
+    let mark = if is_new { format!("{} ", page.paint(style::TITLE, "new")) } else { String::new() };
     let author = page.paint(style::PERSON, &sanitize::one_line(&message.author));
     let place = if in_channel {
         String::new()

@@ -2,6 +2,7 @@
 //! used, so that a person's theme applies.
 
 use anstyle::{AnsiColor, Style};
+use el_core::model::{Outcome, Status};
 
 const fn foreground(color: AnsiColor) -> Style {
     Style::new().fg_color(Some(anstyle::Color::Ansi(color)))
@@ -46,6 +47,17 @@ pub(crate) fn status_mark(word: &str) -> &'static str {
     }
 }
 
+/// The mark of an atom that is held: by a person, or by other tasks of its plan.
+pub(crate) const HELD_MARK: &str = "◇";
+
+/// The mark of an atom on a board. A person holds one in progress: runs are listed by themselves.
+pub(crate) fn board_mark(status: Status) -> &'static str {
+    match status {
+        Status::InProgress => HELD_MARK,
+        other => status_mark(other.as_str()),
+    }
+}
+
 /// The colour of a priority, from loud (0) to dim (3 and more).
 pub(crate) fn priority_style(level: u8) -> Style {
     match level {
@@ -69,18 +81,48 @@ pub(crate) fn outcome_style(word: &str) -> Style {
     }
 }
 
+/// The mark of a run's outcome: that of the status which its agent set.
+pub(crate) fn outcome_mark(outcome: Outcome) -> &'static str {
+    match outcome {
+        outcome if outcome.is_said_by_agent() => status_mark(outcome.as_str()),
+        outcome if outcome.is_failure() => "✗",
+        _ => "·",
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use el_core::model::Status;
-
-    use super::status_mark;
+    use super::*;
 
     #[test]
-    fn the_web_board_has_the_same_sign_for_each_status() {
+    fn boards_workers_and_the_web_have_the_same_sign_for_each_status() {
         let web = include_str!("../../web/src/format.ts");
-        for status in Status::ALL {
-            let entry = format!("{status}: [\"{}\",", status_mark(status.as_str()));
+        for status in Status::ALL.iter().copied() {
+            let sign = status_mark(status.as_str());
+            let entry = format!("{status}: [\"{sign}\",");
             assert!(web.contains(&entry), "{entry}");
+            if status != Status::InProgress {
+                assert_eq!(board_mark(status), sign, "{status}");
+            }
+            if let Ok(outcome) = status.as_str().parse::<Outcome>() {
+                assert_eq!(outcome_mark(outcome), sign, "{status}");
+            }
+        }
+        assert!(web.contains(&format!("HELD = \"{HELD_MARK}\";")));
+        let signs: Vec<&str> = Status::ALL.iter().map(|one| status_mark(one.as_str())).collect();
+        for source in [
+            include_str!("../../web/src/views/queue.tsx"),
+            include_str!("../../web/src/views/plans.tsx"),
+            include_str!("board.rs"),
+            include_str!("board/held.rs"),
+            include_str!("../commands/orchestrate/layers.rs"),
+            include_str!("../commands/orchestrate/place.rs"),
+            include_str!("../commands/work/words.rs"),
+        ] {
+            let own = signs.iter().filter(|sign| !"○◐·".contains(**sign));
+            for sign in own.chain([&HELD_MARK]) {
+                assert!(!source.contains(&format!("\"{sign}\"")), "{sign} is written out");
+            }
         }
     }
 }

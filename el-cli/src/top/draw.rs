@@ -61,7 +61,7 @@ fn mark_style(mark: Mark, has_color: bool) -> Style {
         Mark::Needs => Color::Yellow,
         Mark::Failed => Color::LightRed,
         Mark::Runs => Color::LightBlue,
-        Mark::Ready | Mark::Waits | Mark::Held | Mark::Pull => return style,
+        Mark::Waits | Mark::Atom(_) | Mark::Pull => return style,
     };
     if has_color { style.fg(color) } else { style.add_modifier(Modifier::BOLD) }
 }

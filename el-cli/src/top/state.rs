@@ -1,10 +1,10 @@
 //! The chosen row, and the shown rows of each part.
 
-use el_core::model::{AtomRow, Priority, Way};
+use el_core::model::{AtomRow, Priority, Status, Way};
 use el_core::ops::Board;
 
 use super::action::Prompt;
-use crate::output::{board as words, holds, pull_requests, runs, sanitize, time};
+use crate::output::{board as words, holds, pull_requests, runs, sanitize, style, time};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pane {
@@ -28,10 +28,9 @@ pub(super) enum Mark {
     Needs,
     Failed,
     Runs,
-    Ready,
     Waits,
-    /// A person holds it.
-    Held,
+    /// An atom without a run, by its status.
+    Atom(Status),
     /// A pull request.
     Pull,
 }
@@ -42,9 +41,8 @@ impl Mark {
             Mark::Needs => "!",
             Mark::Failed => "✗",
             Mark::Runs => "◐",
-            Mark::Ready => "○",
             Mark::Waits => "‖",
-            Mark::Held => "◇",
+            Mark::Atom(status) => style::board_mark(status),
             Mark::Pull => "↗",
         }
     }
@@ -349,12 +347,13 @@ fn ready_rows(board: &Board) -> Vec<Row> {
         run: None,
         cause: None,
     };
-    let ready = board.ready.items.iter().map(|atom| row(atom, Mark::Ready, age(atom)));
+    let ready = board.ready.items.iter().map(|atom| row(atom, Mark::Atom(atom.status), age(atom)));
     let waiting = board.waiting.items.iter().map(|wait| {
         let held = holds::briefly(&wait.holds, board.now);
         row(&wait.atom, Mark::Waits, format!("for {held}"))
     });
-    let held = board.held.items.iter().map(|atom| row(atom, Mark::Held, words::held_words(atom)));
+    let held = board.held.items.iter();
+    let held = held.map(|atom| row(atom, Mark::Atom(atom.status), words::held_words(atom)));
     let pulls = board.pull_requests.items.iter().map(|pull| {
         let one = &pull.pull_request;
         let says =

@@ -84,6 +84,9 @@ const SIGNS: Record<string, [string, string]> = {
   discard: ["·", "discarded"],
 };
 
+/** The sign of an atom that is held: by a person, or by other tasks of its plan. */
+export const HELD = "◇";
+
 /** The sign and the word of a status. A hue never stands alone. */
 export function statusSign(status: string): [string, string] {
   return SIGNS[status] ?? ["?", status];

@@ -149,7 +149,7 @@ impl Drawing<'_> {
             let text = sanitize::one_line(&text);
             let text = fit_to_width(page, &text, 6 + ids);
             let id = page.paint(style::DIM, &format!("{:<ids$}", view.atom_id));
-            let mark = page.paint(style::DIM, "–");
+            let mark = page.paint(style::DIM, style::status_mark("wont_do"));
             page.push_line(format!("  {mark} {id}  {text}"));
         }
         if dropped.len() > most {

@@ -78,18 +78,19 @@ impl TaskStage {
     }
 
     pub(super) fn sign_and_style(self) -> (&'static str, Style) {
+        let by_status = |word| (style::status_mark(word), style::status_style(word));
         match self {
-            TaskStage::Done => ("✓", style::GOOD),
-            TaskStage::Running => ("◐", style::status_style("in_progress")),
-            TaskStage::Ready => ("○", style::status_style("open")),
+            TaskStage::Done => by_status("closed"),
+            TaskStage::Running => by_status("in_progress"),
+            TaskStage::Ready => by_status("open"),
             TaskStage::Again => ("↻", style::WARNING),
-            TaskStage::Waiting => ("·", style::DIM),
-            TaskStage::Review => ("◑", style::status_style("review")),
+            TaskStage::Waiting => ("‖", style::DIM),
+            TaskStage::Review => by_status("review"),
             TaskStage::Failed => ("✗", style::ERROR),
-            TaskStage::Blocked => ("⊘", style::WARNING),
-            TaskStage::Deferred => ("◌", style::WARNING),
-            TaskStage::WontDo => ("–", style::DIM),
-            TaskStage::Held => ("⊘", style::DIM),
+            TaskStage::Blocked => by_status("blocked"),
+            TaskStage::Deferred => (style::status_mark("deferred"), style::WARNING),
+            TaskStage::WontDo => by_status("wont_do"),
+            TaskStage::Held => (style::HELD_MARK, style::DIM),
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use el_agents::worker::{Report, Summary};
 use el_core::count_noun;
-use el_core::model::{Outcome, Timestamp};
+use el_core::model::Timestamp;
 
 use crate::output::page::Page;
 use crate::output::{artifacts, pauses, pull_requests, runs, sanitize, style, time};
@@ -154,7 +154,7 @@ fn push_settled(page: &mut Page, settled: &Report, now: Timestamp) {
     };
     let word = page.paint(
         style::outcome_style(outcome.as_str()),
-        &format!("{} {outcome}", outcome_mark(*outcome)),
+        &format!("{} {outcome}", style::outcome_mark(*outcome)),
     );
     let mut figures = vec![time::format_span(Duration::from_secs(*seconds))];
     if *turns > 0 {
@@ -191,15 +191,6 @@ fn push_taken_in(page: &mut Page, commits: &[String]) {
         let commits = commits.join(", ");
         let commits = sanitize::one_line(&commits);
         page.push_line(format!("    with commits of others, on its branch here now: {commits}"));
-    }
-}
-
-fn outcome_mark(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Closed => "✓",
-        outcome if outcome.is_said_by_agent() => "◌",
-        outcome if outcome.is_failure() => "✗",
-        _ => "·",
     }
 }
 

@@ -3,7 +3,7 @@
 use el_core::model::{AtomRow, Status};
 use el_core::ops::Board;
 
-use super::{Page, atom_table, print_heading, print_rest};
+use super::{Page, atom_table, print_heading, print_rest, status_sign};
 use crate::output::{pull_requests, sanitize, time};
 
 /// `begun by ann`, `testing`, or `put off`.
@@ -28,7 +28,7 @@ pub(super) fn print_held(page: &mut Page, board: &Board, most: usize) {
         .iter()
         .take(most)
         .map(|atom| (atom, held_words(atom), time::relative_time(board.now, atom.updated_at)));
-    atom_table(board, "◇", rows).print_table(page);
+    atom_table(board, status_sign, rows).print_table(page);
     print_rest(page, &board.held, most, "el list --status in_progress,testing,deferred");
 }
 
@@ -44,6 +44,6 @@ pub(super) fn print_pulls(page: &mut Page, board: &Board, most: usize) {
         let seen = one.seen_at.unwrap_or(one.created_at);
         (&row.atom, says, time::relative_time(board.now, seen))
     });
-    atom_table(board, "↗", rows).print_table(page);
+    atom_table(board, |_| "↗", rows).print_table(page);
     print_rest(page, &board.pull_requests, most, "el pr list");
 }

@@ -4,7 +4,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../api";
 import { Command } from "../command";
-import { age, count, dollars, localTime, span, visible } from "../format";
+import { HELD, age, count, dollars, localTime, span, statusSign, visible } from "../format";
 import { useKeys } from "../keys";
 import { address, setQuery } from "../router";
 import { board, touched } from "../state";
@@ -254,8 +254,10 @@ function Phases({ phases }: { phases: Phase[] }) {
 }
 
 const STANDINGS: Record<string, [string, string]> = {
-  done: ["✓", "quiet"], failed: ["✗", "failed"], running: ["◐", "runs"], ready: ["○", "quiet"],
-  waiting: ["‖", "quiet"], review: ["◑", "needs"], stuck: ["!", "needs"], held: ["‖", "quiet"],
+  done: [statusSign("closed")[0], "quiet"], failed: ["✗", "failed"],
+  running: [statusSign("in_progress")[0], "runs"], ready: [statusSign("open")[0], "quiet"],
+  waiting: ["‖", "quiet"], review: [statusSign("review")[0], "needs"], stuck: ["!", "needs"],
+  held: [HELD, "quiet"],
 };
 
 /** The tasks of a layer wait for tasks of the layers above alone. */

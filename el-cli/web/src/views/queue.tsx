@@ -4,7 +4,9 @@ import { Fragment } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { ask, askForWorkers, type Verb } from "../actions";
 import { Command } from "../command";
-import { age, count, dollars, localTime, onHost, statusSign, total, visible } from "../format";
+import {
+  HELD, age, count, dollars, localTime, onHost, statusSign, total, visible,
+} from "../format";
 import { chosenAtom, moveFocus, useKeys } from "../keys";
 import { New, Outlook } from "../looked";
 import { go } from "../router";
@@ -270,7 +272,7 @@ export function RunLine({ run }: { run: RunRow }) {
 
 export function AtomLine({ row, more }: { row: AtomRow; more?: string }) {
   const isHeld = row.status === "in_progress" && !row.run_id;
-  const [sign, word] = isHeld ? ["◇", "begun"] : statusSign(row.status);
+  const [sign, word] = isHeld ? [HELD, "begun"] : statusSign(row.status);
   const waits = sent.value.get(row.id);
   return (
     <li class="row" data-row data-atom={row.id}>

@@ -14,6 +14,7 @@ mod full_disk;
 mod hostile;
 mod kills;
 mod limits;
+mod long_night;
 mod modes;
 mod night;
 mod output;

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use el_core::model::{EndKind, ExitRecord, Run};
+use el_core::model::{EndKind, ExitRecord, Fault, Run};
 use el_core::ops::{self, Ending, Settled, SettledBy};
 use el_core::{Ctx, Durability, Error, Store};
 
@@ -74,6 +74,7 @@ pub(crate) fn sweep_settled_elsewhere(store: &Store, places: &Places) {
 pub(crate) struct NotLaunched {
     /// In words.
     pub(crate) why: String,
+    pub(crate) fault: Option<Fault>,
 }
 
 /// A run without a supervisor, and the input for settling the run.
@@ -145,6 +146,7 @@ pub(crate) fn settle_lost(
                 EndKind::LaunchFailed
             };
             ExitRecord {
+                fault: why.as_ref().and_then(|why| why.fault),
                 message: why.map(|why| why.why),
                 ..ExitRecord::new(&run.id, kind, clock::now())
             }

@@ -3,7 +3,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A file system of a few megabytes.
+/// A file system of a few megabytes: the log of a database in use has up to four.
 pub(crate) struct SmallDisk(PathBuf);
 
 impl SmallDisk {
@@ -11,7 +11,7 @@ impl SmallDisk {
     pub(crate) fn mount(at: &Path) -> Option<SmallDisk> {
         fs::create_dir(at).unwrap();
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs"]).arg(at);
+        mount.args(["-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs"]).arg(at);
         let is_mounted = mount.output().is_ok_and(|ran| ran.status.success());
         if !is_mounted {
             eprintln!("skipped: nothing can be mounted here");

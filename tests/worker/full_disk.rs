@@ -39,3 +39,19 @@ fn a_close_that_found_no_room_is_charged_to_nobody_and_the_atom_is_closed_later(
     worker.signal(rustix::process::Signal::INT);
     worker.wait(SOON).ok();
 }
+
+#[test]
+fn a_launch_that_found_no_room_is_charged_to_nobody() {
+    let env = TestEnv::with_tracker();
+    let Some(disk) = SmallDisk::mount(&env.project(".eluent/runs")) else { return };
+    env.configure("max_attempts = 1\n");
+    disk.fill();
+    let atom = env.script_atom(&["close done"]);
+    let worker = env.start_work(&[]);
+    env.wait_for_end(&atom, 1);
+    assert_eq!(env.outcomes(&atom)[0], "interrupted");
+    disk.free();
+    env.wait_for_status(&atom, "closed");
+    worker.signal(rustix::process::Signal::INT);
+    worker.wait(SOON).ok();
+}

@@ -16,7 +16,7 @@ use super::watchdog::Bounds;
 use super::{SuperviseError, Supervisor};
 use crate::claude::one_line;
 use crate::clock;
-use crate::error_chain::error_chain;
+use crate::error_chain::{error_chain, machine_fault};
 use crate::git::has_branch;
 use crate::preparation::context_file;
 use crate::preparation::{MergeConflict, PreparationFailure, Workplace};
@@ -143,7 +143,8 @@ impl Supervisor {
     }
 
     fn not_launched(&mut self, error: &SuperviseError) -> ExitRecord {
-        self.launch_failed(error_chain(error), false)
+        let fault = machine_fault(error);
+        ExitRecord { fault, ..self.launch_failed(error_chain(error), false) }
     }
 
     /// Returns the exit record of a run that ended during the preparation.

@@ -13,9 +13,10 @@ use super::report::Report;
 use super::state::State;
 use super::{Served, WorkError};
 use crate::clock;
-use crate::error_chain::error_chain;
+use crate::error_chain::{error_chain, machine_fault};
 use crate::launch::{LaunchError, Launcher};
 use crate::process::ProcessId;
+use crate::recover::NotLaunched;
 
 /// The number of sessions in a folder above which the worker warns.
 const SHARED_FOLDER: usize = 2;
@@ -69,7 +70,8 @@ impl State<'_> {
                 Err(error) => {
                     // A bad folder named by an atom does not affect other atoms.
                     let is_own_fault = matches!(error, LaunchError::Folder(_));
-                    self.not_launched(&claimed.run, error_chain(&error), is_own_fault)?;
+                    let (why, fault) = (error_chain(&error), machine_fault(&error));
+                    self.not_launched(&claimed.run, NotLaunched { why, fault }, is_own_fault)?;
                     break;
                 }
             }

@@ -78,7 +78,7 @@ impl State<'_> {
     pub(super) fn not_launched(
         &mut self,
         run: &Run,
-        why: String,
+        NotLaunched { why, fault }: NotLaunched,
         is_own_fault: bool,
     ) -> Result<(), WorkError> {
         self.listener.report(&Report::LaunchFailed {
@@ -92,7 +92,7 @@ impl State<'_> {
         // the session is ended before the run is settled.
         let fresh = ops::get_run(&self.store, &run.id)?;
         if fresh.supervisor.is_none() {
-            self.begin_recovery(&fresh, Some(NotLaunched { why }));
+            self.begin_recovery(&fresh, Some(NotLaunched { why, fault }));
         }
         Ok(())
     }

@@ -164,14 +164,22 @@ pub(crate) fn settle_lost(
         error_lines: &kept.error_lines,
         ..Ending::new(&record, &policy, clock::jitter())
     };
+    let is_kept = store.is_on_server() && launched.is_some();
+    let mut files = is_kept.then(|| RunFiles::new(&folder, &run.id));
+    if let Some(files) = &mut files {
+        note_tip(&folder, Path::new(&run.workdir), &run.atom_id);
+        // A kept tip stays. A supervisor that may still come would have another one.
+        if run.supervisor.is_some() {
+            let _ = files.keep_new(store);
+        }
+    }
     let ctx = Ctx { now: clock::now(), actor: &run.agent, session: None };
     let settled = ops::settle(store, &ctx, &ending, |decided| {
         handover::write_documents(decided, &record, &folder, Some(&mut collected))
     })?;
-    if store.is_on_server() && launched.is_some() {
-        note_tip(&folder, Path::new(&run.workdir), &run.atom_id);
+    if let Some(files) = &mut files {
         // Other machines have what was kept before.
-        let _ = RunFiles::new(&folder, &run.id).keep_all(store);
+        let _ = files.keep_all(store);
     }
     if let Some(session) = run.session.as_ref().filter(|_| !preserve) {
         // The session may be gone already. A session that cannot be ended shows a dead pane, or a

@@ -2,10 +2,11 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use super::on_server;
-use crate::support::{SOON, TestEnv, wait_until};
+use crate::support::{SOON, TestEnv, send, wait_until};
 
 /// Runs a program on a host of another name.
 const NAMED: &str = "echo \"$0\" > /proc/sys/kernel/hostname && exec \"$@\"";
@@ -266,6 +267,33 @@ fn no_host_lands_half_of_what_another_handed_in() {
     first.work(&["--once"]);
     assert_eq!(land(&second, 0).as_array().unwrap().len(), 2);
     assert!(second.project("a.txt").exists() && second.project("b.txt").exists());
+}
+
+/// A trigger that lets no run end whose commits the other hosts cannot know.
+const TIP_FIRST: &str = "CREATE FUNCTION tip_first() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN
+         IF NOT EXISTS (SELECT 1 FROM run_files WHERE run_id = NEW.id AND name = 'tip') THEN
+             RAISE EXCEPTION 'nobody knows the commits of %', NEW.id;
+         END IF;
+         RETURN NEW;
+     END $$;
+     CREATE TRIGGER tip_first BEFORE UPDATE ON runs FOR EACH ROW
+     WHEN (OLD.outcome IS NULL AND NEW.outcome IS NOT NULL) EXECUTE FUNCTION tip_first()";
+
+#[test]
+fn a_run_whose_supervisor_was_killed_tells_its_commits_before_it_counts_as_over() {
+    let configuration = "remote = \"origin\"\nclose_grace = \"10m\"\n";
+    let Some((first, second)) = two_hosts(configuration) else { return };
+    super::elsewhere::change_rows(&first, TIP_FIRST);
+    let commit = "sh echo x > a.txt && git add a.txt && git commit -q -m a";
+    let atom = first.script_atom(&[commit, "close done", "hang"]);
+    let worker = first.start_work(&["--once"]);
+    first.wait_for_status(&atom, "closed");
+    let pid = first.last_run(&atom)["supervisor"]["pid"].as_u64().unwrap();
+    send(u32::try_from(pid).unwrap(), Signal::KILL);
+    worker.wait(SOON).ok();
+    assert_eq!(first.outcomes(&atom), ["closed"]);
+    assert_eq!(land(&second, 0)[0]["fate"], "landed");
 }
 
 /// Amends an atom's branch at the remote, as a reviewer does. Returns the branch.

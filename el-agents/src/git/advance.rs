@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::call::{failed_call, retry_while_locked};
 use super::error::HalfMoved;
 use super::files::{Difference, Rollback, first_names};
-use super::repository::Repository;
+use super::repository::{Repository, is_being_rebased};
 use super::worktree_list::{Worktree, status_lines};
 use super::{Git, GitError};
 
@@ -47,19 +47,15 @@ pub fn find_obstacle(
     target: &str,
     own: &Path,
 ) -> Result<Option<String>, GitError> {
-    let Some(tree) = repository.checkout_of(target)?.filter(|tree| !tree.is_missing) else {
-        let is_moving = repository.is_being_rebased(target)?;
+    let worktrees = repository.worktrees()?;
+    let mut checkouts = worktrees.iter().filter(|tree| tree.is_checkout_of(target));
+    let Some(tree) = checkouts.next() else {
+        let is_moving = is_being_rebased(&worktrees, target)?;
         return Ok(is_moving.then(|| {
             format!("a rebase of {target} is under way; git rebase --continue or --abort ends it")
         }));
     };
-    if repository
-        .worktrees()?
-        .iter()
-        .filter(|tree| !tree.is_missing && tree.branch.as_deref() == Some(target))
-        .count()
-        > 1
-    {
+    if checkouts.next().is_some() {
         return Ok(Some(format!(
             "{target} is checked out in more than one worktree; git worktree list shows them"
         )));
@@ -114,7 +110,7 @@ pub fn find_files_in_the_way(
     old: &str,
     new: &str,
 ) -> Result<Option<String>, GitError> {
-    let Some(tree) = repository.checkout_of(target)?.filter(|tree| !tree.is_missing) else {
+    let Some(tree) = repository.checkout_of(target)? else {
         return Ok(None);
     };
     let files = Difference::between(&Git::at(&tree.path), old, new)?.files_in_the_way();
@@ -147,7 +143,7 @@ pub fn advance_branch(
     if let Some(why) = find_obstacle(repository, target, own)? {
         return Ok(AdvanceResult::Held(why));
     }
-    if let Some(tree) = repository.checkout_of(target)?.filter(|tree| !tree.is_missing) {
+    if let Some(tree) = repository.checkout_of(target)? {
         return Move::new(repository, &tree, target, old, new)?.fast_forward();
     }
     let branch = format!("refs/heads/{target}");
@@ -164,7 +160,7 @@ pub fn advance_branch(
 /// # Errors
 /// If the move cannot be undone; the error describes the state.
 pub fn recover_move(repository: &Repository, target: &str) -> Result<(), GitError> {
-    let Some(tree) = repository.checkout_of(target)?.filter(|tree| !tree.is_missing) else {
+    let Some(tree) = repository.checkout_of(target)? else {
         return Ok(());
     };
     let git = Git::at(&tree.path).in_own_checkout();

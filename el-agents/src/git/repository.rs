@@ -224,39 +224,12 @@ impl Repository {
         Ok(parse_worktrees(&self.git.ask(&["worktree", "list", "--porcelain", "-z"])?))
     }
 
-    /// Returns true while a rebase of this branch is under way in any worktree. The branch is then
-    /// checked out nowhere, and must not be moved.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub fn is_being_rebased(&self, branch: &str) -> Result<bool, GitError> {
-        let wanted = format!("refs/heads/{branch}");
-        for tree in
-            self.worktrees()?.into_iter().filter(|tree| !tree.is_missing && tree.branch.is_none())
-        {
-            let Some(own) =
-                Git::at(&tree.path).ask_optional(&["rev-parse", "--absolute-git-dir"])?
-            else {
-                continue;
-            };
-            let names = ["rebase-merge/head-name", "rebase-apply/head-name"]
-                .map(|name| PathBuf::from(&own).join(name));
-            if names
-                .iter()
-                .any(|name| std::fs::read_to_string(name).is_ok_and(|text| text.trim() == wanted))
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Returns the worktree in which a branch is checked out.
+    /// Returns the worktree in which a branch is checked out, if its folder is there.
     ///
     /// # Errors
     /// If git fails.
     pub fn checkout_of(&self, branch: &str) -> Result<Option<Worktree>, GitError> {
-        Ok(self.worktrees()?.into_iter().find(|tree| tree.branch.as_deref() == Some(branch)))
+        Ok(self.worktrees()?.into_iter().find(|tree| tree.is_checkout_of(branch)))
     }
 }
 
@@ -294,6 +267,27 @@ fn find_checkout(git: &Git, folder: &Path) -> Result<(PathBuf, PathBuf), GitErro
             Ok((git.ask(&top)?.into(), git.ask(&prefix)?.into()))
         }
     }
+}
+
+/// Returns true while a rebase of this branch is under way in any of the worktrees. The branch is
+/// then checked out nowhere, and must not be moved.
+pub(super) fn is_being_rebased(worktrees: &[Worktree], branch: &str) -> Result<bool, GitError> {
+    let wanted = format!("refs/heads/{branch}");
+    for tree in worktrees.iter().filter(|tree| !tree.is_missing && tree.branch.is_none()) {
+        let Some(own) = Git::at(&tree.path).ask_optional(&["rev-parse", "--absolute-git-dir"])?
+        else {
+            continue;
+        };
+        let names = ["rebase-merge/head-name", "rebase-apply/head-name"]
+            .map(|name| PathBuf::from(&own).join(name));
+        if names
+            .iter()
+            .any(|name| std::fs::read_to_string(name).is_ok_and(|text| text.trim() == wanted))
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Finds the nearest `.git` in a folder or above, as far up as git looks.

@@ -119,7 +119,7 @@ impl Repository {
     /// Moves a branch, and its worktree, to another commit. Git refuses to lose changes in the
     /// worktree.
     fn move_branch_over(&self, branch: &str, tip: &str, to: &str) -> Result<(), GitError> {
-        let done = match self.checkout_of(branch)?.filter(|tree| !tree.is_missing) {
+        let done = match self.checkout_of(branch)? {
             Some(tree) => {
                 let git = Git::at(&tree.path).in_own_checkout().without_hooks();
                 git.ask(&["reset", "--quiet", "--keep", to])
@@ -246,7 +246,7 @@ impl Repository {
     /// # Errors
     /// If git fails, or refuses.
     pub(crate) fn move_branch_up(&self, branch: &str, tip: &str, to: &str) -> Result<(), GitError> {
-        if let Some(tree) = self.checkout_of(branch)?.filter(|tree| !tree.is_missing) {
+        if let Some(tree) = self.checkout_of(branch)? {
             let git = Git::at(&tree.path).in_own_checkout().without_hooks();
             let words = ["merge", "--quiet", "--ff-only", "--no-stat", "--no-autostash", to];
             return git.ask(&words).map(drop);

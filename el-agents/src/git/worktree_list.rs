@@ -18,6 +18,11 @@ pub struct Worktree {
 }
 
 impl Worktree {
+    /// Returns true if the folder is there and has the branch checked out.
+    pub(crate) fn is_checkout_of(&self, branch: &str) -> bool {
+        !self.is_missing && self.branch.as_deref() == Some(branch)
+    }
+
     /// Lists the uncommitted changes, by git as it is called elsewhere, with its deadline. `but`
     /// names untracked files that el itself put there.
     ///

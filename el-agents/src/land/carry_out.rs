@@ -244,11 +244,12 @@ impl Lander<'_> {
     /// Marks the branches that changed since the plan was made; returns true if any did.
     fn hold_changed(&mut self, chain: &[Link]) -> Result<bool, LandError> {
         let put = &self.context.settings.put_into_worktrees;
+        let worktrees = self.repository.worktrees()?;
         let mut has_changed = false;
         for link in chain {
             let item = &mut self.items[link.item];
             let branch = item.branch.as_deref().unwrap_or_default();
-            let tree = self.repository.checkout_of(branch)?;
+            let tree = worktrees.iter().find(|tree| tree.is_checkout_of(branch));
             let git = self.repository.git();
             let uncommitted =
                 tree.map_or(Ok(Vec::new()), |tree| tree.uncommitted_changes(git, put))?;

@@ -87,7 +87,7 @@ pub(crate) fn find_difference(app: &App, atom: &str, form: Form) -> Result<Diffe
         Some(base) => base,
         None => repository.git().ask(&["merge-base", "HEAD", &tip])?,
     };
-    let tree = repository.checkout_of(&branch)?.filter(|tree| !tree.is_missing);
+    let tree = repository.checkout_of(&branch)?;
     let uncommitted = match &tree {
         Some(tree) => {
             let put = app.settings()?.put_into_worktrees()?;

@@ -119,6 +119,29 @@ pub(super) fn hold_items(items: &mut [LandItem], which: &[usize], why: &str) {
     }
 }
 
+/// Holds the branches whose files the checkout cannot take; returns true if there are any.
+pub(super) fn hold_in_the_way(
+    repository: &Repository,
+    onto: &str,
+    head: &str,
+    chain: &[Link],
+    items: &mut [LandItem],
+) -> Result<bool, LandError> {
+    let in_the_way = |old: &str, new: &str| find_files_in_the_way(repository, onto, old, new);
+    let Some(last) = chain.last() else { return Ok(false) };
+    if in_the_way(head, &last.commit)?.is_none() {
+        return Ok(false);
+    }
+    let mut before = head;
+    for link in chain {
+        if let Some(why) = in_the_way(before, &link.commit)? {
+            hold_items(items, &[link.item], &why);
+        }
+        before = &link.commit;
+    }
+    Ok(true)
+}
+
 struct Lander<'a> {
     store: &'a mut Store,
     repository: &'a Repository,
@@ -142,7 +165,7 @@ impl Lander<'_> {
         let mut is_second_try = false;
         loop {
             let (chain, conflicts) = self.join_branches(&head, &todo)?;
-            if self.hold_in_the_way(&head, &chain)? {
+            if hold_in_the_way(self.repository, self.onto, &head, &chain, self.items)? {
                 todo.retain(|at| self.items[*at].outcome == LandOutcome::ToLand);
                 continue;
             }
@@ -200,7 +223,7 @@ impl Lander<'_> {
         head: &str,
         todo: &[usize],
     ) -> Result<(Vec<Link>, Vec<Conflict>), LandError> {
-        let (repository, scratch) = (self.repository, self.scratch);
+        let (repository, scratch) = (self.repository, Some(self.scratch));
         let builder = ChainBuilder { repository, scratch, mode: self.context.settings.mode };
         let runner = &mut self.check.runner;
         builder.build(head, self.items, todo, || runner.is_interrupted())
@@ -221,24 +244,6 @@ impl Lander<'_> {
             Ok(passed)
         })?;
         Ok(Some(Culprit { link: found - 1, output }))
-    }
-
-    /// Holds the branches whose files the checkout cannot take; returns true if there are any.
-    fn hold_in_the_way(&mut self, head: &str, chain: &[Link]) -> Result<bool, LandError> {
-        let in_the_way =
-            |old: &str, new: &str| find_files_in_the_way(self.repository, self.onto, old, new);
-        let Some(last) = chain.last() else { return Ok(false) };
-        if in_the_way(head, &last.commit)?.is_none() {
-            return Ok(false);
-        }
-        let mut before = head;
-        for link in chain {
-            if let Some(why) = in_the_way(before, &link.commit)? {
-                hold_items(self.items, &[link.item], &why);
-            }
-            before = &link.commit;
-        }
-        Ok(true)
     }
 
     /// Marks the branches that changed since the plan was made; returns true if any did.

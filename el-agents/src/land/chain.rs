@@ -1,4 +1,4 @@
-//! Puts branches on top of each other in a scratch checkout.
+//! Puts branches on top of each other, in a scratch checkout or in memory alone.
 
 use super::{LandError, LandItem};
 use crate::git::{GitError, JoinMode, Merged, Repository, ScratchCheckout};
@@ -20,11 +20,12 @@ pub(super) struct Conflict {
     pub(super) files: Vec<String>,
 }
 
-/// Joins branches.
+/// Joins branches. Without a scratch checkout it foretells a landing: what it makes has the files
+/// of a landing, but not its commits.
 #[derive(Debug)]
 pub(super) struct ChainBuilder<'a> {
     pub(super) repository: &'a Repository,
-    pub(super) scratch: &'a ScratchCheckout,
+    pub(super) scratch: Option<&'a ScratchCheckout>,
     pub(super) mode: JoinMode,
 }
 
@@ -72,7 +73,12 @@ impl ChainBuilder<'_> {
         let mut top = top.to_owned();
         // The newest revert is reverted first.
         for revert in &item.brings_back {
-            match self.scratch.bring_back(&top, revert)? {
+            let brought = match self.scratch {
+                // Git writes the message.
+                Some(scratch) => scratch.bring_back(&top, revert),
+                None => self.repository.bring_back_in_memory(&top, revert),
+            };
+            match brought? {
                 Ok(commit) => top = commit,
                 conflict => return Ok(conflict),
             }
@@ -82,13 +88,16 @@ impl ChainBuilder<'_> {
             return Ok(Ok(top));
         }
         let landed = self.repository.landed_below(&top, (&item.atom_id, tip), joined)?;
-        if self.mode == JoinMode::Rebase && landed.len() <= 1 {
+        if let Some(scratch) = self.scratch
+            && self.mode == JoinMode::Rebase
+            && landed.len() <= 1
+        {
             let since = landed.first().map(String::as_str);
             // A rebase would lose merges in the branch, such as a resolved conflict.
             let range = format!("{}..{tip}", since.unwrap_or(&top));
             let words = ["rev-list", "--merges", "--max-count=1", &range, "--not", &top];
             if self.repository.git().ask(&words)?.is_empty() {
-                let rebased = self.scratch.rebase(&top, since, tip)?;
+                let rebased = scratch.rebase(&top, since, tip)?;
                 // Commits one by one may meet a conflict that the whole does not have.
                 if rebased.is_ok() {
                     return Ok(rebased);

@@ -6,7 +6,7 @@ use el_core::{Ctx, Store};
 use serde_json::json;
 
 use super::chain::Conflict;
-use super::{LandError, LandItem, LandOutcome};
+use super::{LandError, LandItem};
 use crate::git::{GitError, Repository};
 
 /// Metadata key of a conflict atom. The value is the id of the atom whose branch is in conflict.
@@ -36,8 +36,7 @@ pub(super) fn file_all(
     let mut filed: Vec<usize> = Vec::new();
     for Conflict { item: at, files } in conflicts {
         let mut detail = files.clone();
-        items[at].outcome = LandOutcome::Conflict;
-        items[at].files = files;
+        items[at].set_conflict(files);
         let mut carrier = None;
         for above in &filed {
             if repository.contains(&tip(items, *above), &tip(items, at))? {

@@ -33,9 +33,7 @@ pub fn foresee_each(
         let merged =
             repository.merge_branch(base.commit, (&items[at].atom_id, &tip), "Foreseen")?;
         if let Err(files) = merged {
-            items[at].outcome = LandOutcome::Conflict;
-            items[at].detail = Some(files.join("\n"));
-            items[at].files = files;
+            items[at].set_conflict(files);
         }
     }
     Ok(())

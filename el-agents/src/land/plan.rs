@@ -162,6 +162,12 @@ pub(super) fn to_land(items: &[LandItem]) -> Vec<usize> {
 }
 
 impl LandItem {
+    pub(super) fn set_conflict(&mut self, files: Vec<String>) {
+        self.outcome = LandOutcome::Conflict;
+        self.detail = Some(files.join("\n"));
+        self.files = files;
+    }
+
     fn new(atom: &str, outcome: LandOutcome) -> LandItem {
         LandItem {
             atom_id: atom.to_owned(),

@@ -4,8 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use el_core::Ctx;
 use serde::{Deserialize, Serialize};
 
+use crate::clock;
 use crate::rundir::{RunDir, RunDirError, io_error, write_private};
 use crate::sandbox::{Confinement, Sandbox};
 use crate::settings::{AgentSettings, Places, RunRules};
@@ -41,6 +43,11 @@ pub(crate) struct LaunchSpec {
 }
 
 impl LaunchSpec {
+    /// The agent as the actor, now.
+    pub(crate) fn ctx(&self) -> Ctx<'_> {
+        Ctx { now: clock::now(), actor: &self.agent.name, session: None }
+    }
+
     /// The sandbox of the run's checks and of its setup.
     pub(crate) fn confinement(&self) -> Option<Confinement<'_>> {
         let places = &self.places;

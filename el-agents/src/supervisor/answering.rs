@@ -3,14 +3,12 @@
 
 use std::fs::File;
 
-use el_core::Ctx;
-use el_core::model::{EndKind, ExitRecord, Status};
+use el_core::model::{EndKind, ExitRecord};
 use el_core::ops::{self, AgentAnswer, Reply, RunSignal};
 use el_core::protocol::context::nudge_text;
 
 use super::Supervisor;
 use crate::claude::one_line;
-use crate::clock;
 use crate::rundir::write_private;
 use crate::settings::Executor;
 
@@ -37,18 +35,16 @@ impl Supervisor {
         }
         let reading = self.watcher.reader.take_reading();
         let may_go_on = self.may_go_on(record);
-        let lease = &mut self.watcher.lease;
-        let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
+        let (store, run, token) = self.watcher.lease.parts();
         let heard = AgentAnswer {
-            run: &run,
-            token: &token,
+            run,
+            token,
             reading: &reading,
             asked_again: record.resumes,
             may_ask_again: may_go_on,
         };
-        let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
-        match ops::record_answer(lease.store(), &ctx, &heard) {
-            Ok(Reply::None) if may_go_on && record.resumes < RESUMES && self.is_left_open() => {
+        match ops::record_answer(store, &self.spec.ctx(), &heard) {
+            Ok(Reply::LeftOpen) if may_go_on && record.resumes < RESUMES => {
                 let why =
                     "the agent ended without closing its atom; it is sent back once".to_owned();
                 Some(NextPrompt { prompt: self.nudge_text(), why })
@@ -63,7 +59,7 @@ impl Supervisor {
                     .show(&format!("! no answer that can be used: {}", one_line(&why, 300)));
                 None
             }
-            Ok(Reply::None | Reply::Kept) => None,
+            Ok(Reply::None | Reply::LeftOpen | Reply::Kept) => None,
             Err(error) => {
                 self.watcher
                     .pane
@@ -92,13 +88,6 @@ impl Supervisor {
         lease.beat(None, &progress).is_ok() && lease.last_signal() == RunSignal::Work
     }
 
-    /// Returns true if the atom is still in progress: a violation, after an end without an error.
-    fn is_left_open(&mut self) -> bool {
-        let status =
-            ops::get_atom(self.watcher.lease.store(), &self.spec.atom).map(|atom| atom.status);
-        matches!(status, Ok(Status::InProgress))
-    }
-
     /// Returns the prompt for an agent that left its atom open.
     pub(super) fn nudge_text(&mut self) -> String {
         let verify = self.stored_verify();
@@ -107,11 +96,9 @@ impl Supervisor {
 
     /// Makes ready for another call.
     pub(super) fn begin_next_call(&mut self, again: &NextPrompt) -> std::io::Result<File> {
-        let lease = &mut self.watcher.lease;
-        let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
-        let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
+        let (store, run, token) = self.watcher.lease.parts();
         // For the audit trail. The agent is sent back even if the write fails.
-        let _ = ops::record_nudge(lease.store(), &ctx, &run, &token);
+        let _ = ops::record_nudge(store, &self.spec.ctx(), run, token);
         self.watcher.pane.show(&format!("el: {}", again.why));
         self.watcher.reader.next_call();
         let path = self.folder.path().join("nudge.md");

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use el_core::Ctx;
 use el_core::model::{Status, Verify, VerifyStatus};
 use el_core::ops::{self, RunSignal};
 use el_core::protocol::words;
@@ -10,7 +9,6 @@ use tokio::time::MissedTickBehavior;
 
 use super::Supervisor;
 use crate::claude::one_line;
-use crate::clock;
 use crate::verify;
 
 /// Between two looks at a check that runs.
@@ -19,9 +17,8 @@ const TICK: Duration = Duration::from_millis(100);
 impl Supervisor {
     /// Returns the run's check as now stored.
     pub(super) fn stored_verify(&mut self) -> Option<Verify> {
-        let lease = &mut self.watcher.lease;
-        let run = lease.run().to_owned();
-        ops::get_run(lease.store(), &run).ok()?.verify
+        let (store, run, _) = self.watcher.lease.parts();
+        ops::get_run(store, run).ok()?.verify
     }
 
     /// Runs the check if there is one and the agent has finished the work. The result is recorded
@@ -47,10 +44,8 @@ impl Supervisor {
         ));
         let result = self.run_check(&verify).await;
         self.watcher.pane.show(&format!("el: the check ended as {}", result.status));
-        let lease = &mut self.watcher.lease;
-        let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
-        let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
-        if let Err(error) = ops::record_verify(lease.store(), &ctx, &run, &token, &result) {
+        let (store, run, token) = self.watcher.lease.parts();
+        if let Err(error) = ops::record_verify(store, &self.spec.ctx(), run, token, &result) {
             self.watcher.pane.show(&format!("! the result of the check is not kept: {error}"));
         }
     }

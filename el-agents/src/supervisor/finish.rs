@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use el_core::Error;
 use el_core::model::{ExitRecord, Fault};
 use el_core::ops::{self, Ending, Settled};
-use el_core::{Ctx, Error};
 
 use super::Supervisor;
 use super::run_branch::PUSH_LIMIT;
-use crate::artifacts::{self, Collected, CollectionJob};
+use crate::artifacts::{self, Collected};
 use crate::claude::one_line;
 use crate::clock;
 use crate::handover;
@@ -54,13 +54,13 @@ impl Supervisor {
         }
         let is_stream = !matches!(self.spec.agent.executor, Executor::Command(_));
         let output = RunOutput::from_folder(&self.folder, is_stream);
-        let mut collected = None;
-        let mut tries = 0;
         // The agent is gone, so a long wait for the store does no harm.
         self.watcher.lease.store().limit_waits(None);
+        self.open_gate();
+        let mut collected = self.collect_handover(&record, &output, unpushed).await;
+        let mut tries = 0;
         while tries < SETTLE_TRIES {
-            let settled = self.try_settle(&record, &output, &mut collected, unpushed.as_deref());
-            match settled.await {
+            match self.try_settle(&record, &output, collected.as_mut()) {
                 Ok(settled) => return self.announce_end(&settled).await,
                 Err(error) => {
                     self.watcher.pane.show(&format!("! {error}; trying again"));
@@ -85,27 +85,12 @@ impl Supervisor {
         by_session || self.watcher.lease.met_full_disk()
     }
 
-    /// Tries to settle the run. The collected artifacts are kept for the next try; `Some(None)`
-    /// means that collecting took too long.
-    async fn try_settle(
+    fn try_settle(
         &mut self,
         record: &ExitRecord,
         output: &RunOutput,
-        collected: &mut Option<Option<Collected>>,
-        unpushed: Option<&str>,
+        collected: Option<&mut Collected>,
     ) -> Result<Settled, Error> {
-        if collected.is_none() {
-            self.open_gate();
-            let (run, spec) = (self.claimed.clone(), &self.spec);
-            let atom = ops::get_atom(self.watcher.lease.store(), &run.atom_id).ok();
-            let job = handover::collection_job(run, atom, record, output, &spec.places, Some(spec));
-            let mut handover = self.collect_handover(job).await;
-            if let (Some(handover), Some(why)) = (&mut handover, unpushed) {
-                handover.add_warning(why);
-            }
-            *collected = Some(handover);
-        }
-        let collected = collected.as_mut().and_then(Option::as_mut);
         let progress = self.watcher.progress();
         let policy = self.spec.rules.retry_policy();
         let ending = Ending {
@@ -114,8 +99,7 @@ impl Supervisor {
             error_lines: &output.error_lines,
             ..Ending::new(record, &policy, clock::jitter())
         };
-        let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
-        ops::settle(self.watcher.lease.store(), &ctx, &ending, |decided| {
+        ops::settle(self.watcher.lease.store(), &self.spec.ctx(), &ending, |decided| {
             handover::write_documents(decided, record, &self.folder, collected)
         })
     }
@@ -134,12 +118,25 @@ impl Supervisor {
         }
     }
 
-    async fn collect_handover(&mut self, job: CollectionJob) -> Option<Collected> {
-        let collected = self.while_beating(COLLECT_LIMIT, move || artifacts::collect(&job)).await;
-        if collected.is_none() {
-            self.watcher
+    /// Collects what the run hands back, with a warning if its branch could not be pushed; `None`:
+    /// that took too long.
+    async fn collect_handover(
+        &mut self,
+        record: &ExitRecord,
+        output: &RunOutput,
+        unpushed: Option<String>,
+    ) -> Option<Collected> {
+        let (run, spec) = (self.claimed.clone(), &self.spec);
+        let atom = ops::get_atom(self.watcher.lease.store(), &run.atom_id).ok();
+        let job = handover::collection_job(run, atom, record, output, &spec.places, Some(spec));
+        let mut collected =
+            self.while_beating(COLLECT_LIMIT, move || artifacts::collect(&job)).await;
+        match &mut collected {
+            Some(collected) => unpushed.iter().for_each(|why| collected.add_warning(why)),
+            None => self
+                .watcher
                 .pane
-                .show("! what the run hands back could not be collected; it is settled without");
+                .show("! what the run hands back could not be collected; it is settled without"),
         }
         collected
     }
@@ -150,11 +147,9 @@ impl Supervisor {
         let failed = self.while_beating(PUSH_LIMIT, move || push.push_finally()).await;
         let why = failed.unwrap_or_else(|| Some("the push of the branch took too long".into()))?;
         self.watcher.pane.show(&format!("! {why}"));
-        let ctx = Ctx { now: clock::now(), actor: &self.spec.agent.name, session: None };
         let told = format!("{why}. The next run on this host tries it again.");
-        if let Err(error) =
-            ops::add_comment(self.watcher.lease.store(), &ctx, &self.spec.atom, &told)
-        {
+        let (store, spec) = (self.watcher.lease.store(), &self.spec);
+        if let Err(error) = ops::add_comment(store, &spec.ctx(), &spec.atom, &told) {
             self.watcher.pane.show(&format!("! nobody is told of it: {error}"));
         }
         Some(why)

@@ -251,10 +251,9 @@ impl Supervisor {
             agent::start_headless(&argv, &environment, &self.spec.agent.working_directory, prompt)?;
         // On macOS, the sandbox becomes the program.
         agent.is_confined = self.spec.sandbox.is_some() && !cfg!(target_os = "macos");
-        let lease = &mut self.watcher.lease;
-        let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
+        let (store, run, token) = self.watcher.lease.parts();
         // For people only; no decision depends on the pid.
-        let _ = ops::set_agent_pid(lease.store(), &run, &token, i64::from(agent.id.pid));
+        let _ = ops::set_agent_pid(store, run, token, i64::from(agent.id.pid));
         Ok(self.watcher.watch_call(agent).await)
     }
 

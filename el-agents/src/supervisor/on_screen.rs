@@ -69,10 +69,9 @@ impl Supervisor {
             nudge,
             is_over: false,
         });
-        let lease = &mut self.watcher.lease;
-        let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
+        let (store, run, token) = self.watcher.lease.parts();
         // For people only; no decision depends on the pid.
-        let _ = ops::set_agent_pid(lease.store(), &run, &token, i64::from(agent.id.pid));
+        let _ = ops::set_agent_pid(store, run, token, i64::from(agent.id.pid));
         let mut end = self.watcher.watch_call(agent).await;
         if let Some(on) = self
             .watcher
@@ -124,10 +123,10 @@ impl Watcher {
             return end(EndKind::Finished);
         }
         if watch == RunSignal::Work && on.front.type_nudge(&on.nudge, RESUMES, now) {
-            let (run, token) = (self.lease.run().to_owned(), self.lease.token().to_owned());
+            let (store, run, token) = self.lease.parts();
             let ctx = Ctx { now: clock::now(), actor: &on.agent, session: None };
             // For the audit trail. The agent is sent back even if the write fails.
-            let _ = ops::record_nudge(self.lease.store(), &ctx, &run, &token);
+            let _ = ops::record_nudge(store, &ctx, run, token);
             self.pane.show(
                 "el: the agent ended its turn without closing its atom; it is sent back once",
             );

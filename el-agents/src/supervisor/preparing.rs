@@ -105,9 +105,8 @@ impl Supervisor {
     /// Moves the agent to the worktree, here and in the store.
     fn move_to(&mut self, workplace: &Workplace) -> Result<(), SuperviseError> {
         let folder = workplace.folder.display().to_string();
-        let lease = &mut self.watcher.lease;
-        let (run, token) = (lease.run().to_owned(), lease.token().to_owned());
-        ops::place_run(lease.store(), clock::now(), &run, &token, &folder)?;
+        let (store, run, token) = self.watcher.lease.parts();
+        ops::place_run(store, clock::now(), run, token, &folder)?;
         self.claimed.workdir = folder;
         self.spec.agent.working_directory.clone_from(&workplace.folder);
         self.spec.branch = Some(workplace.branch.clone());

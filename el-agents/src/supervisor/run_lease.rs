@@ -97,12 +97,9 @@ impl RunLease {
         }
     }
 
-    pub(crate) fn run(&self) -> &str {
-        &self.run
-    }
-
-    pub(crate) fn token(&self) -> &str {
-        &self.token
+    /// The store, the run and the run's token, for a call that needs all three.
+    pub(crate) fn parts(&mut self) -> (&mut Store, &str, &str) {
+        (&mut self.store, &self.run, &self.token)
     }
 
     /// The last signal of the store.

@@ -30,8 +30,10 @@ pub struct AgentAnswer<'a> {
 /// The consequence of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// The atom asks no question, or the run may not end the atom any more.
+    /// There is nothing to do: the atom is over, or waits for somebody else.
     None,
+    /// The atom asks no question, and the agent has left it in progress.
+    LeftOpen,
     /// The answer was stored and has ended the atom.
     Kept,
     /// Ask again in the same conversation, with this prompt.
@@ -96,7 +98,8 @@ pub fn record_answer(store: &mut Store, ctx: &Ctx<'_>, heard: &AgentAnswer<'_>) 
         let Some(found) = atom::find(tx, &live.atom_id)? else { return Ok(Reply::None) };
         let Some(asked) = orchestration::question_of(tx, &found.id)? else {
             record_completion(tx, &ctx, &live, heard.reading)?;
-            return Ok(Reply::None);
+            let is_open = found.status == Status::InProgress;
+            return Ok(if is_open { Reply::LeftOpen } else { Reply::None });
         };
         let question = Question::from_name(&asked.name).ok_or_else(|| Error::Corrupt {
             table: "questions",

@@ -192,6 +192,7 @@ fn a_list_that_is_supplied_before_anything_was_asked_leaves_no_question_behind()
 fn a_completion_that_contradicts_its_atom_is_told() {
     let mut plan = Plan::filed(&json!([task("one", &[])]));
     let claimed = plan.p.claim().unwrap();
+    assert_eq!(plan.say(&claimed, "I stop here.", 0, true), Reply::LeftOpen);
     plan.close(&claimed, "done: all of it");
     let said = json!({
         "phase": "completion",

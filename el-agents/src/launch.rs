@@ -172,7 +172,6 @@ impl Launcher {
             }
             if let Some(folder) = &task.workdir {
                 agent.working_directory = PathBuf::from(folder);
-                agent.isolation = None;
                 let folder = &agent.working_directory;
                 check::ensure_working_directory(folder)
                     .and_then(|()| check::ensure_task_folder(folder, &self.places.database))

@@ -21,8 +21,9 @@ use linux as platform;
 #[cfg(not(target_os = "linux"))]
 use other as platform;
 
+pub use el_core::rules::plan::Liveness;
 pub use handle::Handle;
-pub use identity::{Liveness, ProcessId};
+pub use identity::ProcessId;
 pub(crate) use identity::{host_name, is_zombie};
 pub use spawn::{Session, configure_agent, reset_ignored_signals};
 pub(crate) use spawn::{close_inherited, detach_command, is_hangup_ignored};

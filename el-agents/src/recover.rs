@@ -82,7 +82,7 @@ pub(crate) struct NotLaunched {
 pub(crate) struct Abandoned {
     /// The run as last seen.
     pub(crate) run: Run,
-    /// `None` if the run was launched.
+    /// Why the run could not be launched; `None` if it was.
     pub(crate) why: Option<NotLaunched>,
     pub(crate) tmux: Tmux,
     pub(crate) places: Places,

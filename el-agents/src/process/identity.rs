@@ -3,22 +3,12 @@
 use std::io;
 
 use el_core::model::Stamp;
+use el_core::rules::plan::Liveness;
 use rustix::process::Pid;
 
 use super::platform;
 
 const HOST_END: char = Stamp::HOST_END;
-
-/// The liveness of a process or session. Nothing may be reaped on `Unknown`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Liveness {
-    /// Seen running.
-    Alive,
-    /// Certainly not running any more.
-    Absent,
-    /// Not observable from here.
-    Unknown,
-}
 
 /// The identity of a process, distinct from every other process that ever has the same pid.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -230,17 +230,17 @@ impl<'a> State<'a> {
         let is_orphan = |worker: &str| !view.workers.iter().any(|w| w.id == worker && is_there(w));
         let liveness = |run: &Run| match self.run_liveness(run, now) {
             // The worker died before starting a session, so no supervisor will come.
-            plan::Liveness::Unknown
+            Liveness::Unknown
                 if run.supervisor.is_none()
                     && run.session.is_none()
                     && run.worker_id.as_deref().is_some_and(is_orphan) =>
             {
-                plan::Liveness::Absent
+                Liveness::Absent
             }
             known => known,
         };
-        let live: Vec<(Run, plan::Liveness)> =
-            view.live.iter().map(|run| (run.clone(), liveness(run))).collect();
+        let live: Vec<(&Run, Liveness)> =
+            view.live.iter().map(|run| (run, liveness(run))).collect();
         let claims_left =
             self.options.max_claims.map(|max| max.saturating_sub(self.summary.claimed));
         let agents: Vec<(&str, usize)> = self
@@ -270,7 +270,7 @@ impl<'a> State<'a> {
         plan::plan_actions(&snapshot, is_orphan)
     }
 
-    fn run_liveness(&self, run: &Run, now: Timestamp) -> plan::Liveness {
+    fn run_liveness(&self, run: &Run, now: Timestamp) -> Liveness {
         let known = match &run.supervisor {
             Some(stamp) => Some(supervisor_liveness(stamp, run, now)),
             None => {
@@ -279,13 +279,11 @@ impl<'a> State<'a> {
             }
         };
         match known {
-            Some(Liveness::Alive) => plan::Liveness::Alive,
-            Some(Liveness::Absent) => plan::Liveness::Absent,
-            Some(Liveness::Unknown) => plan::Liveness::Unknown,
+            Some(known) => known,
             // No supervisor has registered, and the first lease is over: a late supervisor is
             // refused.
-            None if run.lease_until <= now => plan::Liveness::Absent,
-            None => plan::Liveness::Unknown,
+            None if run.lease_until <= now => Liveness::Absent,
+            None => Liveness::Unknown,
         }
     }
 

@@ -108,8 +108,8 @@ pub fn claim_run(
     claim_best(store, ctx, std::slice::from_ref(request))
 }
 
-/// Claims the best atom for any of several agents that are not busy. Between equally good atoms,
-/// the first agent's wins.
+/// Claims the best atom for any of several agents of one worker that are not busy. Between equally
+/// good atoms, the first agent's wins.
 ///
 /// # Errors
 ///
@@ -124,11 +124,8 @@ pub fn claim_best(
         .map(|request| validate::name("agent", &request.agent))
         .collect::<Result<Vec<_>>>()?;
     let claimed = store.write(|tx| {
-        if requests
-            .iter()
-            .map(|r| worker::is_stopping(tx, &r.worker_id))
-            .collect::<Result<Vec<_>>>()?
-            .contains(&true)
+        if let Some(first) = requests.first()
+            && worker::is_stopping(tx, &first.worker_id)?
         {
             return Ok(None);
         }

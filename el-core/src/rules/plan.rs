@@ -3,11 +3,14 @@
 
 use crate::model::{Run, Timestamp};
 
-/// The state of a live run's supervisor. *Unknown* never reaps.
+/// The liveness of a process, such as a run's supervisor, or of a session. *Unknown* never reaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liveness {
+    /// Seen running.
     Alive,
+    /// Certainly not running any more.
     Absent,
+    /// Not observable from here.
     Unknown,
 }
 
@@ -27,7 +30,7 @@ pub struct Snapshot<'a> {
     pub now: Timestamp,
     pub phase: Phase,
     /// Every live run of the project, with the state of the supervisor.
-    pub live: &'a [(Run, Liveness)],
+    pub live: &'a [(&'a Run, Liveness)],
     /// The id of the worker.
     pub worker: &'a str,
     /// The most sessions of the worker at once, for all agents together.
@@ -141,11 +144,15 @@ mod tests {
         }
     }
 
+    fn borrowed(live: &[(Run, Liveness)]) -> Vec<(&Run, Liveness)> {
+        live.iter().map(|(run, seen)| (run, *seen)).collect()
+    }
+
     fn plan_of(live: &[(Run, Liveness)]) -> Vec<Action> {
         let snapshot = Snapshot {
             now: now(),
             phase: Phase::Working,
-            live,
+            live: &borrowed(live),
             worker: "me",
             concurrency: 2,
             agents: &[("claude", usize::MAX)],
@@ -222,7 +229,7 @@ mod tests {
             let snapshot = Snapshot {
                 now: now(),
                 phase: Phase::Working,
-                live: &live,
+                live: &borrowed(&live),
                 worker: "me",
                 concurrency: 9,
                 agents,

@@ -90,10 +90,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if args.force && args.ids.ids.len() > 1 {
         backup_hooks::before(app, Reason::BeforeForce);
     }
-    if !args.force {
-        ensure_committed(app, &mut store, &args.ids.ids)?;
-    }
-    check_first(app, &mut store, &args.ids.ids, &|| true)?;
+    ready_to_close(app, &mut store, &args.ids.ids, args.force, &|| true)?;
     let waiting = Waiting::find_waiting(app, &store, &args.ids.ids);
     let closed = ops::close(
         &mut store,
@@ -121,16 +118,20 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Runs the required check of the session's work and stores the result. The transaction that closes
-/// the atom judges the result. Polls `goes_on`; once `goes_on` returns false, the check is ended
-/// and no result is stored.
-pub(crate) fn check_first(
+/// Makes the session's own work ready to be closed. Unless forced, refuses once what is not
+/// committed. Then runs the required check and stores the result, which the transaction that closes
+/// the atom judges. Once `goes_on` returns false, the check is ended and no result is stored.
+pub(crate) fn ready_to_close(
     app: &App,
     store: &mut Store,
     ids: &[String],
+    force: bool,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<()> {
     let Some((run, token)) = own_run(app, store, ids) else { return Ok(()) };
+    if !force {
+        worktree::ensure_committed(app, store, &run, &token)?;
+    }
     let Some(required) = run.verify.as_ref().filter(|verify| verify.required) else {
         return Ok(());
     };

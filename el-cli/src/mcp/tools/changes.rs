@@ -113,8 +113,7 @@ pub(super) fn close_atoms(call: &Call, mut given: Arguments) -> Result<String> {
         call.report_progress(|| "the check that has to pass first is running".to_owned());
         call.goes_on()
     };
-    close::ensure_committed(&call.app, &mut store, &ids)?;
-    close::check_first(&call.app, &mut store, &ids, &goes_on)?;
+    close::ready_to_close(&call.app, &mut store, &ids, false, &goes_on)?;
     let guard = close::guard_for_caller(&call.app, Vec::new());
     let closed = ops::close(&mut store, &call.app.ctx(), &ids, reason.as_deref(), &guard)?;
     Ok(rows::done_rows("Closed", &closed))

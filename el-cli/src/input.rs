@@ -1,7 +1,7 @@
 //! Text that comes from a file or from stdin.
 
 use std::fs::{self, File};
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -17,6 +17,16 @@ const LIMIT: u64 = 64 << 20;
 /// An argument's text; `-` stands for all of stdin. `field` in the words of the command line.
 pub(crate) fn read_text(app: &App, field: &str, argument: &str) -> Result<String> {
     if argument == "-" { read_stdin(app, field) } else { Ok(argument.to_owned()) }
+}
+
+/// Asks the person at the terminal; returns true for a yes.
+pub(crate) fn confirm(app: &App, question: &str) -> Result<bool> {
+    app.printer.note(&format!("{question} [y/N]"));
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer).map_err(|source| {
+        CommandError::internal_error("cannot read the answer").with_source(source)
+    })?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Opens a file that the caller names, with the caller's rights.

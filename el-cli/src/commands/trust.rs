@@ -1,7 +1,7 @@
 //! Shows the requests of a repository's configuration, and records a person's trust.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use el_agents::project_files::project_files;
@@ -16,8 +16,8 @@ use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{sanitize, style, time};
-use crate::settings;
 use crate::trust::{Claims, Trust};
+use crate::{input, settings};
 
 /// Trust what the repository says of programs and permissions
 #[derive(Debug, clap::Args)]
@@ -161,12 +161,7 @@ fn is_confirmed(app: &App, asked: &Asked) -> Result<bool> {
     let mut page = app.printer.new_page();
     print_claims(&mut page, asked);
     app.printer.write_bytes(page.into_text().as_bytes())?;
-    app.printer.note("trust these settings? [y/N]");
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(|source| {
-        CommandError::internal_error("cannot read the answer").with_source(source)
-    })?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    input::confirm(app, "trust these settings?")
 }
 
 /// Prints the requests. `done` names the action that was just taken, if any.

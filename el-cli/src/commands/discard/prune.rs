@@ -1,4 +1,4 @@
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use el_core::model::Atom;
@@ -11,6 +11,7 @@ use crate::backup_hooks;
 use crate::backups::Reason;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::input;
 use crate::output::{atoms, style};
 
 /// Remove old discarded atoms for good, with their comments and bonds
@@ -69,13 +70,8 @@ fn confirm_prune(app: &App, found: &[Atom]) -> Result<bool> {
     for atom in found {
         app.printer.note(&format!("  {} {}", atom.id, atom.title));
     }
-    app.printer
-        .note(&format!("remove {} for good? [y/N]", if found.len() == 1 { "it" } else { "them" }));
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(|source| {
-        CommandError::internal_error("cannot read the answer").with_source(source)
-    })?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    let which = if found.len() == 1 { "it" } else { "them" };
+    input::confirm(app, &format!("remove {which} for good?"))
 }
 
 fn report_pruned(app: &App, pruned: &[Atom], dry_run: bool) -> Result<Exit> {

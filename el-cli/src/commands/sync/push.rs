@@ -1,7 +1,7 @@
 //! Writes atoms back into issues: only atoms that a person names and confirms, and only fields that
 //! are unchanged there since the last look. No issue is closed.
 
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::io::{self, IsTerminal as _};
 
 use el_agents::forge::{GithubCli, IssueChange};
 use el_core::exchange::{Tracker, own_label};
@@ -16,6 +16,7 @@ use super::repository::Place;
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::input;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
 
@@ -175,12 +176,7 @@ fn confirm(app: &App, pushed: &Pushed) -> Result<bool> {
     let mut page = app.printer.new_page();
     pushed.print(&mut page);
     app.printer.write_bytes(page.into_text().as_bytes())?;
-    app.printer.note(&format!("write this into {}? [y/N]", pushed.repository));
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(|source| {
-        CommandError::internal_error("cannot read the answer").with_source(source)
-    })?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    input::confirm(app, &format!("write this into {}?", pushed.repository))
 }
 
 impl Pushed {

@@ -9,14 +9,19 @@ use crate::error_chain::error_chain;
 use crate::git::GitError;
 use crate::settings::Places;
 
-/// Returns the path of an atom's context file. Characters of the id that are unsafe in a file name
-/// are replaced.
-pub(crate) fn context_file(places: &Places, atom: &str) -> PathBuf {
+/// Returns the name of an atom's text in a folder of texts. Characters of the id that are unsafe in
+/// a file name are replaced.
+pub(crate) fn text_name(atom: &str) -> String {
     let safe: String = atom
         .chars()
         .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
         .collect();
-    places.contexts.join(format!("{}.md", safe.trim_start_matches('.')))
+    format!("{}.md", safe.trim_start_matches('.'))
+}
+
+/// Returns the path of an atom's context file.
+pub(crate) fn context_file(places: &Places, atom: &str) -> PathBuf {
+    places.contexts.join(text_name(atom))
 }
 
 /// A prepared worktree.

@@ -10,30 +10,26 @@ use el_core::model::NotSent;
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
+use crate::preparation::text_name;
 use crate::rundir::RunDir;
 use crate::settings::Places;
 
 /// The maximum kept size, in bytes. A longer summary keeps its beginning and its end.
 const READ_MAX: u64 = 4 << 20;
 
-/// Returns the path of an atom's summary. Characters of the id that are unsafe in a file name are
-/// replaced.
+/// Returns the path of an atom's summary.
 pub(crate) fn summary_file(places: &Places, atom: &str) -> PathBuf {
-    let safe: String = atom
-        .chars()
-        .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
-        .collect();
-    summaries_folder(places).join(format!("{}.md", safe.trim_start_matches('.')))
+    summaries_folder(places).join(text_name(atom))
 }
 
 /// Returns the file that a run writes in a sandbox, in its own hand-over folder.
-pub(crate) fn handover_file(places: &Places, atom: &str, run: &RunDir) -> PathBuf {
-    run.handover().join(summary_file(places, atom).file_name().unwrap_or_default())
+pub(crate) fn handover_file(atom: &str, run: &RunDir) -> PathBuf {
+    run.handover().join(text_name(atom))
 }
 
 /// Returns the file that a run wrote, in a sandbox or not.
 pub(crate) fn written_file(places: &Places, atom: &str, run: &RunDir) -> PathBuf {
-    let own = handover_file(places, atom, run);
+    let own = handover_file(atom, run);
     let is_there = std::fs::symlink_metadata(&own).is_ok();
     if is_there { own } else { summary_file(places, atom) }
 }

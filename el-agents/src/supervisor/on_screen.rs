@@ -48,7 +48,7 @@ impl Supervisor {
             Completion::Summary => {
                 let (places, atom) = (&self.spec.places, &self.spec.atom);
                 Some(SummaryWatch::new(match &self.spec.sandbox {
-                    Some(_) => handover_file(places, atom, &self.folder),
+                    Some(_) => handover_file(atom, &self.folder),
                     None => summary_file(places, atom),
                 }))
             }

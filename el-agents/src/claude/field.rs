@@ -7,10 +7,6 @@ pub(super) fn text_field(value: &Value, name: &str) -> Option<String> {
     value.get(name)?.as_str().map(str::to_owned)
 }
 
-pub(super) fn boolean_field(value: &Value, name: &str) -> Option<bool> {
-    value.get(name)?.as_bool()
-}
-
 /// Reads a whole number of at least 0, also if written as a fraction.
 pub(super) fn number_field(value: &Value, name: &str) -> Option<u64> {
     let value = value.get(name)?;

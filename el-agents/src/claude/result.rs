@@ -3,7 +3,7 @@
 use el_core::text::one_line;
 use serde_json::Value;
 
-use super::field::{boolean_field, number_field, text_field};
+use super::field::{number_field, text_field};
 use super::prices::price_of;
 
 /// So much of a denied command is kept, in characters.
@@ -118,7 +118,7 @@ impl RunResult {
         }
         Self {
             // Without the field, the subtype decides.
-            is_error: boolean_field(value, "is_error").unwrap_or(subtype != "success"),
+            is_error: value["is_error"].as_bool().unwrap_or(subtype != "success"),
             subtype,
             api_error_status: number_field(value, "api_error_status")
                 .and_then(|status| u16::try_from(status).ok()),

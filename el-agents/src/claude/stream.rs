@@ -6,7 +6,7 @@
 use el_core::text::{fold_line, middle_out, one_line};
 use serde_json::Value;
 
-use super::field::{boolean_field, number_field, text_field};
+use super::field::{number_field, text_field};
 use super::result::{RunResult, Usage};
 
 /// The maximum length of a text that is only shown, in characters.
@@ -179,7 +179,7 @@ fn parse_user(value: &Value) -> Vec<StreamEvent> {
     let event = |part: &Value| match text_field(part, "type").as_deref() {
         Some("tool_result") => Some(StreamEvent::ToolResult {
             id: text_field(part, "tool_use_id").unwrap_or_default(),
-            is_error: boolean_field(part, "is_error").unwrap_or(false),
+            is_error: part["is_error"].as_bool().unwrap_or(false),
             // The end of a long text is kept, which contains the error.
             summary: middle_out(&fold_line(&tool_result_text(part)), SHOWN),
             subagent,

@@ -68,13 +68,13 @@ pub(crate) fn print_summary(page: &mut Page, summary: &Summary) {
     if let Some(objective) = &summary.objective {
         page.push_paragraph(objective, 2);
     }
-    print_bullets(page, "Done", &summary.accomplishments, usize::MAX);
+    print_bullets(page, "Done", &summary.accomplishments);
     if let Some(tests) = summary.tests.as_ref().filter(|_| !summary.is_fallback) {
         page.push_blank();
         page.push_heading("Tests");
         page.push_paragraph(&tests.text, 2);
     }
-    print_bullets(page, "Notes", &summary.notes, usize::MAX);
+    print_bullets(page, "Notes", &summary.notes);
 }
 
 /// A short summary for a larger view: the verdict, the accomplishments and the named files.
@@ -111,13 +111,13 @@ pub(crate) fn print_brief(page: &mut Page, summary: &Summary, run: &str, artifac
     }
 }
 
-fn print_bullets(page: &mut Page, heading: &str, texts: &[String], most: usize) {
+fn print_bullets(page: &mut Page, heading: &str, texts: &[String]) {
     if texts.is_empty() {
         return;
     }
     page.push_blank();
     page.push_heading(heading);
-    for text in texts.iter().take(most) {
+    for text in texts {
         page.push_paragraph(&format!("- {text}"), 2);
     }
 }

@@ -15,7 +15,7 @@ impl Settings {
     /// The settings of a worker that drives a plan.
     pub(crate) fn work_on_plan(&self) -> Result<WorkSettings> {
         let mut work = self.work_settings()?;
-        if self.value_origin("concurrency", None)? == Origin::Default {
+        if self.value_origin("concurrency")? == Origin::Default {
             work.concurrency = CONCURRENCY;
         }
         Ok(work)

@@ -37,7 +37,7 @@ impl Settings {
         }
         let is_alone = work.agents.len() == 1;
         let concurrency = usize::try_from(work.concurrency).unwrap_or(usize::MAX);
-        let asked_for = matches!(self.value_origin("concurrency", None)?, Origin::Flag { .. });
+        let asked_for = matches!(self.value_origin("concurrency")?, Origin::Flag { .. });
         work.agents
             .iter()
             .map(|name| {
@@ -200,10 +200,10 @@ impl Settings {
         })
     }
 
-    pub(super) fn value_origin(&self, name: &str, agent: Option<&str>) -> Result<Origin> {
+    pub(super) fn value_origin(&self, name: &str) -> Result<Origin> {
         let key =
             Key::find_key(name).expect("the names in this file are those of the list of keys");
-        Ok(self.get(key, agent)?.origin)
+        Ok(self.get(key, None)?.origin)
     }
 
     /// Trusted projects of other users. Entries in a project's own file are ignored.

@@ -30,11 +30,11 @@ pub(super) fn read_part(
 }
 
 fn read_issue(draft: &mut Draft<'_>) -> Result<Part, String> {
-    let title = draft.take_title("title")?;
+    let title = draft.take_title()?;
     let description = read_description(draft)?;
     let acceptance = draft.long_text("acceptance_criteria")?;
     let is_template = draft.take_field("is_template") == Some(Value::Bool(true));
-    let mut status = draft.take_status("status", map_status);
+    let mut status = draft.take_status(map_status);
     let is_work = is_work(draft);
     let mut issue_type = draft.issue_type("issue_type", issue_type);
     if is_template {
@@ -58,7 +58,7 @@ fn read_issue(draft: &mut Draft<'_>) -> Result<Part, String> {
     if status == Status::Open && defer_until.is_some() {
         status = Status::Deferred;
     }
-    let priority = draft.take_priority("priority");
+    let priority = draft.take_priority();
     let labels = draft.take_labels("labels");
     let assignee = draft.take_name("assignee");
     let created_by = draft.take_name("created_by");

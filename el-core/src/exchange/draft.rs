@@ -106,12 +106,12 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes the title out. A record without a title is an error.
-    pub(super) fn take_title(&mut self, key: &str) -> Result<String, String> {
-        let text = self.take_text(key).ok_or("it has no title")?;
+    pub(super) fn take_title(&mut self) -> Result<String, String> {
+        let text = self.take_text("title").ok_or("it has no title")?;
         let cleaned = clean::title(&text).ok_or("its title is blank")?;
         if cleaned.is_changed {
             self.keep_source(
-                key,
+                "title",
                 Value::String(text),
                 NoteKind::Approximated,
                 "a title of several lines or too many characters was cut",
@@ -232,8 +232,8 @@ impl<'a> Draft<'a> {
     }
 
     /// Takes the priority out: a number, a word, or `P1`. A value out of range becomes the nearest.
-    pub(super) fn take_priority(&mut self, key: &str) -> Priority {
-        let Some(value) = self.take_field(key) else { return Priority::DEFAULT };
+    pub(super) fn take_priority(&mut self) -> Priority {
+        let Some(value) = self.take_field("priority") else { return Priority::DEFAULT };
         let read = match &value {
             Value::Number(number) => number.as_i64().map(|n| (n.clamp(0, 5), (0..=5).contains(&n))),
             Value::String(text) => {
@@ -244,7 +244,7 @@ impl<'a> Draft<'a> {
         let (level, is_same) = read.unwrap_or((i64::from(Priority::DEFAULT.value()), false));
         if !is_same {
             let what = format!("priority {value} became {level}");
-            self.keep_source(key, value, NoteKind::Approximated, what);
+            self.keep_source("priority", value, NoteKind::Approximated, what);
         }
         Priority::new(level).unwrap_or(Priority::DEFAULT)
     }
@@ -252,19 +252,15 @@ impl<'a> Draft<'a> {
     /// Takes the status out. `map` translates the other tracker's word and tells if the meaning is
     /// the same. An unknown word becomes `deferred` and not `open`, since a worker would start on
     /// an open atom.
-    pub(super) fn take_status(
-        &mut self,
-        key: &str,
-        map: impl Fn(&str) -> Option<(Status, bool)>,
-    ) -> Status {
-        let Some(text) = self.take_text(key) else { return Status::Open };
+    pub(super) fn take_status(&mut self, map: impl Fn(&str) -> Option<(Status, bool)>) -> Status {
+        let Some(text) = self.take_text("status") else { return Status::Open };
         let folded = text.trim().to_ascii_lowercase().replace('-', "_");
         let (status, is_same) = map(&folded)
             .or_else(|| folded.parse().ok().map(|same| (same, true)))
             .unwrap_or((Status::Deferred, false));
         if !is_same {
             self.keep_source(
-                key,
+                "status",
                 Value::String(text),
                 NoteKind::Approximated,
                 format!("status '{folded}' became {status}"),

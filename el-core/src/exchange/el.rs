@@ -59,7 +59,7 @@ fn read_atom(
     object.remove("run_id");
     object.remove("retry_at");
     let mut draft = Draft::new(line, id, object, notes);
-    let title = draft.take_title("title")?;
+    let title = draft.take_title()?;
     let description = draft.long_text("description")?;
     let acceptance = match draft.take_field("acceptance") {
         Some(Value::String(text)) => Some(draft.check_text("acceptance", text)?),
@@ -69,9 +69,9 @@ fn read_atom(
         }
         None => None,
     };
-    let status = draft.take_status("status", |_| None);
+    let status = draft.take_status(|_| None);
     let issue_type = draft.issue_type("issue_type", |_| None);
-    let priority = draft.take_priority("priority");
+    let priority = draft.take_priority();
     let labels = draft.take_labels("labels");
     let needs = draft.take_labels("needs");
     let assignee = draft.take_name("assignee");

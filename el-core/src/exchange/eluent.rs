@@ -35,11 +35,11 @@ fn read_atom(
 ) -> Result<Record, String> {
     let id = take_id(&mut object)?;
     let mut draft = Draft::new(line, id, object, notes);
-    let title = draft.take_title("title")?;
+    let title = draft.take_title()?;
     let description = draft.long_text("description")?;
-    let status = draft.take_status("status", |_| None);
+    let status = draft.take_status(|_| None);
     let issue_type = draft.issue_type("issue_type", |_| None);
-    let priority = draft.take_priority("priority");
+    let priority = draft.take_priority();
     let labels = draft.take_labels("labels");
     let assignee = draft.take_name("assignee");
     let own = draft.own_metadata();

@@ -54,7 +54,7 @@ fn read_issue(draft: &mut Draft<'_>, number: i64) -> Result<Part, String> {
             draft.keep_quietly(told_elsewhere, true.into());
         }
     }
-    let title = draft.take_title("title")?;
+    let title = draft.take_title()?;
     let description = draft.long_text("body")?;
     let state = draft.take_text("state").unwrap_or_default();
     let reason = draft.first_text(&["stateReason", "state_reason"]).unwrap_or_default();

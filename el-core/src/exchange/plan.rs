@@ -245,7 +245,7 @@ fn item_ids(items: &[Item], roles: &[Role]) -> Vec<String> {
 }
 
 fn read_record(draft: &mut Draft<'_>, plan: &Plan<'_>, at: usize) -> Result<Record, String> {
-    let title = draft.take_title("title")?;
+    let title = draft.take_title()?;
     let description = draft.long_text("description")?;
     let acceptance = draft.long_text("acceptance")?;
     let said = draft.issue_type("issue_type", |_| None);
@@ -260,7 +260,7 @@ fn read_record(draft: &mut Draft<'_>, plan: &Plan<'_>, at: usize) -> Result<Reco
         acceptance: Some(acceptance).filter(|text| !text.is_empty()),
         status: if plan.is_done(at) { Status::Closed } else { Status::Open },
         issue_type: if plan.has_children(at) { IssueType::Epic } else { said },
-        priority: draft.take_priority("priority"),
+        priority: draft.take_priority(),
         labels: draft.take_labels("labels"),
         assignee: draft
             .take_text("assignee")

@@ -96,10 +96,9 @@ impl Query {
             self.any_of("a.issue_type", filter.types.iter().map(|t| t.as_str().to_owned().into()));
         }
         if !filter.exclude_types.is_empty() {
-            self.none_of(
-                "a.issue_type",
-                filter.exclude_types.iter().map(|t| t.as_str().to_owned().into()),
-            );
+            let left_out = filter.exclude_types.iter().map(|t| t.as_str().to_owned().into());
+            let names: Vec<String> = left_out.map(|v| self.bind_value(v)).collect();
+            self.conditions.push(format!("a.issue_type NOT IN ({})", names.join(",")));
         }
         if !filter.priorities.is_empty() {
             self.any_of(
@@ -176,11 +175,6 @@ impl Query {
     fn any_of(&mut self, column: &str, values: impl Iterator<Item = Value>) {
         let names: Vec<String> = values.map(|v| self.bind_value(v)).collect();
         self.conditions.push(format!("{column} IN ({})", names.join(",")));
-    }
-
-    fn none_of(&mut self, column: &str, values: impl Iterator<Item = Value>) {
-        let names: Vec<String> = values.map(|v| self.bind_value(v)).collect();
-        self.conditions.push(format!("{column} NOT IN ({})", names.join(",")));
     }
 
     /// `FROM atoms a …`, conditions included.

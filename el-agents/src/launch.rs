@@ -8,11 +8,11 @@ use el_core::model::Run;
 use el_core::ops::{self, ClaimedRun};
 use el_core::{Error, Store};
 
-use crate::check::{self, ConfigurationError};
 use crate::claude::{self, ChildEnvironment};
 use crate::clock;
 use crate::launch_spec::LaunchSpec;
 use crate::project_files::project_files;
+use crate::requirements::{self, ConfigurationError};
 use crate::rundir::{RunDir, RunDirError, write_private};
 use crate::sandbox::{Found, Sandbox};
 use crate::session;
@@ -72,10 +72,10 @@ impl Launcher {
         preamble: Option<String>,
     ) -> Result<Launcher, ConfigurationError> {
         let tmux = Tmux::discover(&crate::tmux::socket_name(&places.database), &environment)?;
-        check::check_tmux_version(tmux.bin())?;
+        requirements::check_tmux_version(tmux.bin())?;
         let program = check_agent(&agent, &places, &environment)?;
-        check::ensure_context_directory(&places.contexts)?;
-        check::ensure_summaries_directory(&summary_file::summaries_folder(&places))?;
+        requirements::ensure_context_directory(&places.contexts)?;
+        requirements::ensure_summaries_directory(&summary_file::summaries_folder(&places))?;
         let sandbox = Sandbox::find(&agent.sandbox, &agent.env_pass, &environment)?;
         Ok(Launcher { agent, rules, places, tmux, program, environment, preamble, sandbox })
     }
@@ -173,8 +173,8 @@ impl Launcher {
             if let Some(folder) = &task.workdir {
                 agent.working_directory = PathBuf::from(folder);
                 let folder = &agent.working_directory;
-                check::ensure_working_directory(folder)
-                    .and_then(|()| check::ensure_task_folder(folder, &self.places.database))
+                requirements::ensure_working_directory(folder)
+                    .and_then(|()| requirements::ensure_task_folder(folder, &self.places.database))
                     .map_err(LaunchError::Folder)?;
             }
         } else if agent.isolation.is_none() && claimed.run.attempt > 1 {
@@ -250,13 +250,13 @@ pub fn check_agent(
     places: &Places,
     environment: &[(OsString, OsString)],
 ) -> Result<PathBuf, ConfigurationError> {
-    check::ensure_working_directory(&agent.working_directory)?;
-    check::ensure_worktrees_possible(agent)?;
+    requirements::ensure_working_directory(&agent.working_directory)?;
+    requirements::ensure_worktrees_possible(agent)?;
     let program = find_agent_program(agent, environment)?;
     // Values that the agent's command line does not take are found now, not at the first run.
     drop(claude::settings_json(&places.el, &[], false)?);
     if matches!(agent.executor, Executor::Claude | Executor::Interactive) {
-        check::ensure_permission_mode(Some(&agent.permission_mode), environment)?;
+        requirements::ensure_permission_mode(Some(&agent.permission_mode), environment)?;
         drop(claude::argv(&claude_options(
             agent,
             &program,
@@ -275,11 +275,11 @@ fn find_agent_program(
     let folder = &agent.working_directory;
     match &agent.executor {
         Executor::Claude | Executor::Interactive => {
-            check::find_program(&agent.claude_code_path, environment, folder)
+            requirements::find_program(&agent.claude_code_path, environment, folder)
         }
         Executor::Command(words) => {
             let name = words.first().map(String::as_str).unwrap_or_default();
-            check::find_program(name, environment, folder).map_err(|_| {
+            requirements::find_program(name, environment, folder).map_err(|_| {
                 ConfigurationError::new(
                     "command",
                     format!(

@@ -6,7 +6,6 @@
 
 pub mod account;
 pub mod artifacts;
-pub mod check;
 pub mod claude;
 pub mod clock;
 pub mod diffstat;
@@ -32,6 +31,7 @@ pub mod process;
 pub mod project_files;
 pub mod pull_requests;
 mod recover;
+pub mod requirements;
 mod run_files;
 pub mod rundir;
 pub mod sandbox;

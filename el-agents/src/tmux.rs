@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::check::ConfigurationError;
+use crate::requirements::ConfigurationError;
 use call::Answer;
 
 pub(crate) use environment::is_utf8;
@@ -85,7 +85,7 @@ impl Tmux {
         socket: &str,
         environment: &[(OsString, OsString)],
     ) -> Result<Self, ConfigurationError> {
-        let bin = crate::check::find_tmux(environment)?;
+        let bin = crate::requirements::find_tmux(environment)?;
         Ok(Self::new(bin, socket, environment))
     }
 

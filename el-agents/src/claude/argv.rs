@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::check::ConfigurationError;
+use crate::requirements::ConfigurationError;
 
 /// The rule that allows the bare word `el`. Without the rule an agent cannot end its work.
 const OWN_RULE: &str = "Bash(el *)";

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::check::ConfigurationError;
+use crate::requirements::ConfigurationError;
 
 /// Seconds that the hook may take; a hook that takes longer lets the agent stop.
 const HOOK_TIMEOUT: u32 = 10;

@@ -45,10 +45,10 @@ pub use self::plan_check::{
 pub use self::predict::predict_conflicts;
 pub use self::pulled::PulledBelow;
 pub use self::waiting::branches_to_land;
-use crate::check::ConfigurationError;
 use crate::clock;
 use crate::file_lock::FileLock;
 use crate::git::{GitError, JoinMode, Repository, make_worktrees_folder};
+use crate::requirements::ConfigurationError;
 use crate::sandbox::Sandbox;
 use crate::settings::{Places, SandboxSettings};
 use crate::tmux::socket_name;

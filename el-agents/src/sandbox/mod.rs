@@ -35,7 +35,7 @@ use self::landlock::Landlock;
 pub use self::landlock::{ENTER, enter};
 pub use self::own_branch::OwnBranch;
 use self::plan::{Folders, plan};
-use crate::check::ConfigurationError;
+use crate::requirements::ConfigurationError;
 use crate::rundir::{RunDir, private_folder};
 use crate::session;
 use crate::settings::{Network, Places, SandboxMode, SandboxSettings};

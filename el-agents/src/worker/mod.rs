@@ -37,12 +37,12 @@ pub use self::presence::{Silence, host_of, is_supervised, is_there, silence_of, 
 pub use self::report::{Listener, Live, Report, StoppedBy, Summary};
 use self::state::State;
 pub use self::stop::{Stop, Stopped, Which, stop_all};
-use crate::check::ConfigurationError;
 use crate::launch::Launcher;
 use crate::pace::Pace;
 use crate::process;
 use crate::pull_requests::PullWatch;
 use crate::recover::sweep_settled_elsewhere;
+use crate::requirements::ConfigurationError;
 use crate::settings::{AgentSettings, Places, RunRules};
 
 /// Interval between looks for changes: the shortest, right after a change, and the longest, without

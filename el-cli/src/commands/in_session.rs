@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use el_agents::check;
+use el_agents::requirements;
 
 use super::Command;
 use crate::app::App;
@@ -246,7 +246,7 @@ pub(super) fn may_work_in(app: &App, folder: Option<&Path>) -> Result<()> {
     let is_inside = wanted.starts_with(&root)
         || linked_worktree(&wanted, &root).is_some()
         || wanted.starts_with(session_folder(app)?);
-    if is_inside && check::ensure_task_folder(&wanted, &app.project()?.db).is_ok() {
+    if is_inside && requirements::ensure_task_folder(&wanted, &app.project()?.db).is_ok() {
         return Ok(());
     }
     let why =

@@ -3,11 +3,11 @@
 use std::error::Error as _;
 
 use el_agents::BringError;
-use el_agents::check::ConfigurationError;
 use el_agents::forge::ForgeError;
 use el_agents::git::GitError;
 use el_agents::land::LandError;
 use el_agents::pull_requests::PullError;
+use el_agents::requirements::ConfigurationError;
 
 use super::CommandError;
 use crate::exit::Exit;

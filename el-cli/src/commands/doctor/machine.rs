@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use el_agents::check::{self, ConfigurationError};
 use el_agents::git::Repository;
+use el_agents::requirements::{self, ConfigurationError};
 use el_agents::sandbox::Sandbox;
 use el_agents::settings::{AgentSettings, Executor, Places};
 use el_agents::tmux::{Tmux, socket_name};
@@ -158,7 +158,9 @@ fn missing_requirements(app: &App, place: &MachineScope) -> Vec<(String, String)
     let Ok(work) = settings.work_settings() else { return Vec::new() };
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let told = |error: ConfigurationError| (error.message, error.hint);
-    let tmux = check::find_tmux(&environment).and_then(|bin| check::check_tmux_version(&bin)).err();
+    let tmux = requirements::find_tmux(&environment)
+        .and_then(|bin| requirements::check_tmux_version(&bin))
+        .err();
     let mut needs: Vec<_> = tmux.map(told).into_iter().collect();
     if place.project.is_none() {
         return needs;
@@ -199,7 +201,7 @@ fn long_socket(
     work: &WorkSettings,
     environment: &[(OsString, OsString)],
 ) -> Option<(String, String)> {
-    let bin = check::find_tmux(environment).ok()?;
+    let bin = requirements::find_tmux(environment).ok()?;
     let places = project_places(app, work).ok()?;
     let socket = Tmux::new(bin, &socket_name(&places.database), environment).socket_path();
     let length = socket.as_os_str().len();
@@ -231,7 +233,7 @@ fn of_agent(
         [("verify", &agent.verify[..]), ("notify", &agent.notify), ("worktree_setup", setup)]
     {
         let Some(program) = words.first() else { continue };
-        if check::find_program(program, environment, &agent.working_directory).is_err() {
+        if requirements::find_program(program, environment, &agent.working_directory).is_err() {
             missing.push(ConfigurationError {
                 field,
                 message: format!(

@@ -10,8 +10,7 @@ use el_core::{Error, Store};
 
 use crate::claude::{self, ChildEnvironment};
 use crate::clock;
-use crate::launch_spec::LaunchSpec;
-use crate::project_files::project_files;
+use crate::launch_spec::{LaunchSpec, claude_options};
 use crate::requirements::{self, ConfigurationError};
 use crate::rundir::{RunDir, RunDirError, write_private};
 use crate::sandbox::{Found, Sandbox};
@@ -293,100 +292,5 @@ fn find_agent_program(
                 )
             })
         }
-    }
-}
-
-pub(crate) fn claude_options(
-    agent: &AgentSettings,
-    program: &Path,
-    conversation: &str,
-    settings_file: &Path,
-    resume: bool,
-) -> claude::ClaudeOptions {
-    claude::ClaudeOptions {
-        path: program.to_owned(),
-        session_uuid: conversation.to_owned(),
-        interactive: agent.executor == Executor::Interactive,
-        resume,
-        permission_mode: Some(agent.permission_mode.clone()).filter(|mode| !mode.is_empty()),
-        allowed_tools: agent.allowed_tools.clone(),
-        own_branch: agent.isolation.as_ref().map(|made| format!("{}*", made.branch_prefix)),
-        disallowed_tools: agent.disallowed_tools.clone(),
-        model: agent.model.clone(),
-        effort: agent.effort.clone(),
-        max_turns: agent.max_turns,
-        budget_per_run: agent.budget_per_run,
-        settings_file: Some(settings_file.to_owned()),
-        summary_file: None,
-        database: None,
-        add_dirs: Vec::new(),
-        untrusted_folder: None,
-        extra_args: agent.extra_args.clone(),
-    }
-}
-
-impl LaunchSpec {
-    /// Returns the command line of a call of the agent. `resumed_at`: for a resumed conversation,
-    /// the cost so far in millionths of a dollar. The client counts the budget anew in each call,
-    /// so the call gets the remaining budget.
-    pub(crate) fn argv(
-        &self,
-        folder: &RunDir,
-        resumed_at: Option<i64>,
-    ) -> Result<Vec<OsString>, ConfigurationError> {
-        match &self.agent.executor {
-            Executor::Claude | Executor::Interactive => {
-                let resume = resumed_at.is_some();
-                let mut options = claude_options(
-                    &self.agent,
-                    &self.program,
-                    &self.conversation,
-                    &folder.settings_path(),
-                    resume,
-                );
-                options.own_branch = self.branch.clone().or(options.own_branch);
-                options.budget_per_run = self.budget_left(resumed_at.unwrap_or(0));
-                options.summary_file = Some(summary_file::summary_file(&self.places, &self.atom));
-                options.database = Some(self.places.database.clone());
-                options.add_dirs = self.folders_to_add();
-                options.untrusted_folder = self.untrusted_folder();
-                claude::argv(&options)
-            }
-            Executor::Command(words) => {
-                let rest = words.iter().skip(1).chain(&self.agent.extra_args).map(OsString::from);
-                Ok(std::iter::once(self.program.clone().into_os_string()).chain(rest).collect())
-            }
-        }
-    }
-
-    /// Returns the summaries folder if outside of the working folder, since the client lets an
-    /// agent write only in listed folders.
-    fn folders_to_add(&self) -> Vec<PathBuf> {
-        let file = summary_file::summary_file(&self.places, &self.atom);
-        match summary_file::path_below(&file, &self.agent.working_directory) {
-            Some(_) => Vec::new(),
-            None => vec![summary_file::summaries_folder(&self.places)],
-        }
-    }
-
-    /// The working folder, unless a person trusts all that it tells the client to do, as it is now:
-    /// another agent's work may be in it.
-    fn untrusted_folder(&self) -> Option<PathBuf> {
-        let folder = &self.agent.working_directory;
-        let trusted = &self.agent.trusted_files;
-        let is_trusted = !trusted.is_empty()
-            && project_files(folder).is_ok_and(|files| files.is_subset(trusted));
-        (!is_trusted).then(|| folder.clone())
-    }
-
-    /// Returns the rest of the run's budget in dollars; `None` without a limit. Positive, because
-    /// the caller does not resume a run without budget.
-    pub(crate) fn budget_left(&self, spent_micros: i64) -> Option<f64> {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "an amount of dollars is far below the range where a float loses cents"
-        )]
-        let spent = spent_micros as f64 / 1e6;
-        self.agent.budget_per_run.map(|budget| budget - spent)
     }
 }

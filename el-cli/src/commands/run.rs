@@ -24,7 +24,7 @@ mod hand_over;
 mod start;
 mod wait;
 
-use hand_over::{HandedOver, hand_over, refuse_to_wait_for_itself};
+use hand_over::{FiledTask, hand_over, refuse_to_wait_for_itself};
 pub(crate) use hand_over::{hand_over_plain, keep_served, may_wait_for};
 pub(crate) use start::is_served;
 
@@ -276,7 +276,7 @@ fn parse_time_limit(text: &str) -> Result<Duration> {
     Ok(limit)
 }
 
-fn print_hand_over(page: &mut Page, done: &HandedOver, new: &NewTask) {
+fn print_hand_over(page: &mut Page, done: &FiledTask, new: &NewTask) {
     let (delegated, started) = (&done.delegated, done.started.as_ref());
     let task = &delegated.task;
     if page.is_quiet() {

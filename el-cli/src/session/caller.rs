@@ -54,7 +54,7 @@ pub(super) enum Lost {
 /// Hands the command over and returns its exit code.
 pub(super) fn call(socket: &Path, argv: &[OsString]) -> Result<ExitCode, Lost> {
     let stream = el_agents::session::connect(socket).map_err(Lost::Unreachable)?;
-    hand_over(&stream, argv).map_err(Lost::Unreachable)?;
+    send_call(&stream, argv).map_err(Lost::Unreachable)?;
     let mut new_file = None;
     loop {
         let message = match wire::receive(&stream) {
@@ -70,7 +70,7 @@ pub(super) fn call(socket: &Path, argv: &[OsString]) -> Result<ExitCode, Lost> {
     }
 }
 
-fn hand_over(stream: &UnixStream, argv: &[OsString]) -> io::Result<()> {
+fn send_call(stream: &UnixStream, argv: &[OsString]) -> io::Result<()> {
     let folder = env::current_dir().unwrap_or_default();
     let set: Vec<OsString> = VARIABLES
         .iter()

@@ -19,7 +19,7 @@ use crate::settings::{Settings, WorkSettings};
 const MANY: usize = 2;
 
 /// A delegated task, and its worker.
-pub(crate) struct HandedOver {
+pub(crate) struct FiledTask {
     pub(crate) delegated: Delegated,
     /// The worker that was started for the task; `None` if a worker was there or may not be started
     /// here.
@@ -35,7 +35,7 @@ pub(crate) fn hand_over_plain(
     app: &App,
     prompt: String,
     workdir: Option<&Path>,
-) -> Result<HandedOver> {
+) -> Result<FiledTask> {
     let settings = app.settings_for_agents()?;
     let work = settings.work_settings()?;
     let new = NewTask {
@@ -53,7 +53,7 @@ pub(super) fn hand_over(
     settings: &Settings,
     work: &WorkSettings,
     new: &NewTask,
-) -> Result<HandedOver> {
+) -> Result<FiledTask> {
     let agent = &new.agent;
     // The very path that is stored, since a session can replace folders meanwhile.
     crate::commands::in_session::may_work_in(app, new.workdir.as_deref().map(Path::new))?;
@@ -89,7 +89,7 @@ pub(super) fn hand_over(
             None
         }
     };
-    Ok(HandedOver { delegated, started, warnings, store, background })
+    Ok(FiledTask { delegated, started, warnings, store, background })
 }
 
 /// Refuses to wait for a task that cannot begin while the caller waits.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use el_agents::forge::ForgeWaits;
 use el_agents::pull_requests::{PullWatch, WatchSettings};
+use el_core::ops;
 
 use crate::app::App;
 use crate::error::Result;
@@ -14,10 +15,19 @@ use crate::settings::Settings;
 /// The watch of a worker; `None`: the settings want none. `el`: this program.
 pub(crate) fn watch_for_work(app: &App, el: PathBuf) -> Result<Option<PullWatch>> {
     let settings = app.settings_for_agents()?;
-    settings.watches_pull_requests()?.then(|| pull_watch(app, &settings, el)).transpose()
+    if !settings.watches_pull_requests()? {
+        return Ok(None);
+    }
+    // Without pull requests, nothing is pushed here; `el pr` refuses to open one meanwhile.
+    let is_unguarded = settings.ensure_trusted(&["land_check"], None).is_err();
+    if is_unguarded && ops::pull_requests(&app.open_for_reading()?, true)?.is_empty() {
+        return Ok(None);
+    }
+    pull_watch(app, &settings, el).map(Some)
 }
 
 pub(crate) fn pull_watch(app: &App, settings: &Settings, el: PathBuf) -> Result<PullWatch> {
+    settings.ensure_trusted(&["land_check"], None)?;
     let work = settings.work_settings()?;
     let pull = settings.pull_settings()?;
     let project = app.project()?;

@@ -314,6 +314,19 @@ fn on_a_terminal_two_remotes_and_a_fork_are_asked_for_once() {
 }
 
 #[test]
+fn nothing_is_pushed_without_the_check_that_nobody_has_trusted() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let id = shop.finished("a.txt", "one");
+        let file = shop.env.project(".eluent/config.toml");
+        std::fs::write(file, "land_check = \"false\"\n").unwrap();
+        is_refused(&shop, &["pr", &id], "land_check does not count");
+        is_refused(&shop, &["pr", "watch", "--once"], "land_check does not count");
+        assert_eq!(shop.pulls().len(), 0);
+    }
+}
+
+#[test]
 fn an_untrusted_file_sends_nothing_anywhere() {
     for client in forge_clients() {
         let shop = Shop::open(&client);
@@ -323,7 +336,11 @@ fn an_untrusted_file_sends_nothing_anywhere() {
         std::fs::write(file, "pr_remote = \"evil\"\nland_via = \"pr\"\n").unwrap();
         is_refused(&shop, &["pr", &id], "this repository has 2 remotes");
         shop.env.git(&["remote", "remove", "evil"]);
-        shop.env.el(&["land", &id]).ok();
+        let refused = shop.env.el(&["land", &id]).fails_with(6);
+        assert!(refused.stderr.contains("land_via does not count"), "{refused:#?}");
+        let refused = shop.env.el(&["land", &id, "--dry-run"]).fails_with(6);
+        assert!(refused.stderr.contains("el trust"), "{refused:#?}");
+        shop.env.el(&["land", &id, "--onto", "main"]).ok();
         assert_eq!(shop.pulls().len(), 0, "land_via does not count");
     }
 }

@@ -12,7 +12,6 @@ const HOSTILE: &str = "\
 executor = \"command\"
 command = [\"sh\", \"-c\", \"touch pwned; el close $EL_ATOM -r done\"]
 notify = [\"sh\", \"-c\", \"touch pwned\"]
-verify = \"touch pwned\"
 worktree_setup = \"touch pwned\"
 allowed_tools = [\"Bash\"]
 env_pass = [\"CLAUDECODE\"]
@@ -22,7 +21,7 @@ land_mode = \"merge\"
 lease = \"5s\"
 ";
 
-const INERT: [&str; 9] = [
+const INERT: [&str; 8] = [
     "allowed_tools",
     "command",
     "concurrency",
@@ -30,7 +29,6 @@ const INERT: [&str; 9] = [
     "executor",
     "lease",
     "notify",
-    "verify",
     "worktree_setup",
 ];
 
@@ -93,6 +91,26 @@ fn an_agent_whose_program_nobody_has_trusted_does_not_run_as_another() {
     assert_eq!(env.outcomes(&id), [""; 0], "nothing ran under its name");
     env.el(&["work", "--once"]).ok();
     assert_eq!(env.status(&id), "closed", "other agents are not affected");
+}
+
+#[test]
+fn no_agent_closes_its_work_past_a_check_that_nobody_has_trusted() {
+    for config in ["verify = \"false\"\n", "[agents.claude]\nverify = \"false\"\n"] {
+        let env = cloned(config);
+        let id = env.script_atom(&["close done"]);
+        for words in [&["work", "--once"][..], &["work", "--dry-run"], &["run", "A task to do"]] {
+            let refused = env.el(words).fails_with(6);
+            assert!(refused.stderr.contains("verify does not count"), "{refused:#?}");
+            assert!(refused.stderr.contains("el trust"), "{refused:#?}");
+        }
+        let error = env.el(&["--robot", "work", "--once"]).fails_with(6).json();
+        assert!(error["error"]["details"]["field"].as_str().unwrap().contains("verify"), "{error}");
+        assert_eq!(env.outcomes(&id), [""; 0]);
+        let told = env.el(&["doctor"]).fails_with(6).stdout;
+        assert!(told.contains("verify does not count"), "{told}");
+        env.run(env.command("el").args(["work", "--once"]).env("EL_VERIFY", "true")).ok();
+        assert_eq!(env.status(&id), "closed");
+    }
 }
 
 #[test]

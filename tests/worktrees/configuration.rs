@@ -76,3 +76,32 @@ fn no_hook_of_an_agent_runs_when_its_changes_are_committed() {
     fates(&env, 0, &[&id, "--commit", "--allow-config"]);
     assert!(env.path("pwned").exists(), "the hook would not have run at all");
 }
+
+#[test]
+fn nothing_lands_without_the_check_that_nobody_has_trusted() {
+    let env = TestEnv::with_repository("land_check = \"false\"\nretry_backoff = \"1s\"\n");
+    let id = finished(&env, "red.txt", "red");
+    let main = || env.git(&["rev-parse", "main"]);
+    let before = main();
+    // One changed value, and the word for the file is lost.
+    let file = env.project(".eluent/config.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("retry_backoff = \"1s\"", "retry_backoff = \"0s\"")).unwrap();
+    for words in
+        [&["land", &id][..], &["land", "--all", "--onto", "main"], &["land", &id, "--dry-run"]]
+    {
+        let refused = env.el(words).fails_with(6);
+        for said in ["land_check does not count", "el trust", "EL_LAND_CHECK=true"] {
+            assert!(refused.stderr.contains(said), "{refused:#?}");
+        }
+        let error = env.el(&[&["--robot"], words].concat()).fails_with(6).json();
+        assert_eq!(error["error"]["details"]["field"], "land_check", "{error}");
+        assert_eq!(main(), before);
+    }
+    // The check counts again, and a person may say another for once.
+    env.el(&["trust", "--yes"]).ok();
+    env.el(&["land", &id]).fails_with(4);
+    env.el(&["trust", "--revoke"]).ok();
+    env.run(env.command("el").args(["land", &id]).env("EL_LAND_CHECK", "true")).ok();
+    assert_ne!(main(), before);
+}

@@ -73,6 +73,22 @@ pub(crate) struct Args {
     allow_config: bool,
 }
 
+impl Args {
+    /// True if it moves a branch here, whatever land_via says.
+    fn is_local(&self) -> bool {
+        self.onto.is_some() || self.commit || self.allow_config || self.push
+    }
+
+    /// The settings that decide whether and where work lands, unless a flag has said so.
+    fn guards(&self) -> &'static [&'static str] {
+        match (&self.onto, self.is_local()) {
+            (Some(_), _) => &["land_check"],
+            (None, true) => &["land_check", "land_onto"],
+            (None, false) => &["land_check", "land_onto", "land_via"],
+        }
+    }
+}
+
 /// The answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Landing<'a> {
@@ -98,8 +114,7 @@ pub(super) enum Answer<'a> {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let is_local = args.onto.is_some() || args.commit || args.allow_config || args.push;
-    if args.pr || !is_local && app.settings()?.lands_by_pull_request()? {
+    if args.pr || !args.is_local() && app.settings()?.lands_by_pull_request()? {
         let all = args.all || args.atoms.is_empty();
         return pr::open_for_landing(app, args.atoms.clone(), all, args.dry_run);
     }
@@ -160,10 +175,12 @@ fn land_branches(args: &Args, app: &App) -> Result<Landed> {
     let push = args.push.then(|| PushTarget::find(app, &repository, &onto)).transpose()?;
     let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
     let settings = match args.dry_run {
-        true => app.settings()?.land_settings()?,
-        false => app.settings_for_agents()?.land_settings()?,
+        true => app.settings()?,
+        false => app.settings_for_agents()?,
     };
-    app.warn_of_inert(&app.settings()?);
+    settings.ensure_trusted(args.guards(), None)?;
+    app.warn_of_inert(&settings);
+    let settings = settings.land_settings()?;
     let store = app.open_for_reading()?;
     follow_shared(app, &store, &mut repository, &onto, wanted.as_deref())?;
     let plan = || -> Result<Vec<LandItem>> {

@@ -7,10 +7,10 @@ use std::path::Path;
 use el_agents::project_files::project_files;
 use el_core::model::Timestamp;
 
-use super::Settings;
 use super::file::{ConfigFile, Entry};
-use super::keys::{Class, Key, Narrower};
+use super::keys::{Class, Key, Kind, Narrower};
 use super::value::Value;
+use super::{Origin, Settings};
 use crate::error::{CommandError, Result};
 
 impl Entry {
@@ -104,6 +104,35 @@ impl Settings {
         let mut names: Vec<String> = self.inert.iter().map(Entry::name).collect();
         names.sort_unstable();
         names
+    }
+
+    /// Refuses to go on while one of these settings, of this agent or in general, would count in
+    /// the project's file and does not: what the setting guards would happen without it. A flag or
+    /// a variable outranks the file.
+    pub(crate) fn ensure_trusted(&self, names: &[&str], agent: Option<&str>) -> Result<()> {
+        let is_asked = |entry: &&Entry| {
+            let is_its = entry.agent.is_none() || entry.agent.as_deref() == agent;
+            is_its && names.contains(&entry.key.name) && entry.value != Ok(Value::Unset)
+        };
+        for entry in self.inert.iter().filter(is_asked) {
+            let counts = self.get(entry.key, agent)?;
+            let is_said = matches!(counts.origin, Origin::Flag { .. } | Origin::Env { .. });
+            if is_said || entry.value.as_ref() == Ok(&counts.value) {
+                continue;
+            }
+            let (name, variable) = (entry.name(), entry.key.variable_name());
+            let path = self.project.path.display();
+            let message = format!("{path}: {name} does not count, since nobody has trusted it");
+            let error = CommandError::config_error(&name, message)
+                .with_hint("el trust shows the settings of this project and asks");
+            return Err(match entry.key.kind {
+                Kind::Command => error.with_hint(format!(
+                    "{variable}=true before the command goes on without that check, this once"
+                )),
+                _ => error,
+            });
+        }
+        Ok(())
     }
 
     /// The files that Claude Code would obey and nobody has trusted: its agents do without all such

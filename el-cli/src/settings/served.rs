@@ -42,6 +42,7 @@ impl Settings {
             .iter()
             .map(|name| {
                 self.ensure_executor_trusted(name)?;
+                self.ensure_trusted(&["verify"], Some(name))?;
                 let mut agent = self.agent_settings(name)?;
                 let worktrees = self.run_isolation(name, &agent.working_directory)?;
                 let is_apart =

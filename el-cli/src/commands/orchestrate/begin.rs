@@ -34,6 +34,7 @@ pub(super) struct StartedPlan {
 
 pub(super) fn begin_plan(target: &PlanGoal, args: &DriveArgs, app: &App) -> Result<StartedPlan> {
     let settings = args.overrides.apply_to(args.plan.apply_flags(app.settings_for_agents()?));
+    settings.ensure_trusted(&["orchestrate_check"], None)?;
     app.warn_of_inert(&settings);
     // Faults of the configuration are reported before anything is filed.
     let mut options = work_options(args, app, &settings)?;

@@ -52,6 +52,7 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
         true => app.settings()?,
         false => app.settings_for_agents()?,
     };
+    settings.ensure_trusted(&["land_check"], None)?;
     app.warn_of_inert(&settings);
     let (land, mut pull) = (settings.land_settings()?, settings.pull_settings()?);
     pull.place.base.clone_from(&args.base);

@@ -2,6 +2,7 @@
 //! atom's history.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
@@ -73,10 +74,21 @@ fn what_was_left_uncommitted_is_committed_if_a_person_says_so() {
     assert!(!env.el(&["worktrees"]).ok().stdout.contains("landed"));
     let told = env.el(&["land", &id]).fails_with(4);
     assert!(told.stdout.contains("--commit"), "{told:#?}");
-    assert_eq!(fates(&env, 0, &[&id, "--commit"]), one(&id, "landed"));
+    // A hook that demands a form sees the summary, or what the person says.
+    let hook = env.project(".git/hooks/commit-msg");
+    fs::write(&hook, "#!/bin/sh\ngrep -q '^fix: ' \"$1\" || { echo 'no form' >&2; exit 1; }\n")
+        .unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let told = env.el(&["land", &id, "--commit"]).fails_with(4).stdout;
+    for said in ["no form", "--message", "begins “Play a script"] {
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    assert!(!told.contains("or use --commit"), "{told}");
+    env.el(&["land", &id, "-m", "fix: x"]).fails_with(2);
+    assert_eq!(fates(&env, 0, &[&id, "--commit", "-m", "fix: x"]), one(&id, "landed"));
     assert!(env.project("a.txt").exists() && !env.project("base.txt").exists());
     let said = env.git(&["log", "-1", "--format=%B", "main"]);
-    assert!(said.contains(&format!("Atom: {id}")), "{said}");
+    assert_eq!(said.trim_end(), format!("fix: x\n\nAtom: {id}"));
     assert_eq!(env.git(&["ls-files"]), "a.txt", "nothing of what el put there");
 }
 

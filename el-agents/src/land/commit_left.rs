@@ -7,9 +7,10 @@ use el_core::ops::{self, RunFilter};
 use super::{LandError, LandItem, LandOutcome, LandSettings};
 use crate::git::{Git, GitError, add_all};
 
-/// Commits the changes in the worktree of each uncommitted branch. The summary of the atom's last
-/// run is the message; the repository's hooks run as for any commit. Returns true if a commit was
-/// made: the caller then looks at the branches again. If git refuses a commit, the item says why.
+/// Commits the changes in the worktree of each uncommitted branch. `message`, or else the summary
+/// of the atom's last run, is the message; the repository's hooks run as for any commit. Returns
+/// true if a commit was made: the caller then looks at the branches again. If git refuses a commit,
+/// the item says why, and which message was tried.
 ///
 /// # Errors
 /// If the store fails, or git cannot be run.
@@ -17,19 +18,31 @@ pub fn commit_left(
     store: &Store,
     settings: &LandSettings,
     items: &mut [LandItem],
+    message: Option<&str>,
 ) -> Result<bool, LandError> {
     let mut has_committed = false;
     for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::Uncommitted) {
         let Some(path) = &item.path else { continue };
         let git = Git::at(path).in_own_checkout().as_committer();
-        let message = commit_message(item, last_run(store, &item.atom_id)?.as_ref());
+        let text = match message {
+            Some(message) => message.trim().to_owned(),
+            None => match last_run(store, &item.atom_id)?.and_then(|run| run.summary) {
+                Some(summary) => summary_text(&summary),
+                None => String::new(),
+            },
+        };
+        let text = commit_message(&text, item);
         let committed = add_all(&git, &settings.put_into_worktrees).and_then(|()| {
-            git.ask_with(&["commit", "--quiet", "--cleanup=whitespace", "-F", "-"], Some(&message))
+            git.ask_with(&["commit", "--quiet", "--cleanup=whitespace", "-F", "-"], Some(&text))
         });
         match committed {
             Ok(_) => has_committed = true,
             Err(GitError::Failed { said, .. }) => {
-                item.detail = Some(format!("{}\ngit refused the commit: {said}", path.display()));
+                let (path, subject) = (path.display(), text.lines().next().unwrap_or_default());
+                item.detail = Some(format!(
+                    "{path}\ngit refused the commit: {said}\nits message begins “{subject}”; \
+                     --message gives another one"
+                ));
             }
             Err(error) => return Err(error.into()),
         }
@@ -42,23 +55,25 @@ fn last_run(store: &Store, atom: &str) -> Result<Option<Run>, LandError> {
     Ok(ops::runs(store, &filter)?.items.into_iter().next())
 }
 
-/// Composes the message: the atom's title, the work of the last run, and the atom's id.
-fn commit_message(item: &LandItem, run: Option<&Run>) -> String {
-    let title = item.title.as_deref().unwrap_or_default();
-    let mut parts = vec![format!("{title}\n")];
-    if let Some(summary) = run.and_then(|run| run.summary.as_ref()) {
-        parts.extend(summary_parts(summary));
-    }
-    parts.push(format!("Atom: {}\n", item.atom_id));
-    parts.join("\n")
+/// Composes the message: the text, or else the atom's title, and the atom's id.
+fn commit_message(text: &str, item: &LandItem) -> String {
+    let text = if text.is_empty() { item.title.as_deref().unwrap_or_default() } else { text };
+    format!("{text}\n\nAtom: {}\n", item.atom_id)
 }
 
-fn summary_parts(summary: &Summary) -> impl Iterator<Item = String> {
-    let bullets = |lines: &[String]| lines.iter().map(|line| format!("- {line}\n")).collect();
-    let objective = summary.objective.as_ref().map(|text| format!("{text}\n"));
-    [objective.unwrap_or_default(), bullets(&summary.accomplishments), bullets(&summary.notes)]
-        .into_iter()
-        .filter(|part: &String| !part.is_empty())
+/// The summary: its objective, or else the first of its accomplishments, is the subject.
+fn summary_text(summary: &Summary) -> String {
+    let mut done = summary.accomplishments.iter();
+    let subject = summary.objective.as_ref().or_else(|| done.next());
+    let bullets = |lines: &mut dyn Iterator<Item = &String>| {
+        lines.map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
+    };
+    let parts = [
+        subject.map(|text| text.trim().to_owned()).unwrap_or_default(),
+        bullets(&mut done),
+        bullets(&mut summary.notes.iter()),
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 #[cfg(test)]
@@ -67,14 +82,14 @@ mod tests {
 
     #[test]
     fn the_message_says_what_the_summary_says() {
-        let summary = Summary {
+        let mut summary = Summary {
             objective: Some("Make it fast".to_owned()),
             accomplishments: vec!["Cached it".to_owned(), "Measured it".to_owned()],
             ..Summary::default()
         };
-        assert_eq!(
-            summary_parts(&summary).collect::<Vec<_>>(),
-            ["Make it fast\n", "- Cached it\n- Measured it\n"]
-        );
+        assert_eq!(summary_text(&summary), "Make it fast\n\n- Cached it\n- Measured it");
+        summary.objective = None;
+        assert_eq!(summary_text(&summary), "Cached it\n\n- Measured it");
+        assert_eq!(summary_text(&Summary::default()), "");
     }
 }

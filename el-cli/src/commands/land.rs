@@ -1,5 +1,5 @@
 use el_agents::git::{self, Repository};
-use el_agents::land::{self, LandContext, LandItem, LandOutcome, atom_branches};
+use el_agents::land::{self, LandContext, LandItem, LandOutcome, LandSettings, atom_branches};
 use el_core::{Store, ops};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::complete;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
+use crate::input;
 use crate::output::branch_lines::{BranchLines, print_branches};
 use crate::output::page::Page;
 use crate::output::progress::Progress;
@@ -29,6 +30,7 @@ Examples:
   el land --all --dry-run
   el land --all --onto release --robot
   el land q5e6 --commit
+  el land q5e6 --commit -m \"fix: count from one\"
   el land q5e6 --allow-config
   el land --all --push
 
@@ -62,6 +64,9 @@ pub(crate) struct Args {
     /// Commit the uncommitted files of the worktrees, with the summary as the message
     #[arg(long, conflicts_with = "dry_run")]
     commit: bool,
+    /// The message of those commits, instead of the summary
+    #[arg(short, long, value_name = "TEXT", requires = "commit")]
+    message: Option<String>,
     /// Open pull requests instead, as el pr does; without an atom, those of el pr --all
     #[arg(long, conflicts_with_all = ["onto", "commit", "allow_config"])]
     pr: bool,
@@ -131,6 +136,8 @@ struct Landed {
     repository: Repository,
     onto: String,
     items: Vec<LandItem>,
+    /// With `--commit`.
+    commits: bool,
     /// With `--push`.
     push: Option<PushTarget>,
 }
@@ -145,6 +152,7 @@ pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
             onto: None,
             dry_run: false,
             commit: commits,
+            message: None,
             allow_config: false,
             push: false,
             pr: false,
@@ -157,7 +165,7 @@ pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
     else {
         return Ok(());
     };
-    let outcome = describe_outcome(item.outcome, &onto);
+    let outcome = describe_outcome(item.outcome, &onto, commits);
     let error =
         CommandError::new(Exit::Conflict, "not_landed", format!("{} {outcome}", item.atom_id));
     Err(match &item.detail {
@@ -193,7 +201,7 @@ fn land_branches(args: &Args, app: &App) -> Result<Landed> {
         Ok(items)
     };
     let mut items = plan()?;
-    if args.commit && land::commit_left(&store, &settings, &mut items)? {
+    if args.commit && commit_left(args, app, &store, &settings, &mut items)? {
         let before = std::mem::replace(&mut items, plan()?);
         // Why git refused a commit is known from before.
         for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::Uncommitted) {
@@ -228,7 +236,20 @@ fn land_branches(args: &Args, app: &App) -> Result<Landed> {
         )?;
     }
     note_remote_only(&repository, &onto, &mut items)?;
-    Ok(Landed { repository, onto, items, push })
+    Ok(Landed { repository, onto, items, commits: args.commit, push })
+}
+
+/// Commits what agents left; true if a commit was made.
+fn commit_left(
+    args: &Args,
+    app: &App,
+    store: &Store,
+    settings: &LandSettings,
+    items: &mut [LandItem],
+) -> Result<bool> {
+    let read = |text: &String| input::read_text(app, "message", text);
+    let message = args.message.as_ref().map(read).transpose()?;
+    Ok(land::commit_left(store, settings, items, message.as_deref())?)
 }
 
 /// Says of each branch whose work only the fetched upstream of the target has, that it is there.
@@ -296,7 +317,7 @@ fn report_landing(app: &App, dry_run: bool, done: &Landed, pushed: Result<()>) -
     }
     let exit = if failed == 0 { Exit::Done } else { Exit::Conflict };
     let exit = app.printer.emit_and_exit(&data, exit, |page| {
-        print_items(page, onto, items);
+        print_items(page, onto, done.commits, items);
         if let Some(target) = pushed_to {
             let verb = if dry_run { "would be" } else { "is" };
             page.push_line(format!("{onto} {verb} pushed to {}", target.name()));
@@ -309,7 +330,7 @@ fn report_landing(app: &App, dry_run: bool, done: &Landed, pushed: Result<()>) -
     pushed.map(|()| exit)
 }
 
-fn print_items(page: &mut Page, onto: &str, items: &[LandItem]) {
+fn print_items(page: &mut Page, onto: &str, commits: bool, items: &[LandItem]) {
     let brought_back = |revert: &String| {
         let short = revert.get(..12).unwrap_or(revert);
         format!("what {short} took back is brought in again")
@@ -317,7 +338,7 @@ fn print_items(page: &mut Page, onto: &str, items: &[LandItem]) {
     let lines = items.iter().map(|item| BranchLines {
         atom_id: &item.atom_id,
         is_failure: item.outcome.is_failure(),
-        outcome: describe_outcome(item.outcome, onto),
+        outcome: describe_outcome(item.outcome, onto, commits),
         facts: item.brings_back.iter().map(brought_back).collect(),
         detail: item.detail.as_deref(),
         conflict_atom: item.conflict_atom.as_deref(),
@@ -325,7 +346,7 @@ fn print_items(page: &mut Page, onto: &str, items: &[LandItem]) {
     print_branches(page, "nothing to bring in", lines);
 }
 
-fn describe_outcome(outcome: LandOutcome, onto: &str) -> String {
+fn describe_outcome(outcome: LandOutcome, onto: &str, commits: bool) -> String {
     match outcome {
         LandOutcome::ToLand => format!("would be brought to {onto}"),
         LandOutcome::Landed => format!("is on {onto} now"),
@@ -334,6 +355,7 @@ fn describe_outcome(outcome: LandOutcome, onto: &str) -> String {
         LandOutcome::NoBranch => "has no branch".to_owned(),
         LandOutcome::NotFinished => "is not closed".to_owned(),
         LandOutcome::AtWork => "has a run at work".to_owned(),
+        LandOutcome::Uncommitted if commits => "has changes that are not committed".to_owned(),
         LandOutcome::Uncommitted => {
             "has changes that are not committed; commit them in its worktree, or use --commit"
                 .to_owned()

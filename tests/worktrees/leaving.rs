@@ -74,6 +74,8 @@ fn what_was_left_uncommitted_is_committed_if_a_person_says_so() {
     assert!(!env.el(&["worktrees"]).ok().stdout.contains("landed"));
     let told = env.el(&["land", &id]).fails_with(4);
     assert!(told.stdout.contains("--commit"), "{told:#?}");
+    let why = env.el(&["why", &id]).ok().stdout;
+    assert!(why.contains(&format!("el land {id} --commit")), "{why}");
     // A hook that demands a form sees the summary, or what the person says.
     let hook = env.project(".git/hooks/commit-msg");
     fs::write(&hook, "#!/bin/sh\ngrep -q '^fix: ' \"$1\" || { echo 'no form' >&2; exit 1; }\n")
@@ -238,4 +240,32 @@ fn what_el_itself_changed_is_not_the_users_work_and_dirty_files_are_named() {
     fs::write(env.project("base.txt"), "mine\n").unwrap();
     let told = env.el(&["land", &other]).fails_with(4);
     assert!(told.stdout.contains("1 file has changes that are not committed: base.txt"));
+}
+
+#[test]
+fn why_tells_what_keeps_a_branch_from_its_target_and_the_next_command() {
+    let env = TestEnv::with_repository("land_check = \"sh -c '! test -e bad.txt'\"\n");
+    let [bad, first, second] =
+        ["bad.txt", "base.txt", "base.txt"].map(|file| finished(&env, file, "x"));
+    let tree = env.path("tmp").join(&second);
+    fs::write(tree.join("base.txt"), "y\n").unwrap();
+    env.git(&["-C", tree.to_str().unwrap(), "commit", "-q", "-a", "--amend", "-m", "y"]);
+    let why = |id: &str, words: &[&str]| {
+        let said =
+            env.el(&["why", id]).ok().stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        words.iter().for_each(|word| assert!(said.contains(word), "{word}: {said}"));
+        let told = env.robot(&["why", id])["landing"].as_str().unwrap_or_default().to_owned();
+        words.iter().for_each(|word| assert!(told.contains(word), "{word}: {told}"));
+    };
+    why(&bad, &[&format!("has not landed: el land {bad}")]);
+    env.el(&["land", "--all"]).fails_with(4);
+    why(&bad, &["the check fails on main", &format!("el reopen {bad}"), &format!("el land {bad}")]);
+    let conflict = env.robot(&["ready"])["items"][0]["id"].as_str().unwrap().to_owned();
+    why(&second, &["in conflict with main", &format!("el show {conflict}")]);
+    assert_eq!(env.robot(&["why", &first])["landing"], Value::Null);
+    env.git(&["revert", "--no-edit", "HEAD"]);
+    why(&first, &["taken back by", "el reopen, el close, el land"]);
+    // The board has both ways of a failed check.
+    let board = env.el(&["status"]).ok().stdout;
+    assert!(board.contains(&format!("el reopen {bad}, or el land {bad}")), "{board}");
 }

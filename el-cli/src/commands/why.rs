@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use el_agents::land::LandOutcome;
 use el_agents::worker::is_there;
-use el_core::model::{Atom, BondKind, Outcome, PullRequest, Run, Status, Timestamp};
+use el_core::model::{BondKind, Outcome, PullRequest, Run, Status, Timestamp};
 use el_core::ops::{self, Explanation};
 use el_core::rules::budget::format_usd;
 use el_core::rules::ready::Hold;
@@ -10,7 +10,6 @@ use el_core::{Store, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::work::items_to_land;
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
@@ -19,6 +18,7 @@ use crate::output::names::first_few;
 use crate::output::page::Page;
 use crate::output::{artifacts, atoms, pauses, pull_requests, runs, sanitize, style, time};
 
+mod landing;
 mod place;
 
 use place::{AgentPlace, shell_word};
@@ -42,6 +42,8 @@ pub(super) struct Answer {
     explained: Explanation,
     /// The files that `el land` brings in with `--allow-config` alone.
     decisive_files: Vec<String>,
+    /// What keeps the branch of a closed atom from its target, with the next command.
+    landing: Option<String>,
     /// The last pull request of its branch.
     pull_request: Option<PullRequest>,
     /// Where its agent works, if no worker there runs it; `null` if the agent works anywhere.
@@ -56,15 +58,24 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let now = app.now();
     let explained = ops::explain_placed(&store, &args.id, now, &is_there)?;
     let pull_request = ops::pull_requests_of(&store, &explained.atom.id)?.pop();
-    let decisive_files = decisive_files(app, &explained.atom);
+    let item = landing::item_to_land(app, &explained.atom);
+    let landing = match &pull_request {
+        Some(_) => None,
+        None => landing::describe_landing(&store, &explained.atom, item.as_ref())?,
+    };
+    let held = item.filter(|item| item.outcome == LandOutcome::ChangesConfiguration);
+    let decisive_files = held.map(|item| item.files).unwrap_or_default();
     let agent_place = place::find_unmet(app, &store, &explained.atom)?;
-    let answer = Answer { explained, decisive_files, pull_request, agent_place };
+    let answer = Answer { explained, decisive_files, landing, pull_request, agent_place };
     let explained = &answer.explained;
     app.printer.emit(&answer, |page| {
         let place = answer.agent_place.as_ref();
         print_explanation(page, explained, worktree_branch(app, explained).as_deref(), place, now);
         if let Some(one) = &answer.pull_request {
             page.push_paragraph(&pull_requests::describe_pull_request(one, now), 2);
+        }
+        if let Some(landing) = &answer.landing {
+            page.push_paragraph(&sanitize::one_line(landing), 2);
         }
         if !answer.decisive_files.is_empty() {
             let id = &explained.atom.id;
@@ -83,17 +94,6 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
     })?;
     Ok(Exit::Done)
-}
-
-/// The files of a finished atom's branch for which a landing needs `--allow-config`.
-fn decisive_files(app: &App, atom: &Atom) -> Vec<String> {
-    if atom.status != Status::Closed {
-        return Vec::new();
-    }
-    // Without a repository, nothing is landed.
-    let items = items_to_land(app, Some(std::slice::from_ref(&atom.id))).unwrap_or_default();
-    let held = items.into_iter().find(|item| item.outcome == LandOutcome::ChangesConfiguration);
-    held.map(|item| item.files).unwrap_or_default()
 }
 
 /// Git locks in the project's repository, which keep agents from committing.

@@ -188,15 +188,22 @@ fn print_needs(page: &mut Page, board: &Board, most: usize) {
     let lines = needs_table(shown, board).lines_for(page);
     for (line, need) in lines.iter().zip(shown) {
         page.push_line(line);
-        let command = need.ways.first().map_or("", |way| way.command.as_str());
+        let command = first_ways(need);
         let width = page.width().map_or(usize::MAX, |width| {
-            width.saturating_sub(4 + 3 + sanitize::display_width(command))
+            width.saturating_sub(4 + 3 + sanitize::display_width(&command))
         });
         let why = sanitize::truncate_to(&sanitize::one_line(&need.why), width).into_owned();
         let why = page.paint(style::DIM, &why);
         page.push_line(format!("    {why} → {command}"));
     }
     print_rest(page, &board.needs, shown.len(), "el top");
+}
+
+/// The first way to settle it, and the other one where a person has to choose.
+fn first_ways(need: &Need) -> String {
+    let is_choice = matches!(need.kind, NeedKind::Review | NeedKind::LandCheck);
+    let ways = need.ways.iter().take(if is_choice { 2 } else { 1 });
+    ways.map(|way| way.command.as_str()).collect::<Vec<_>>().join(", or ")
 }
 
 /// `new`, of an atom that others changed since the person looked.

@@ -130,7 +130,7 @@ pub use pull_requests::{
     pull_request_seen, pull_requests, pull_requests_of, put_off_look, remark_rounds,
 };
 pub use queue::{AgentQueue, Executing, QueuedTask, queue};
-pub use record_landing::{LandingRecord, has_landed, record_landing};
+pub use record_landing::{LandingRecord, has_landed, last_landing, record_landing};
 pub use reject::{reject, reject_all};
 pub use release::release;
 pub use reopen::reopen;

@@ -63,6 +63,18 @@ fn is_landing(event: &&Event) -> bool {
     matches!(event.kind, EventKind::Landed | EventKind::LandFailed)
 }
 
+/// The last landing of an atom's branch, done or failed.
+///
+/// # Errors
+///
+/// If there is no such atom, or the store fails.
+pub fn last_landing(store: &Store, id: &str) -> Result<Option<Event>> {
+    store.read(|tx| {
+        let id = atom::resolve(tx, id)?;
+        Ok(event::list(tx, Some(&id), 0, i64::MAX)?.into_iter().rev().find(|one| is_landing(&one)))
+    })
+}
+
 /// Returns true if the last landing of an atom's branch, or its last pull request, brought the work
 /// in.
 ///

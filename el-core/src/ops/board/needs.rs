@@ -225,6 +225,10 @@ fn add_landings(tx: &Tx<'_>, found: &mut Found) -> Result<()> {
             way("d", "diff", format!("el diff {id}")),
             way("c", "reopen", format!("el reopen {id}")),
         ]);
+        if kind == NeedKind::LandCheck {
+            // The same check of the same work fails again.
+            need.ways.rotate_right(1);
+        }
         found.push(need);
     }
     Ok(())

@@ -214,8 +214,9 @@ fn blockers(tx: &Tx<'_>, target: &str) -> Result<Vec<String>> {
     Ok(blocking.map(|bond| bond.source_id).collect())
 }
 
-/// The shortest time for which a run may defer its own atom.
-const PUT_OFF: Duration = Duration::from_secs(60);
+/// The shortest time for which a run may defer its own atom: a minute, without the time that passes
+/// between the reading of `1m` and this look.
+const PUT_OFF: Duration = Duration::from_secs(50);
 
 /// Refuses to let a run defer its own atom for a moment: the atom would be started again and again.
 fn ensure_may_put_off(
@@ -232,8 +233,8 @@ fn ensure_may_put_off(
             Err(Error::invalid(
                 "defer-until",
                 format!(
-                    "{until} is less than {} seconds away, for which no session puts its work off",
-                    PUT_OFF.as_secs()
+                    "{until} is less than a minute away, for which no session puts its work off: \
+                     --defer-until 1m is the least"
                 ),
             ))
         }

@@ -54,7 +54,7 @@ fn a_session_does_not_put_its_own_atom_back_into_the_queue() {
     for status in [Status::Blocked, Status::Testing, Status::InProgress] {
         ops::update(&mut p.store, &ctx, &[&id], &to(status), &Guard::default()).unwrap();
     }
-    let soon = now.plus(Duration::from_secs(59));
+    let soon = now.plus(Duration::from_secs(49));
     let error =
         ops::update(&mut p.store, &ctx, &[&id], &until(soon), &Guard::default()).unwrap_err();
     assert!(matches!(error, Error::Invalid { field: "defer-until", .. }), "{error}");

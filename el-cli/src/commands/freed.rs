@@ -1,7 +1,7 @@
 //! The effects of ended atoms: atoms that are ready now, and epics whose contents are all over.
 
 use el_core::Store;
-use el_core::model::Atom;
+use el_core::model::{Atom, Status};
 use el_core::ops;
 
 use crate::app::App;
@@ -10,7 +10,11 @@ use crate::output::sanitize;
 
 /// The atoms that waited for others before those ended.
 #[derive(Debug, Default)]
-pub(super) struct Waiting(Vec<String>);
+pub(super) struct Waiting {
+    ids: Vec<String>,
+    /// The parents that were closed already.
+    closed: Vec<String>,
+}
 
 impl Waiting {
     /// The atoms that wait for these. The change itself reports an atom that cannot be found.
@@ -18,10 +22,13 @@ impl Waiting {
         if app.printer.is_robot() {
             return Waiting::default();
         }
-        let shown = ids.iter().filter_map(|id| ops::show(store, id).ok());
+        let shown: Vec<_> = ids.iter().filter_map(|id| ops::show(store, id).ok()).collect();
+        let parents = shown.iter().filter_map(|shown| shown.atom.parent_id.clone()).collect();
+        let closed = closed_above(store, parents).into_iter().map(|epic| epic.id).collect();
+        let shown = shown.into_iter();
         let bonds = shown.flat_map(|shown| shown.dependencies.outgoing);
         let holding = bonds.filter(|bond| bond.dependency_type.is_blocking());
-        Waiting(holding.map(|bond| bond.target_id).collect())
+        Waiting { ids: holding.map(|bond| bond.target_id).collect(), closed }
     }
 
     /// Reports the atoms that are ready now, and the epics without an open atom.
@@ -32,7 +39,7 @@ impl Waiting {
         ended: impl IntoIterator<Item = impl std::borrow::Borrow<Atom>>,
     ) -> Result<()> {
         let mut told: Vec<String> = Vec::new();
-        for id in &self.0 {
+        for id in &self.ids {
             let explained = ops::explain(store, id, app.now())?;
             if explained.ready {
                 let title = sanitize::one_line(&explained.atom.title).into_owned();
@@ -41,7 +48,13 @@ impl Waiting {
         }
         let parents: Vec<String> =
             ended.into_iter().filter_map(|atom| atom.borrow().parent_id.clone()).collect();
-        told.extend(closed_with_them(app, store, &parents)?);
+        if app.settings()?.epic_autoclose() {
+            let mut closed = closed_above(store, parents.clone());
+            closed.retain(|epic| !self.closed.contains(&epic.id));
+            told.extend(closed.iter().map(|Atom { id, .. }| {
+                format!("closed {id}, too: all that it contains is over (epic_autoclose)")
+            }));
+        }
         told.extend(ops::finished_among(store, &parents)?.iter().map(offer));
         told.sort();
         told.dedup();
@@ -50,21 +63,31 @@ impl Waiting {
     }
 }
 
-/// The epics that the setting closed with the last atom in them.
-fn closed_with_them(app: &App, store: &Store, parents: &[String]) -> Result<Vec<String>> {
-    if !app.settings()?.epic_autoclose() {
-        return Ok(Vec::new());
-    }
-    let mut told = Vec::new();
-    let mut todo = parents.to_vec();
+/// The closed ones of these atoms, and those right above them.
+fn closed_above(store: &Store, parents: Vec<String>) -> Vec<Atom> {
+    let (mut found, mut todo): (Vec<Atom>, Vec<String>) = (Vec::new(), parents);
     while let Some(id) = todo.pop() {
-        let epic = ops::get_atom(store, &id)?;
-        if epic.status == el_core::model::Status::Closed {
-            told.push(format!("closed {id}, too: all that it contains is over (epic_autoclose)"));
-            todo.extend(epic.parent_id);
+        // The change itself reports a fault of the store.
+        let Ok(epic) = ops::get_atom(store, &id) else { continue };
+        if epic.status == Status::Closed && !found.iter().any(|one| one.id == id) {
+            todo.extend(epic.parent_id.clone());
+            found.push(epic);
         }
     }
-    Ok(told)
+    found
+}
+
+/// Tells of the closed parents that hold these atoms, which are to be done.
+pub(super) fn tell_of_closed_parents<'a>(
+    app: &App,
+    store: &Store,
+    atoms: impl IntoIterator<Item = &'a Atom>,
+) {
+    let open = atoms.into_iter().filter(|atom| !atom.status.is_over());
+    let parents = open.filter_map(|atom| atom.parent_id.clone()).collect();
+    for Atom { id, .. } in closed_above(store, parents) {
+        app.printer.note(&format!("{id} is closed, which holds what is in it: el reopen {id}"));
+    }
 }
 
 /// Offers to close an epic.

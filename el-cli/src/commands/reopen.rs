@@ -1,6 +1,7 @@
 use el_core::ops;
 
 use super::close::{Ids, report_changed};
+use super::freed::tell_of_closed_parents;
 use crate::app::App;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -21,6 +22,9 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let opened = ops::reopen(&mut app.open_for_writing()?, &app.ctx(), &args.ids.ids)?;
-    report_changed(app, args.ids.ids.len(), "Reopened", &opened)
+    let mut store = app.open_for_writing()?;
+    let opened = ops::reopen(&mut store, &app.ctx(), &args.ids.ids)?;
+    report_changed(app, args.ids.ids.len(), "Reopened", &opened)?;
+    tell_of_closed_parents(app, &store, &opened);
+    Ok(Exit::Done)
 }

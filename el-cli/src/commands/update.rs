@@ -6,7 +6,7 @@ use el_core::ops::{self, AtomPatch, Updated};
 use serde_json::Value;
 
 use super::close::{self, GuardArgs, Ids};
-use super::freed::Waiting;
+use super::freed::{Waiting, tell_of_closed_parents};
 use super::run_options::RunOptionArgs;
 use crate::app::App;
 use crate::backup_hooks;
@@ -135,6 +135,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     app.printer.emit(&OneOrMany::for_request(args.ids.ids.len(), &updated), human)?;
     let ended = updated.iter().map(|one| &one.atom).filter(|atom| atom.status.is_over());
     waiting.report_freed(app, &store, ended)?;
+    if patch.status.is_some() || patch.parent.is_some() {
+        tell_of_closed_parents(app, &store, updated.iter().map(|one| &one.atom));
+    }
     Ok(Exit::Done)
 }
 

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::model::{Status, Timestamp};
 use crate::rules::graph::cycle_text;
 use crate::store::filter::Query;
-use crate::store::{Store, atom, bond, run, search};
+use crate::store::{Store, atom, bond, epic, run, search};
 
 mod server;
 
@@ -109,6 +109,14 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
                     hint: format!("`el release {} --force` gives it back", atom.id),
                 });
             }
+        }
+        for (parent, child) in epic::closed_around_open(tx)? {
+            findings.push(Finding {
+                code: "closed_parent",
+                serious: false,
+                message: format!("{parent} is closed, which holds {child} in it"),
+                hint: format!("`el reopen {parent}` frees what is in it"),
+            });
         }
         for live in run::list_live(tx)? {
             if live.lease_until < now {

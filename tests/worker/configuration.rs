@@ -324,6 +324,10 @@ fn doctor_works_anywhere_and_says_what_is_there_and_whether_work_could_run() {
     let said = env.el(&["doctor"]).fails_with(6).stdout;
     assert!(said.contains("does not start: native binary not installed"), "{said}");
     assert!(said.contains("el work cannot run here") && !said.contains("All is well"), "{said}");
+    // Nor does a script whose interpreter is missing, though it was found.
+    std::fs::write(&script, "#!/no/such/node\n").unwrap();
+    let said = env.el(&["doctor"]).fails_with(6).stdout;
+    assert!(said.contains("does not start") && !said.contains("not found"), "{said}");
 
     env.configure("[agents.claude]\nclaude_code_path = \"/no/claude\"\n");
     let said = env.el(&["doctor"]).fails_with(6).stdout;

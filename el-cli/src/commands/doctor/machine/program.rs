@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use el_agents::requirements::find_program;
+
 /// Long enough for a program that starts on a busy machine.
 const ANSWER_LIMIT: Duration = Duration::from_secs(20);
 
@@ -43,7 +45,14 @@ pub(super) fn ask_first_line(
         command.current_dir(folder);
     }
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.process_group(0).spawn().map_err(|_| Refusal::NotFound)?;
+    let child = command.process_group(0).spawn().map_err(|error| {
+        // A file that is there may lack the program that is to read it.
+        let environment: Vec<_> = std::env::vars_os().collect();
+        match find_program(program, &environment, folder) {
+            Ok(path) => Refusal::Failed(format!("{}: {error}", path.display())),
+            Err(_) => Refusal::NotFound,
+        }
+    })?;
     let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {

@@ -169,12 +169,13 @@ impl Names {
 
     /// Returns the output with the README's ids, and a constant duration.
     fn shown(&mut self, output: &str) -> String {
-        let mut text = output.to_owned();
+        let output = output.replace("<1s", "1s");
+        let mut text = output.clone();
         let is_word = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
         for word in output.split(|c| !is_word(c)) {
             if word.strip_suffix('s').is_some_and(|digits| digits.parse::<f64>().is_ok()) {
                 // On a busy machine a table may be some seconds old.
-                text = text.replace(&format!("{word} ago"), "now").replace(word, "1.0s");
+                text = text.replace(&format!("{word} ago"), "now").replace(word, "1s");
                 continue;
             }
             for (prefix, shown) in [("tea-", ATOMS), ("run-", RUNS)] {

@@ -58,7 +58,7 @@ pub(crate) fn parse_command_line(argv: &[OsString]) -> Parsed {
                 Parsed::Text { text: error.render(), color: wanted_color(argv) }
             }
             _ => Parsed::Wrong {
-                error: refusal::from_parser_error(&error),
+                error: refusal::from_parser_error(&error, argv),
                 robot: wants_robot(argv),
                 color: wanted_color(argv),
             },

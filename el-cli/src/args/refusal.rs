@@ -1,17 +1,25 @@
 //! Turns the parser's errors into `el`'s own: the fault, and the next thing to do.
 
+use std::ffi::{OsStr, OsString};
+
+use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use super::{Cli, leading_flags};
 use crate::error::CommandError;
 
 /// Converts a parser error.
-pub(super) fn from_parser_error(error: &clap::Error) -> CommandError {
+pub(super) fn from_parser_error(error: &clap::Error, argv: &[OsString]) -> CommandError {
     let usage = usage_line(error);
     // `el reject --reason <TEXT> <ATOM>...`: the command's own words come first.
     let words = usage.split_whitespace().take_while(|word| !word.starts_with(['[', '<', '-']));
     let mut name = words.collect::<Vec<_>>().join(" ");
     if name.is_empty() {
-        name.push_str("el");
+        // The parser shows no usage where a value is missing.
+        let grammar = Cli::command();
+        let called = |word: &OsStr| grammar.find_subcommand(word).map(clap::Command::get_name);
+        let called = leading_flags(argv).find_map(called);
+        name = called.map_or("el".to_owned(), |called| format!("el {called}"));
     }
     let is_value = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue);
     let mut refusal = match is_value {

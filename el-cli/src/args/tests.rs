@@ -185,6 +185,8 @@ fn the_parser_speaks_as_el_does() {
         let more = more.unwrap_or_else(|| panic!("{line}: {hints:?}"));
         assert!(line.starts_with(more) && !more.contains(" -"), "{line}: {more}");
     }
+    let (error, _) = wrong("el work --isolate");
+    assert!(error.hints().iter().any(|hint| hint == "el work --help tells more"), "{error}");
 }
 
 #[test]

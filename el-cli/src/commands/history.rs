@@ -56,8 +56,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         Column::new("WHO"),
         Column::new("ATOM"),
         Column::new("WHAT"),
-        Column::new("DETAILS").flexible(),
         Column::new("RUN").hide_when_narrow(1),
+        Column::new("DETAILS").flexible(),
     ]);
     let row_cells = |event: &Event| {
         let when = if app.verbosity() > 0 {
@@ -71,8 +71,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             Cell::styled(style::PERSON, &event.actor),
             Cell::styled(style::ID, atom.unwrap_or_default()),
             Cell::new(event.kind.as_str()),
-            Cell::new(event_details(event, &said)),
             Cell::styled(style::DIM, event.run_id.as_deref().unwrap_or_default()),
+            Cell::new(event_details(event, &said)),
         ]
     };
     let count = stream_table(printer, table, ["event", "events", ""], row_cells, |visit| {

@@ -46,6 +46,15 @@ pub(crate) fn format_span(duration: Duration) -> String {
     }
 }
 
+/// A span that is known in whole seconds: `<1s`, `4s`, `3m 05s`.
+pub(crate) fn format_seconds(seconds: u64) -> String {
+    match seconds {
+        0 => "<1s".to_owned(),
+        1..10 => format!("{seconds}s"),
+        _ => format_span(Duration::from_secs(seconds)),
+    }
+}
+
 /// `2026-11-28 09:30 CET` in the machine's zone, or in the zone of `TZ`.
 pub(crate) fn local_time(time: Timestamp) -> String {
     match jiff::Timestamp::from_microsecond(time.as_micros()) {
@@ -203,6 +212,7 @@ mod tests {
     #[test]
     fn spans_keep_two_units() {
         assert_eq!(format_span(Duration::from_millis(420)), "0.4s");
+        assert_eq!([0, 4, 185].map(format_seconds), ["<1s", "4s", "3m 05s"]);
         assert_eq!(format_span(Duration::from_secs(185)), "3m 05s");
         assert_eq!(format_span(Duration::from_secs(7_800)), "2h 10m");
         assert_eq!(format_span(Duration::from_secs(90_000)), "1d 1h");

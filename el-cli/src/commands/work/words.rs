@@ -1,7 +1,5 @@
 //! A worker's happenings in words.
 
-use std::time::Duration;
-
 use el_agents::worker::{Report, Summary};
 use el_core::count_noun;
 use el_core::model::Timestamp;
@@ -156,7 +154,7 @@ fn push_settled(page: &mut Page, settled: &Report, now: Timestamp) {
         style::outcome_style(outcome.as_str()),
         &format!("{} {outcome}", style::outcome_mark(*outcome)),
     );
-    let mut figures = vec![time::format_span(Duration::from_secs(*seconds))];
+    let mut figures = vec![time::format_seconds(*seconds)];
     if *turns > 0 {
         figures.push(runs::count_turns(*turns));
     }
@@ -210,7 +208,7 @@ fn print_summary(page: &mut Page, summary: &Summary) {
     if summary.left_running > 0 {
         parts.push(format!("{} left running", summary.left_running));
     }
-    let mut figures = vec![time::format_span(Duration::from_secs(summary.seconds))];
+    let mut figures = vec![time::format_seconds(summary.seconds)];
     if summary.turns > 0 {
         figures.push(runs::count_turns(summary.turns));
     }

@@ -4,12 +4,12 @@ use el_core::count_noun;
 use el_core::model::Timestamp;
 use el_core::ops::Board;
 
-use crate::output::time::format_span;
+use crate::output::time::format_seconds;
 
 /// `You may go for about 25m: the review of el-1. In 45m the last of 3 ready atoms begins.`
 pub(crate) fn outlook_line(board: &Board) -> Option<String> {
     let forecast = &board.forecast;
-    let until = |at: Timestamp| format_span(at.since(board.now));
+    let until = |at: Timestamp| format_seconds(at.since(board.now).as_secs());
     let mut said = Vec::new();
     if let Some(at) = forecast.needed_at {
         said.push(format!("You may go for about {}: {}.", until(at), forecast.needed_for));

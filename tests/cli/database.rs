@@ -44,6 +44,8 @@ fn stopped_holder() {
     database.execute_batch("BEGIN IMMEDIATE").unwrap();
     std::fs::write(held, "").unwrap();
     rustix::process::kill_process(rustix::process::getpid(), Signal::STOP).unwrap();
+    // Another thread may take the signal, and this one go on for a moment.
+    std::thread::sleep(Duration::from_secs(1));
 }
 
 #[test]

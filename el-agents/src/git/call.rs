@@ -267,8 +267,8 @@ impl Git {
         }
     }
 
-    /// Runs git once and returns the status and the whole output, which some refusals need. What is
-    /// known about commits is not asked again.
+    /// Runs git once and returns the status and the whole output, which some refusals need. Facts
+    /// about commits are asked for once.
     ///
     /// # Errors
     /// If git cannot be run, or takes too long.

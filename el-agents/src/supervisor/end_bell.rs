@@ -136,7 +136,7 @@ fn ring(mut bell: &File) {
 
 impl Listener {
     fn say_that_it_works(&mut self) {
-        if !self.listening.is_heard() || self.said_at.is_some_and(|at| at.elapsed() < SAY) {
+        if !self.listening.is_connected() || self.said_at.is_some_and(|at| at.elapsed() < SAY) {
             return;
         }
         self.said_at = Some(Instant::now());

@@ -197,7 +197,7 @@ impl Rest {
 
     /// Returns true as long as the server sends news.
     pub(super) fn is_told(&self) -> bool {
-        self.listening.as_ref().is_some_and(Listening::is_heard)
+        self.listening.as_ref().is_some_and(Listening::is_connected)
     }
 
     pub(super) fn is_resting(&self) -> bool {

@@ -42,7 +42,7 @@ pub(super) struct Answer {
     explained: Explanation,
     /// The files that `el land` brings in with `--allow-config` alone.
     decisive_files: Vec<String>,
-    /// What keeps the branch of a closed atom from its target, with the next command.
+    /// The reason why a closed atom's branch has not reached its target, with the next command.
     landing: Option<String>,
     /// The last pull request of its branch.
     pull_request: Option<PullRequest>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Store;
-use super::engine::Ear;
+use super::engine::ListenState;
 use crate::Result;
 use crate::error::Doing as _;
 
@@ -14,19 +14,19 @@ const SERVER_LOOK: Duration = Duration::from_secs(10);
 /// A subscription to a server's notices, which ends when it is dropped.
 #[derive(Debug)]
 pub struct Listening {
-    ear: Arc<Ear>,
+    state: Arc<ListenState>,
 }
 
 impl Listening {
     /// Returns true as long as messages come. Otherwise, the waiting caller has to look.
-    pub fn is_heard(&self) -> bool {
-        self.ear.is_heard()
+    pub fn is_connected(&self) -> bool {
+        self.state.is_connected()
     }
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.ear.close();
+        self.state.close();
     }
 }
 
@@ -69,7 +69,7 @@ impl Store {
         channel: &'static str,
         tell: impl Fn() + Send + Sync + 'static,
     ) -> Option<Listening> {
-        let ear = Arc::new(Ear::new(tell));
-        self.database.listen(channel, Arc::clone(&ear)).then_some(Listening { ear })
+        let state = Arc::new(ListenState::new(tell));
+        self.database.listen(channel, Arc::clone(&state)).then_some(Listening { state })
     }
 }

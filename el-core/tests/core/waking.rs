@@ -21,7 +21,7 @@ fn told() -> Option<(Project, Listening, Receiver<()>)> {
     assert_eq!(listening.is_some(), p.store.is_on_server());
     let listening = listening?;
     told.recv_timeout(SOON).unwrap();
-    assert!(listening.is_heard());
+    assert!(listening.is_connected());
     Some((p, listening, told))
 }
 

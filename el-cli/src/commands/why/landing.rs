@@ -1,4 +1,4 @@
-//! What keeps the branch of a closed atom from its target.
+//! The reason why the branch of a closed atom has not reached its target.
 
 use el_agents::land::{LandItem, LandOutcome};
 use el_core::Store;

@@ -9,7 +9,7 @@ use postgres::fallible_iterator::FallibleIterator as _;
 
 use super::link::Opening;
 use super::postgres::Server;
-use super::waiting::Ear;
+use super::waiting::ListenState;
 use crate::model::fresh_token;
 
 /// How often the thread looks whether anybody still wants to be told.
@@ -22,23 +22,23 @@ const LAST_WAIT: Duration = Duration::from_secs(60);
 
 impl Server {
     /// Tells of each message on the channel, from a thread of its own, until nobody listens.
-    pub(super) fn listen(&self, channel: &'static str, ear: Arc<Ear>) {
+    pub(super) fn listen(&self, channel: &'static str, state: Arc<ListenState>) {
         let opening = self.opening().clone();
         let work = move || {
             let mut wait = FIRST_WAIT;
-            while !ear.is_over() {
-                let heard = hear(&opening, channel, &ear);
+            while !state.is_over() {
+                let ended = receive_messages(&opening, channel, &state);
                 // Changes since then are not known: whoever waits has to look.
-                if ear.set_heard(false) {
+                if state.set_connected(false) {
                     wait = FIRST_WAIT;
-                    ear.tell();
+                    state.tell_of_news();
                 }
                 // A pooler that hands the connection around stays what it is.
-                if let Ok(End::Unheard) = heard {
+                if let Ok(End::Unheard) = ended {
                     wait = LAST_WAIT;
                 }
                 let naps = wait.as_secs() / LOOK.as_secs();
-                (0..naps).take_while(|_| !ear.is_over()).for_each(|_| thread::sleep(LOOK));
+                (0..naps).take_while(|_| !state.is_over()).for_each(|_| thread::sleep(LOOK));
                 wait = (wait * 2).min(LAST_WAIT);
             }
         };
@@ -55,7 +55,11 @@ enum End {
     Unheard,
 }
 
-fn hear(opening: &Opening, channel: &str, ear: &Ear) -> Result<End, postgres::Error> {
+fn receive_messages(
+    opening: &Opening,
+    channel: &str,
+    state: &ListenState,
+) -> Result<End, postgres::Error> {
     let mut client = opening.clone().connect()?;
     let channel: String =
         client.query_typed_one("SELECT channel_of($1)", &[(&channel, TEXT)])?.try_get(0)?;
@@ -64,14 +68,14 @@ fn hear(opening: &Opening, channel: &str, ear: &Ear) -> Result<End, postgres::Er
     if !is_reached(&mut client, opening, &test)? {
         return Ok(End::Unheard);
     }
-    ear.set_heard(true);
+    state.set_connected(true);
     // Earlier changes count as well.
-    ear.tell();
+    state.tell_of_news();
     loop {
         let told = client.notifications().timeout_iter(LOOK).next()?;
         match told {
-            _ if ear.is_over() => return Ok(End::Over),
-            Some(_) => ear.tell(),
+            _ if state.is_over() => return Ok(End::Over),
+            Some(_) => state.tell_of_news(),
             None if client.is_closed() => return Ok(End::Lost),
             None => {}
         }

@@ -37,7 +37,7 @@ pub(crate) use params::{ColumnAt, Params};
 pub(crate) use postgres::{PROJECT_LOCK, Server};
 pub(crate) use rusqlite::types::Value;
 pub(crate) use rusqlite::{ToSql, named_params, params};
-pub(crate) use waiting::Ear;
+pub(crate) use waiting::ListenState;
 
 /// The fault of an engine.
 #[derive(Debug)]

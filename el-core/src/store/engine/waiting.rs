@@ -8,27 +8,27 @@ use std::time::Duration;
 use super::{Database, Result};
 
 /// The state that a listening thread shares with whoever is told.
-pub(crate) struct Ear {
-    is_heard: AtomicBool,
+pub(crate) struct ListenState {
+    is_connected: AtomicBool,
     is_over: AtomicBool,
     tell: Box<dyn Fn() + Send + Sync>,
 }
 
-impl fmt::Debug for Ear {
+impl fmt::Debug for ListenState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Ear")
+        f.write_str("ListenState")
     }
 }
 
-impl Ear {
-    pub(crate) fn new(tell: impl Fn() + Send + Sync + 'static) -> Ear {
+impl ListenState {
+    pub(crate) fn new(tell: impl Fn() + Send + Sync + 'static) -> ListenState {
         let no = || AtomicBool::new(false);
-        Ear { is_heard: no(), is_over: no(), tell: Box::new(tell) }
+        ListenState { is_connected: no(), is_over: no(), tell: Box::new(tell) }
     }
 
     /// Returns true as long as messages come.
-    pub(crate) fn is_heard(&self) -> bool {
-        self.is_heard.load(Ordering::Acquire)
+    pub(crate) fn is_connected(&self) -> bool {
+        self.is_connected.load(Ordering::Acquire)
     }
 
     /// Ends the listening, within a second or so.
@@ -42,14 +42,14 @@ impl Ear {
     }
 
     #[cfg(feature = "postgres")]
-    pub(super) fn tell(&self) {
+    pub(super) fn tell_of_news(&self) {
         (self.tell)();
     }
 
     /// Returns the value before.
     #[cfg(feature = "postgres")]
-    pub(super) fn set_heard(&self, is_heard: bool) -> bool {
-        self.is_heard.swap(is_heard, Ordering::AcqRel)
+    pub(super) fn set_connected(&self, is_connected: bool) -> bool {
+        self.is_connected.swap(is_connected, Ordering::AcqRel)
     }
 }
 
@@ -87,15 +87,15 @@ impl Database {
     }
 
     /// Has messages on the channel told. Returns false if the engine sends none.
-    pub(crate) fn listen(&self, channel: &'static str, ear: Arc<Ear>) -> bool {
+    pub(crate) fn listen(&self, channel: &'static str, state: Arc<ListenState>) -> bool {
         match self {
             Database::Sqlite(_) => {
-                let _ = (channel, ear);
+                let _ = (channel, state);
                 false
             }
             #[cfg(feature = "postgres")]
             Database::Postgres(server) => {
-                server.listen(channel, ear);
+                server.listen(channel, state);
                 true
             }
         }

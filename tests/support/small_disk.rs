@@ -3,15 +3,16 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A file system of a few megabytes: the log of a database in use has up to four.
+/// A file system of a few megabytes.
 pub(crate) struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// `None` where nothing can be mounted.
-    pub(crate) fn mount(at: &Path) -> Option<SmallDisk> {
+    /// `None` where nothing can be mounted. The log of a database in use takes up to 4 megabytes.
+    pub(crate) fn mount(at: &Path, megabytes: u32) -> Option<SmallDisk> {
         fs::create_dir(at).unwrap();
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs"]).arg(at);
+        let options = format!("size={megabytes}m,mode=700");
+        mount.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(at);
         let is_mounted = mount.output().is_ok_and(|ran| ran.status.success());
         if !is_mounted {
             eprintln!("skipped: nothing can be mounted here");

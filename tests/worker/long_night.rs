@@ -72,7 +72,7 @@ fn after_troubles_in_any_order_only_what_an_agent_failed_at_is_blocked() {
     eprintln!("EL_NIGHT_SEED={seed}");
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let env = TestEnv::new();
-    let disk = SmallDisk::mount(&env.project(".eluent"));
+    let disk = SmallDisk::mount(&env.project(".eluent"), 16);
     env.el(&["init", "--name", "t"]).ok();
     env.configure(&format!("max_attempts = 1\nlease = \"{}s\"\n", LEASE.as_secs()));
     let mut workers = ["early", "late"].map(|name| Some(start_worker(&env, name)));

@@ -188,9 +188,17 @@ fn committed(round: &Round, db: &Db, events: &[EventRow]) {
             }
             // 137: killed by the harness. 5: the run was over. 4: a person had decided otherwise.
             "0" | "4" | "5" | "137" => {}
+            // The worker ended the answering process first, and the agent just after.
+            "1" if !changed && is_lost(events, run) => {}
             _ => round.violation(0, &atom, &format!("{run}: {what} ended with {code}")),
         }
     }
+}
+
+/// Returns true if a run was settled after its supervisor had died, and all its processes ended.
+fn is_lost(events: &[EventRow], run: &str) -> bool {
+    let is_end = |event: &&EventRow| event.kind == "run_ended" && event.run.as_deref() == Some(run);
+    events.iter().filter(is_end).any(|event| event.data["outcome"] == "lost")
 }
 
 fn leftovers(round: &Round) {

@@ -249,8 +249,14 @@ pub fn work(options: &WorkOptions, listener: &mut dyn Listener) -> Result<Summar
                         pace.note_change();
                     }
                     full_look = began;
+                    let claimed = state.summary.claimed;
                     let stepped = state.step().await;
-                    step_at = Instant::now() + (began.elapsed() * STEP_SHARE).min(LONGEST);
+                    // A launch says nothing about the cost of a look, and its run may end at once.
+                    let pause = match state.summary.claimed == claimed {
+                        true => (began.elapsed() * STEP_SHARE).min(LONGEST),
+                        false => Duration::ZERO,
+                    };
+                    step_at = Instant::now() + pause;
                     match stepped {
                         Ok(true) => break Ok(()),
                         Ok(false) => state.note_answer(),

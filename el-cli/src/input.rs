@@ -20,7 +20,7 @@ pub(crate) fn read_text(app: &App, field: &str, argument: &str) -> Result<String
 }
 
 /// Asks the person at the terminal; returns true for a yes.
-pub(crate) fn confirm(app: &App, question: &str) -> Result<bool> {
+pub(crate) fn ask_yes_no(app: &App, question: &str) -> Result<bool> {
     app.printer.note(&format!("{question} [y/N]"));
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).map_err(|source| {

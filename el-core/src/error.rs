@@ -277,7 +277,7 @@ impl Error {
         match source.sqlite_error_code() {
             // The last: others held the lock for too long in the middle of a step.
             Some(Code::DatabaseBusy | Code::DatabaseLocked | Code::FileLockingProtocolFailed) => {
-                Error::busy(find_stopped_holder())
+                Error::busy_error(find_stopped_holder())
             }
             Some(Code::ReadOnly) => Error::ReadOnly { source },
             Some(Code::DatabaseCorrupt) => Error::Damaged { doing, source },
@@ -286,7 +286,7 @@ impl Error {
         }
     }
 
-    pub(crate) fn busy(stopped: Option<u32>) -> Self {
+    pub(crate) fn busy_error(stopped: Option<u32>) -> Self {
         Error::Busy { waited_s: BUSY_DEADLINE.as_secs(), stopped }
     }
 

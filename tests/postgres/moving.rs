@@ -171,7 +171,7 @@ fn a_kill_at_any_moment_leaves_one_side_at_most_that_can_be_changed() {
 #[test]
 fn a_file_that_does_not_fit_on_its_disk_is_not_left_there() {
     let Some((env, _)) = with_tracker() else { return };
-    let Some(disk) = SmallDisk::mount(&env.path("small"), 4) else { return };
+    let Some(disk) = SmallDisk::mount_at(&env.path("small"), 4) else { return };
     let text = "x".repeat(100_000);
     (0..60).for_each(|n| drop(env.create(&format!("Long {n}"), &["-d", &text])));
     disk.fill();

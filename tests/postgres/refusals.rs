@@ -174,7 +174,7 @@ fn a_server_without_room_says_so_keeps_all_and_goes_on_with_room() {
     let mut env = TestEnv::new();
     let Some(server) = OwnServer::begin(&mut env) else { return };
     let small = server.folder().join("small");
-    let Some(disk) = SmallDisk::mount(&small, 4) else { return };
+    let Some(disk) = SmallDisk::mount_at(&small, 4) else { return };
     let url = format!("postgres://el@/postgres?host={}", server.folder().display());
     let data = server.folder().join("data");
     env.run(env.command("chown").arg("--reference").arg(data).arg(&small)).ok();

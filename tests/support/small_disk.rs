@@ -8,7 +8,7 @@ pub(crate) struct SmallDisk(PathBuf);
 
 impl SmallDisk {
     /// `None` where nothing can be mounted. The log of a database in use takes up to 4 megabytes.
-    pub(crate) fn mount(at: &Path, megabytes: u32) -> Option<SmallDisk> {
+    pub(crate) fn mount_at(at: &Path, megabytes: u32) -> Option<SmallDisk> {
         fs::create_dir(at).unwrap();
         let mut mount = Command::new("mount");
         let options = format!("size={megabytes}m,mode=700");

@@ -17,7 +17,7 @@ pub(super) fn fill(disk: &SmallDisk, env: &TestEnv) {
 #[test]
 fn a_close_that_found_no_room_is_charged_to_nobody_and_the_atom_is_closed_later() {
     let env = TestEnv::new();
-    let Some(disk) = SmallDisk::mount(&env.project(".eluent"), 4) else { return };
+    let Some(disk) = SmallDisk::mount_at(&env.project(".eluent"), 4) else { return };
     env.el(&["init", "--name", "t"]).ok();
     env.configure("max_attempts = 1\n");
     let worker = env.start_work(&[]);
@@ -43,7 +43,7 @@ fn a_close_that_found_no_room_is_charged_to_nobody_and_the_atom_is_closed_later(
 #[test]
 fn a_launch_that_found_no_room_is_charged_to_nobody() {
     let env = TestEnv::with_tracker();
-    let Some(disk) = SmallDisk::mount(&env.project(".eluent/runs"), 4) else { return };
+    let Some(disk) = SmallDisk::mount_at(&env.project(".eluent/runs"), 4) else { return };
     env.configure("max_attempts = 1\n");
     disk.fill();
     let atom = env.script_atom(&["close done"]);

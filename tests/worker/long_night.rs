@@ -17,7 +17,7 @@ const NIGHT: Duration = Duration::from_secs(600);
 struct Dice(u64);
 
 impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+    fn roll_die(&mut self, sides: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -26,14 +26,14 @@ impl Dice {
 }
 
 /// The steps of an atom, and whether its agent fails by itself.
-fn steps(dice: &mut Dice, nth: usize) -> (Vec<String>, bool) {
+fn random_steps(dice: &mut Dice, nth: usize) -> (Vec<String>, bool) {
     let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     // Troubles of the account are few: each makes all others wait.
-    match (nth % 10, dice.roll(4)) {
+    match (nth % 10, dice.roll_die(4)) {
         (0, _) => (lines(&["api-error 529 overloaded", "on-attempt 2", "close done"]), false),
         (3, _) => {
-            let limit = format!("rate-limit {}", now + 12 + dice.roll(8));
+            let limit = format!("rate-limit {}", now + 12 + dice.roll_die(8));
             (lines(&[&limit, "on-attempt 2", "close done"]), false)
         }
         (6, 0..2) => {
@@ -43,7 +43,7 @@ fn steps(dice: &mut Dice, nth: usize) -> (Vec<String>, bool) {
         (9, _) => (lines(&["say I cannot do this", "exit 3"]), true),
         (_, 0) => (lines(&["say quick", "close done"]), false),
         (_, rest) => {
-            let slow = format!("sleep {}", rest + dice.roll(3));
+            let slow = format!("sleep {}", rest + dice.roll_die(3));
             (lines(&["say on it", &slow, "say nearly", "close done"]), false)
         }
     }
@@ -55,7 +55,7 @@ fn start_worker(env: &TestEnv, name: &str) -> Running {
 
 /// Stops all that belongs to the project for longer than a lease, tmux first, which wakes a
 /// stopped pane.
-fn suspend(env: &TestEnv) {
+fn suspend_machine(env: &TestEnv) {
     let mut machine = env.processes();
     let server = env.tmux(&["display-message", "-p", "#{pid}"]).unwrap_or_default();
     machine.sort_by_key(|process| process.pid.to_string() != server.trim());
@@ -72,7 +72,7 @@ fn after_troubles_in_any_order_only_what_an_agent_failed_at_is_blocked() {
     eprintln!("EL_NIGHT_SEED={seed}");
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let env = TestEnv::new();
-    let disk = SmallDisk::mount(&env.project(".eluent"), 16);
+    let disk = SmallDisk::mount_at(&env.project(".eluent"), 16);
     env.el(&["init", "--name", "t"]).ok();
     env.configure(&format!("max_attempts = 1\nlease = \"{}s\"\n", LEASE.as_secs()));
     let mut workers = ["early", "late"].map(|name| Some(start_worker(&env, name)));
@@ -82,26 +82,26 @@ fn after_troubles_in_any_order_only_what_an_agent_failed_at_is_blocked() {
     while count("closed") + count("blocked") < ATOMS as u64 {
         // A limit's time is near when its atom is claimed, so few wait at once.
         while filed < ATOMS && count("open") < 3 {
-            let (steps, fails) = steps(&mut dice, filed);
+            let (steps, fails) = random_steps(&mut dice, filed);
             let id = env.script_atom(&steps.iter().map(String::as_str).collect::<Vec<_>>());
             bad.extend(fails.then_some(id));
             filed += 1;
         }
         assert!(began.elapsed() < NIGHT, "{told:?}\n{}", env.el(&["list", "--waiting"]).stdout);
-        std::thread::sleep(Duration::from_millis(500 + dice.roll(2_500)));
+        std::thread::sleep(Duration::from_millis(500 + dice.roll_die(2_500)));
         // A person renews the key.
         if env.robot(&["stats"])["pause"]["kind"] == "account" {
             env.robot(&["work", "--resume"]);
             told.push("resume");
         }
-        match (dice.roll(12), &disk) {
+        match (dice.roll_die(12), &disk) {
             (0, _) => {
                 let _ = env.tmux(&["kill-server"]);
                 told.push("tmux");
             }
             (1, Some(disk)) => {
                 // Also the room that a shorter log gives back.
-                for _ in 0..5 + dice.roll(20) {
+                for _ in 0..5 + dice.roll_die(20) {
                     disk.fill();
                     std::thread::sleep(Duration::from_millis(100));
                 }
@@ -109,11 +109,11 @@ fn after_troubles_in_any_order_only_what_an_agent_failed_at_is_blocked() {
                 told.push("disk");
             }
             (2, _) if !told.ends_with(&["suspend"]) => {
-                suspend(&env);
+                suspend_machine(&env);
                 told.push("suspend");
             }
             (3, _) => {
-                let at = usize::from(dice.roll(2) == 1);
+                let at = usize::from(dice.roll_die(2) == 1);
                 let worker = workers[at].take().unwrap();
                 worker.signal(Signal::KILL);
                 drop(worker.wait(SOON));

@@ -15,7 +15,7 @@ const LEASE: Duration = Duration::from_secs(5);
 #[test]
 fn in_the_morning_only_what_an_agent_failed_at_is_blocked() {
     let env = TestEnv::new();
-    let disk = SmallDisk::mount(&env.project(".eluent"), 16);
+    let disk = SmallDisk::mount_at(&env.project(".eluent"), 16);
     env.el(&["init", "--name", "t"]).ok();
     env.configure(&format!("max_attempts = 1\nlease = \"{}s\"\n", LEASE.as_secs()));
     let worker = env.start_work(&["--concurrency", "3"]);

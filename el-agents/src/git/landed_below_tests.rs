@@ -38,7 +38,7 @@ fn day() -> impl Strategy<Value = Day> {
     })
 }
 
-fn texts() -> Vec<Vec<String>> {
+fn starting_texts() -> Vec<Vec<String>> {
     (0..3).map(|file| (0..LINES).map(|line| format!("{file} {line}")).collect()).collect()
 }
 
@@ -58,7 +58,8 @@ type Lived = (Merged, Option<String>, Shop);
 
 /// Returns `None` where a forge would have refused a squash: it was in conflict.
 fn live_through(day: &Day) -> Option<Lived> {
-    let files = texts().into_iter().map(|lines| lines.join("\n") + "\n").collect::<Vec<_>>();
+    let files =
+        starting_texts().into_iter().map(|lines| lines.join("\n") + "\n").collect::<Vec<_>>();
     let shop = Shop::new(&[("file0", &files[0]), ("file1", &files[1]), ("file2", &files[2])]);
     edit(&shop, &day.a, "a");
     shop.begin_branch("t-2");
@@ -91,7 +92,8 @@ fn live_through(day: &Day) -> Option<Lived> {
 
 /// Returns the result of going on with the first branch after its squash.
 fn go_on_after_squash(day: &Day) -> Option<Lived> {
-    let files: Vec<String> = texts().into_iter().map(|lines| lines.join("\n") + "\n").collect();
+    let files: Vec<String> =
+        starting_texts().into_iter().map(|lines| lines.join("\n") + "\n").collect();
     let shop = Shop::new(&[("file0", &files[0]), ("file1", &files[1]), ("file2", &files[2])]);
     edit(&shop, &day.a, "a");
     let squashed = shop.at("HEAD");

@@ -35,7 +35,7 @@ impl Supervisor {
         }
         let reading = self.watcher.reader.take_reading();
         let may_go_on = self.may_go_on(record);
-        let (store, run, token) = self.watcher.lease.parts();
+        let (store, run, token) = self.watcher.lease.store_and_token();
         let heard = AgentAnswer {
             run,
             token,
@@ -96,7 +96,7 @@ impl Supervisor {
 
     /// Makes ready for another call.
     pub(super) fn begin_next_call(&mut self, again: &NextPrompt) -> std::io::Result<File> {
-        let (store, run, token) = self.watcher.lease.parts();
+        let (store, run, token) = self.watcher.lease.store_and_token();
         // For the audit trail. The agent is sent back even if the write fails.
         let _ = ops::record_nudge(store, &self.spec.ctx(), run, token);
         self.watcher.pane.show(&format!("el: {}", again.why));

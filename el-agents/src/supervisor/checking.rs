@@ -17,7 +17,7 @@ const TICK: Duration = Duration::from_millis(100);
 impl Supervisor {
     /// Returns the run's check as now stored.
     pub(super) fn stored_verify(&mut self) -> Option<Verify> {
-        let (store, run, _) = self.watcher.lease.parts();
+        let (store, run, _) = self.watcher.lease.store_and_token();
         ops::get_run(store, run).ok()?.verify
     }
 
@@ -44,7 +44,7 @@ impl Supervisor {
         ));
         let result = self.run_check(&verify).await;
         self.watcher.pane.show(&format!("el: the check ended as {}", result.status));
-        let (store, run, token) = self.watcher.lease.parts();
+        let (store, run, token) = self.watcher.lease.store_and_token();
         if let Err(error) = ops::record_verify(store, &self.spec.ctx(), run, token, &result) {
             self.watcher.pane.show(&format!("! the result of the check is not kept: {error}"));
         }

@@ -251,7 +251,7 @@ impl Supervisor {
             agent::start_headless(&argv, &environment, &self.spec.agent.working_directory, prompt)?;
         // On macOS, the sandbox becomes the program.
         agent.is_confined = self.spec.sandbox.is_some() && !cfg!(target_os = "macos");
-        let (store, run, token) = self.watcher.lease.parts();
+        let (store, run, token) = self.watcher.lease.store_and_token();
         // For people only; no decision depends on the pid.
         let _ = ops::set_agent_pid(store, run, token, i64::from(agent.id.pid));
         Ok(self.watcher.watch_call(agent).await)

@@ -69,7 +69,7 @@ impl Supervisor {
             nudge,
             is_over: false,
         });
-        let (store, run, token) = self.watcher.lease.parts();
+        let (store, run, token) = self.watcher.lease.store_and_token();
         // For people only; no decision depends on the pid.
         let _ = ops::set_agent_pid(store, run, token, i64::from(agent.id.pid));
         let mut end = self.watcher.watch_call(agent).await;
@@ -123,7 +123,7 @@ impl Watcher {
             return end(EndKind::Finished);
         }
         if watch == RunSignal::Work && on.front.type_nudge(&on.nudge, RESUMES, now) {
-            let (store, run, token) = self.lease.parts();
+            let (store, run, token) = self.lease.store_and_token();
             let ctx = Ctx { now: clock::now(), actor: &on.agent, session: None };
             // For the audit trail. The agent is sent back even if the write fails.
             let _ = ops::record_nudge(store, &ctx, run, token);

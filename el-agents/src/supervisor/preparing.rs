@@ -105,7 +105,7 @@ impl Supervisor {
     /// Moves the agent to the worktree, here and in the store.
     fn move_to(&mut self, workplace: &Workplace) -> Result<(), SuperviseError> {
         let folder = workplace.folder.display().to_string();
-        let (store, run, token) = self.watcher.lease.parts();
+        let (store, run, token) = self.watcher.lease.store_and_token();
         ops::place_run(store, clock::now(), run, token, &folder)?;
         self.claimed.workdir = folder;
         self.spec.agent.working_directory.clone_from(&workplace.folder);

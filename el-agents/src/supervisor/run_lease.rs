@@ -98,7 +98,7 @@ impl RunLease {
     }
 
     /// The store, the run and the run's token, for a call that needs all three.
-    pub(crate) fn parts(&mut self) -> (&mut Store, &str, &str) {
+    pub(crate) fn store_and_token(&mut self) -> (&mut Store, &str, &str) {
         (&mut self.store, &self.run, &self.token)
     }
 

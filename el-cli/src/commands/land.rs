@@ -85,7 +85,7 @@ impl Args {
     }
 
     /// The settings that decide whether and where work lands, unless a flag has said so.
-    fn guards(&self) -> &'static [&'static str] {
+    fn guarding_settings(&self) -> &'static [&'static str] {
         match (&self.onto, self.is_local()) {
             (Some(_), _) => &["land_check"],
             (None, true) => &["land_check", "land_onto"],
@@ -186,7 +186,7 @@ fn land_branches(args: &Args, app: &App) -> Result<Landed> {
         true => app.settings()?,
         false => app.settings_for_agents()?,
     };
-    settings.ensure_trusted(args.guards(), None)?;
+    settings.ensure_trusted(args.guarding_settings(), None)?;
     app.warn_of_inert(&settings);
     let settings = settings.land_settings()?;
     let store = app.open_for_reading()?;

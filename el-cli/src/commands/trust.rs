@@ -161,7 +161,7 @@ fn is_confirmed(app: &App, asked: &Asked) -> Result<bool> {
     let mut page = app.printer.new_page();
     print_claims(&mut page, asked);
     app.printer.write_bytes(page.into_text().as_bytes())?;
-    input::confirm(app, "trust these settings?")
+    input::ask_yes_no(app, "trust these settings?")
 }
 
 /// Prints the requests. `done` names the action that was just taken, if any.

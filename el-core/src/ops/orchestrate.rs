@@ -75,7 +75,7 @@ impl Default for PlanSettings {
 
 impl PlanSettings {
     /// The settings with which a plan began. Unreadable ones are the defaults.
-    fn of(own: &Orchestration) -> PlanSettings {
+    fn of_plan(own: &Orchestration) -> PlanSettings {
         serde_json::from_str(&own.settings).unwrap_or_default()
     }
 

@@ -172,7 +172,7 @@ fn copy_pages(from: &Connection, into: &mut Connection) -> Result<()> {
             StepResult::Done => return Ok(()),
             StepResult::More => {}
             _ => {
-                return Err(Error::busy(find_stopped_holder()));
+                return Err(Error::busy_error(find_stopped_holder()));
             }
         }
     }

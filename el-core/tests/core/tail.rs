@@ -68,7 +68,7 @@ fn follow(
     }
 }
 
-fn numbers(store: &Store, after: i64, limit: usize) -> Vec<i64> {
+fn event_numbers(store: &Store, after: i64, limit: usize) -> Vec<i64> {
     let mut found = Vec::new();
     ops::history_each(store, None, None, 1, |one| {
         if let Streamed::Item(event) = one {
@@ -94,7 +94,7 @@ fn a_reader_of_events_misses_none_and_sees_none_twice_while_slow_writers_commit(
         let (place, is_over) = (&place, &is_over);
         let by_pages = scope.spawn(move || {
             follow(place, is_over, |store| {
-                let found = numbers(store, after, 3);
+                let found = event_numbers(store, after, 3);
                 after = found.last().copied().unwrap_or(after);
                 found
             })
@@ -120,7 +120,7 @@ fn a_reader_of_events_misses_none_and_sees_none_twice_while_slow_writers_commit(
         is_over.store(true, Ordering::Release);
         (by_pages.join().unwrap(), by_board.join().unwrap())
     });
-    let all = numbers(&p.store, 0, usize::MAX);
+    let all = event_numbers(&p.store, 0, usize::MAX);
     assert_eq!(all.len(), WRITERS * ROUNDS * 3 + if is_on_server { ROUNDS } else { 0 });
     assert_eq!(by_pages, all);
     assert_eq!(by_board, all);
@@ -137,9 +137,9 @@ fn an_event_that_is_written_without_the_lock_is_missed() {
     let mut raw = Raw::of(&p.place());
     raw.execute(&format!("BEGIN; {INSERT}"));
     p.create("One");
-    let seen = numbers(&p.store, 0, usize::MAX);
+    let seen = event_numbers(&p.store, 0, usize::MAX);
     raw.execute("COMMIT");
-    let later = numbers(&p.store, seen[0], usize::MAX);
-    let all = numbers(&p.store, 0, usize::MAX);
+    let later = event_numbers(&p.store, seen[0], usize::MAX);
+    let all = event_numbers(&p.store, 0, usize::MAX);
     assert_eq!((seen.len(), later.len(), all.len()), (1, 0, 2), "{seen:?} {later:?} {all:?}");
 }

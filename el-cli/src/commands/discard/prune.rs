@@ -71,7 +71,7 @@ fn confirm_prune(app: &App, found: &[Atom]) -> Result<bool> {
         app.printer.note(&format!("  {} {}", atom.id, atom.title));
     }
     let which = if found.len() == 1 { "it" } else { "them" };
-    input::confirm(app, &format!("remove {which} for good?"))
+    input::ask_yes_no(app, &format!("remove {which} for good?"))
 }
 
 fn report_pruned(app: &App, pruned: &[Atom], dry_run: bool) -> Result<Exit> {

@@ -176,7 +176,7 @@ fn confirm(app: &App, pushed: &Pushed) -> Result<bool> {
     let mut page = app.printer.new_page();
     pushed.print(&mut page);
     app.printer.write_bytes(page.into_text().as_bytes())?;
-    input::confirm(app, &format!("write this into {}?", pushed.repository))
+    input::ask_yes_no(app, &format!("write this into {}?", pushed.repository))
 }
 
 impl Pushed {

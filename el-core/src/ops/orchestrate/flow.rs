@@ -65,7 +65,7 @@ pub(super) fn load_plan(tx: &Tx<'_>, id: &str) -> Result<LoadedPlan> {
             ..PlanSnapshot::default()
         },
         epic,
-        settings: PlanSettings::of(&own),
+        settings: PlanSettings::of_plan(&own),
         own,
         asked,
         planned,

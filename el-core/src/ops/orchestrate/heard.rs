@@ -109,7 +109,7 @@ pub fn record_answer(store: &mut Store, ctx: &Ctx<'_>, heard: &AgentAnswer<'_>) 
             return Ok(Reply::None);
         }
         let own = orchestration::find(tx, &asked.epic_id)?;
-        let settings = own.as_ref().map(PlanSettings::of).unwrap_or_default();
+        let settings = own.as_ref().map(PlanSettings::of_plan).unwrap_or_default();
         let exchange =
             QuestionContext { tx, ctx: &ctx, live: &live, atom: &found, asked: &asked, question };
         match select_answer(heard.reading, question.phase(), None) {

@@ -170,6 +170,6 @@ pub(in crate::ops) fn larger_work(tx: &Tx<'_>, of: &Atom) -> Result<Option<Strin
     Ok(Some(worker_prompt(&WorkerPrompt {
         task: &task,
         epic_title: &epic.title,
-        with_progress: plan.as_ref().map(PlanSettings::of).unwrap_or_default().progress,
+        with_progress: plan.as_ref().map(PlanSettings::of_plan).unwrap_or_default().progress,
     })))
 }

@@ -37,7 +37,7 @@ pub(super) fn server_fault(step: &'static str, error: &postgres::Error) -> Error
             &SqlState::T_R_DEADLOCK_DETECTED,
         ]) =>
         {
-            return Error::busy(None);
+            return Error::busy_error(None);
         }
         // The second is what a standby says to a transaction that is to write.
         _ if is_of(&[&SqlState::READ_ONLY_SQL_TRANSACTION, &SqlState::FEATURE_NOT_SUPPORTED]) => {

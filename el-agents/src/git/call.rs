@@ -42,7 +42,7 @@ pub(super) const LONG_LIMIT: Duration = Duration::from_secs(600);
 const SHORT_LIMIT: Duration = Duration::from_secs(60);
 
 /// Git in a folder.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Git {
     folder: PathBuf,
     /// Hooks are enabled. Commits that el composes skip the repository's hooks, which are for
@@ -71,19 +71,7 @@ pub struct Git {
 impl Git {
     /// Git in this folder, as a person would call git.
     pub fn at(folder: &Path) -> Git {
-        Git {
-            folder: folder.to_owned(),
-            hooks: true,
-            own: false,
-            nested: false,
-            nameless: false,
-            action: None,
-            until: None,
-            git_folder: None,
-            quiet_ssh: false,
-            scratch: None,
-            answers: KnownAnswers::default(),
-        }
+        Git { folder: folder.to_owned(), hooks: true, ..Git::default() }
     }
 
     /// Git on this git folder, without a checkout. Git ignores the files around the folder.

@@ -11,10 +11,11 @@ use super::{AtomBranch, PulledBelow};
 use crate::git::Revert;
 
 /// The outcome for a branch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LandOutcome {
     /// To be tried.
+    #[default]
     ToLand,
     Landed,
     /// The branch landed earlier.
@@ -71,7 +72,7 @@ impl LandOutcome {
 }
 
 /// A branch and the outcome of landing the branch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LandItem {
     pub atom_id: String,
     pub title: Option<String>,
@@ -169,21 +170,7 @@ impl LandItem {
     }
 
     fn new(atom: &str, outcome: LandOutcome) -> LandItem {
-        LandItem {
-            atom_id: atom.to_owned(),
-            title: None,
-            branch: None,
-            tip: None,
-            outcome,
-            detail: None,
-            files: Vec::new(),
-            conflict_atom: None,
-            brings_back: Vec::new(),
-            path: None,
-            closed_at: None,
-            parent: None,
-            remark: None,
-        }
+        LandItem { atom_id: atom.to_owned(), outcome, ..LandItem::default() }
     }
 
     fn of_branch(branch: &AtomBranch) -> LandItem {

@@ -9,10 +9,11 @@ use crate::land::{LandItem, LandOutcome};
 const WHY_MAX: usize = 500;
 
 /// The outcome for an atom's branch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PullOutcome {
     /// To be tried; with `--dry-run`: it would be opened.
+    #[default]
     ToOpen,
     /// With `--dry-run`: it would be updated.
     ToUpdate,
@@ -97,7 +98,7 @@ pub struct PullPlan {
 }
 
 /// An atom's branch with its pull request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PullItem {
     pub atom_id: String,
     pub title: Option<String>,
@@ -139,12 +140,7 @@ impl PullItem {
             detail: item.detail,
             files: item.files,
             conflict_atom: item.conflict_atom,
-            closes: Vec::new(),
-            taken_in: Vec::new(),
-            pull_request: None,
-            plan: None,
-            below: None,
-            merges: None,
+            ..PullItem::default()
         }
     }
 

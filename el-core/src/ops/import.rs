@@ -38,7 +38,7 @@ use steps::Steps;
 use target::{Planned, Target};
 
 /// The result of an import, or of a dry run.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Imported {
     /// The namespace of the ids.
     pub source: String,
@@ -106,17 +106,7 @@ fn run_in(
     } else {
         edges::plan_edges(&lookup, &mut targets, bonds, &mut notes)?
     };
-    let mut done = Imported {
-        source: source.clone(),
-        created: 0,
-        updated: 0,
-        unchanged: 0,
-        bonds_added: 0,
-        bonds_removed: 0,
-        comments_added: 0,
-        comments_edited: 0,
-        notes: Vec::new(),
-    };
+    let mut done = Imported { source: source.clone(), ..Imported::default() };
     let (mut touched, mut known_lines) = (vec![false; targets.len()], HashSet::new());
     let mut state = ahead::Ahead::new(&lookup);
     for at in 0..targets.len() {

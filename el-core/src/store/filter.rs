@@ -18,6 +18,7 @@ mod sorted;
 pub use criteria::{AssigneeFilter, AtomFilter, Page, Sort};
 pub(crate) use queue_row::{QueueRow, open_rows_beside};
 
+#[derive(Default)]
 pub(crate) struct Query {
     /// The index to use where the planner would choose badly. The planner has no statistics, since
     /// gathering statistics would tax every start.
@@ -43,14 +44,7 @@ const NOT_OVER: &str = "a.status NOT IN ('closed','wont_do','discard')";
 
 impl Query {
     pub(crate) fn new(filter: &AtomFilter) -> Query {
-        let mut query = Query {
-            index: None,
-            conditions: Vec::new(),
-            values: Vec::new(),
-            nobody_or: None,
-            ready_at: None,
-            driving: None,
-        };
+        let mut query = Query::default();
         query.add_filter(filter);
         query
     }
@@ -68,9 +62,9 @@ impl Query {
             index: Some(index),
             conditions,
             values,
-            nobody_or: None,
             ready_at: Some(now),
             driving: filter.below.clone(),
+            ..Query::default()
         };
         query.add_filter(&AtomFilter { include_over: true, ..filter.clone() });
         query

@@ -28,7 +28,7 @@ pub(super) struct Stop {
 
 pub(super) type Outcome<T> = Result<T, Stop>;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
     bytes: &'a [u8],
@@ -54,19 +54,7 @@ impl<'a> Parser<'a> {
         seams: &'a [usize],
         delimiters_in_texts: bool,
     ) -> Parser<'a> {
-        Parser {
-            text,
-            bytes: text.as_bytes(),
-            at,
-            seams,
-            delimiters_in_texts,
-            crossed: false,
-            hit_end: false,
-            depth: 0,
-            values: 0,
-            repairs: Vec::new(),
-            repairs_made: 0,
-        }
+        Parser { text, bytes: text.as_bytes(), at, seams, delimiters_in_texts, ..Parser::default() }
     }
 
     /// Returns the repairs with positions, in order and up to a limit, and the total.

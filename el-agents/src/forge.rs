@@ -16,7 +16,7 @@ mod repo_name;
 mod waits;
 
 pub use self::choice::{ForgeKind, Forges};
-pub use self::error::{ForgeError, ForgeProgram};
+pub use self::error::{ForgeError, ForgeProgram, Result};
 pub use self::gh::{FoundIssues, GithubCli, IssueChange, IssueFilter};
 pub use self::glab::GitlabCli;
 pub use self::repo_name::RepoName;
@@ -211,35 +211,27 @@ pub trait Forge: std::fmt::Debug {
     ///
     /// # Errors
     /// [`ForgeError::Missing`] or [`ForgeError::TooOld`].
-    fn ensure_ready(&self) -> Result<(), ForgeError>;
+    fn ensure_ready(&self) -> Result<()>;
 
     /// # Errors
     /// If the forge cannot be asked, or does not show the repository.
-    fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError>;
+    fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts>;
 
     /// The pull requests of a branch, from any repository, open or not; the newest first.
     ///
     /// # Errors
     /// If the forge cannot be asked.
-    fn find_requests(
-        &self,
-        repo: &RepoName,
-        head_ref: &str,
-    ) -> Result<Vec<FoundRequest>, ForgeError>;
+    fn find_requests(&self, repo: &RepoName, head_ref: &str) -> Result<Vec<FoundRequest>>;
 
     /// Makes a pull request. Returns number and address.
     ///
     /// # Errors
     /// If it was not made, or the answer was lost.
-    fn create_request(
-        &self,
-        repo: &RepoName,
-        new: &NewRequest<'_>,
-    ) -> Result<(u64, String), ForgeError>;
+    fn create_request(&self, repo: &RepoName, new: &NewRequest<'_>) -> Result<(u64, String)>;
 
     /// # Errors
     /// If the forge cannot be asked.
-    fn request_body(&self, repo: &RepoName, number: u64) -> Result<String, ForgeError>;
+    fn request_body(&self, repo: &RepoName, number: u64) -> Result<String>;
 
     /// Changes the base, the body, or both.
     ///
@@ -251,21 +243,17 @@ pub trait Forge: std::fmt::Debug {
         number: u64,
         base_ref: Option<&str>,
         body: Option<&str>,
-    ) -> Result<(), ForgeError>;
+    ) -> Result<()>;
 
     /// # Errors
     /// If the forge refuses.
-    fn set_draft(&self, repo: &RepoName, number: u64, is_draft: bool) -> Result<(), ForgeError>;
+    fn set_draft(&self, repo: &RepoName, number: u64, is_draft: bool) -> Result<()>;
 
     /// Looks at many pull requests at once, in their order. `None`: there is no such one.
     ///
     /// # Errors
     /// If the forge cannot be asked.
-    fn request_facts(
-        &self,
-        repo: &RepoName,
-        numbers: &[u64],
-    ) -> Result<Vec<Option<RequestFacts>>, ForgeError>;
+    fn request_facts(&self, repo: &RepoName, numbers: &[u64]) -> Result<Vec<Option<RequestFacts>>>;
 
     /// Asks for a merge of exactly this head. Success says only that the forge took the request:
     /// look afterwards. `method`: `None` for a merge queue. `when_ready`: it merges by itself once
@@ -280,35 +268,31 @@ pub trait Forge: std::fmt::Debug {
         head: &str,
         method: Option<MergeMethod>,
         when_ready: bool,
-    ) -> Result<(), ForgeError>;
+    ) -> Result<()>;
 
     /// Finds the demands of reviewers and checks, in the pull requests' order.
     ///
     /// # Errors
     /// If the forge cannot be asked.
-    fn find_remarks(
-        &self,
-        repo: &RepoName,
-        numbers: &[u64],
-    ) -> Result<Vec<Vec<ForgeRemark>>, ForgeError>;
+    fn find_remarks(&self, repo: &RepoName, numbers: &[u64]) -> Result<Vec<Vec<ForgeRemark>>>;
 
     /// The log of the failed steps of a run.
     ///
     /// # Errors
     /// If the forge cannot be asked, or has the log no more.
-    fn failed_log(&self, repo: &RepoName, run: u64) -> Result<String, ForgeError>;
+    fn failed_log(&self, repo: &RepoName, run: u64) -> Result<String>;
 
     /// Returns true if any open pull request has the branch as base.
     ///
     /// # Errors
     /// If the forge cannot be asked.
-    fn is_base(&self, repo: &RepoName, branch: &str) -> Result<bool, ForgeError>;
+    fn is_base(&self, repo: &RepoName, branch: &str) -> Result<bool>;
 
     /// Returns true if the branch takes only signed commits.
     ///
     /// # Errors
     /// If the forge cannot be asked.
-    fn wants_signatures(&self, repo: &RepoName, branch: &str) -> Result<bool, ForgeError>;
+    fn wants_signatures(&self, repo: &RepoName, branch: &str) -> Result<bool>;
 
     /// The reference, in the repository that receives the work, of a pull request's head.
     fn head_reference(&self, number: u64) -> String;

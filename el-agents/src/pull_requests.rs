@@ -28,7 +28,7 @@ mod watch_settings;
 
 pub use self::adopt::adopt;
 pub use self::answers::{PushedAnswer, find_uncommitted};
-pub use self::error::PullError;
+pub use self::error::{PullError, Result};
 pub use self::feedback::{FeedbackRules, Handed, gather_feedback};
 pub use self::item::{PullItem, PullOutcome, PullPlan};
 pub use self::look::look_at;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{ForgeError, ForgeProgram, RepoName};
+use super::{ForgeError, ForgeProgram, RepoName, Result};
 use crate::git::run_bounded;
 
 /// Creating and merging may wait for the forge's own work.
@@ -53,7 +53,7 @@ pub(super) struct Said {
 ///
 /// # Errors
 /// If it cannot be run, or takes too long.
-pub(super) fn run_program(call: &Call<'_>) -> Result<Said, ForgeError> {
+pub(super) fn run_program(call: &Call<'_>) -> Result<Said> {
     let program = call.program;
     let mut command = Command::new(program.name);
     // No answer depends on the repository of a folder.
@@ -108,10 +108,7 @@ fn slow_error(call: &Call<'_>) -> ForgeError {
 }
 
 /// Asks a program about itself and a host.
-pub(super) fn auth_status(
-    program: &'static ForgeProgram,
-    host: &str,
-) -> Result<String, ForgeError> {
+pub(super) fn auth_status(program: &'static ForgeProgram, host: &str) -> Result<String> {
     let words = ["auth", "status", "--hostname", host];
     let said = run_program(&Call { program, host, words: &words, input: None })?;
     Ok(said.stdout + &said.stderr)
@@ -122,8 +119,8 @@ pub(super) fn auth_status(
 pub(super) fn ensure_signed_in<T>(
     program: &'static ForgeProgram,
     repo: &RepoName,
-    asked: Result<T, ForgeError>,
-) -> Result<T, ForgeError> {
+    asked: Result<T>,
+) -> Result<T> {
     use ForgeError::{Answer, Network, NoRepository, Refused};
     let is_stranger = |said: String| program.signed_out.iter().any(|words| said.contains(words));
     match asked {
@@ -141,7 +138,7 @@ pub(super) fn ensure_signed_in<T>(
 ///
 /// # Errors
 /// [`ForgeError::Answer`].
-pub(super) fn parse(program: &'static ForgeProgram, said: &str) -> Result<Value, ForgeError> {
+pub(super) fn parse(program: &'static ForgeProgram, said: &str) -> Result<Value> {
     serde_json::from_str(said)
         .map_err(|error| ForgeError::Answer { program, said: error.to_string() })
 }
@@ -164,7 +161,7 @@ pub(super) fn sort_words(program: &'static ForgeProgram, host: &str, stderr: &st
 ///
 /// # Errors
 /// [`ForgeError::Missing`] or [`ForgeError::TooOld`].
-pub(super) fn check_version(program: &'static ForgeProgram) -> Result<(), ForgeError> {
+pub(super) fn check_version(program: &'static ForgeProgram) -> Result<()> {
     let said = run_program(&Call { program, host: "", words: &["--version"], input: None })?;
     let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
     let version = said.stdout.split_whitespace().find(is_number).unwrap_or_default();

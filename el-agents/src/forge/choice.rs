@@ -2,7 +2,7 @@
 
 use el_core::model::PullRequest;
 
-use super::{Forge, ForgeError, GithubCli, GitlabCli, RepoName, RepositoryFacts};
+use super::{Forge, ForgeError, GithubCli, GitlabCli, RepoName, RepositoryFacts, Result};
 
 /// A kind of forge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +41,7 @@ impl Forges {
     ///
     /// # Errors
     /// If the forge cannot be asked, does not show the repository, or is not known.
-    pub(crate) fn find(
-        &self,
-        repo: &RepoName,
-    ) -> Result<(&dyn Forge, RepositoryFacts), ForgeError> {
+    pub(crate) fn find(&self, repo: &RepoName) -> Result<(&dyn Forge, RepositoryFacts)> {
         let forge = self.of_host(&repo.host);
         let is_guess = self.wanted.is_none() && kind_of_name(&repo.host).is_none();
         match forge.ensure_ready().and_then(|()| forge.repository_facts(repo)) {

@@ -22,6 +22,8 @@ pub struct ForgeProgram {
     pub(super) signed_out: &'static [&'static str],
 }
 
+pub type Result<T, E = ForgeError> = std::result::Result<T, E>;
+
 /// Why the forge did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ForgeError {

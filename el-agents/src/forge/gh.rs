@@ -15,7 +15,7 @@ use super::answer::Answer;
 use super::call::{Call, check_version, ensure_signed_in, parse};
 use super::{
     Forge, ForgeError, ForgeProgram, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
-    RepositoryFacts, RequestFacts, state_of, text_of,
+    RepositoryFacts, RequestFacts, Result, state_of, text_of,
 };
 use crate::clock;
 
@@ -39,12 +39,7 @@ const GH: ForgeProgram = ForgeProgram {
 pub struct GithubCli;
 
 impl GithubCli {
-    fn ask(
-        &self,
-        repo: &RepoName,
-        words: &[&str],
-        input: Option<&str>,
-    ) -> Result<String, ForgeError> {
+    fn ask(&self, repo: &RepoName, words: &[&str], input: Option<&str>) -> Result<String> {
         let call = Call { program: &GH, host: &repo.host, words, input };
         run(&call).map_err(|error| match error {
             ForgeError::RateLimit { host, .. } => limit_error(host, None),
@@ -52,22 +47,17 @@ impl GithubCli {
         })
     }
 
-    fn ask_json(&self, repo: &RepoName, words: &[&str]) -> Result<Value, ForgeError> {
+    fn ask_json(&self, repo: &RepoName, words: &[&str]) -> Result<Value> {
         parse(&GH, &self.ask(repo, words, None)?)
     }
 
     /// Calls GraphQL. Part of the answer may be there although part of the question failed.
-    fn ask_graphql(&self, repo: &RepoName, query: &str) -> Result<Value, ForgeError> {
+    fn ask_graphql(&self, repo: &RepoName, query: &str) -> Result<Value> {
         self.ask_graphql_with(repo, query, &json!({ "owner": repo.owner, "name": repo.name }))
     }
 
     /// The same with variables.
-    fn ask_graphql_with(
-        &self,
-        repo: &RepoName,
-        query: &str,
-        variables: &Value,
-    ) -> Result<Value, ForgeError> {
+    fn ask_graphql_with(&self, repo: &RepoName, query: &str, variables: &Value) -> Result<Value> {
         let input = json!({ "query": query, "variables": variables });
         let words = ["api", "graphql", "--include", "--hostname", &repo.host, "--input", "-"];
         let input = input.to_string();
@@ -124,11 +114,11 @@ impl Forge for GithubCli {
         "github"
     }
 
-    fn ensure_ready(&self) -> Result<(), ForgeError> {
+    fn ensure_ready(&self) -> Result<()> {
         check_version(&GH)
     }
 
-    fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError> {
+    fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts> {
         let fields = "nameWithOwner,defaultBranchRef,parent,viewerPermission,squashMergeAllowed,\
                       mergeCommitAllowed,rebaseMergeAllowed";
         let name = repo.to_string();
@@ -161,11 +151,7 @@ impl Forge for GithubCli {
         })
     }
 
-    fn find_requests(
-        &self,
-        repo: &RepoName,
-        head_ref: &str,
-    ) -> Result<Vec<FoundRequest>, ForgeError> {
+    fn find_requests(&self, repo: &RepoName, head_ref: &str) -> Result<Vec<FoundRequest>> {
         let fields = "number,url,state,headRefOid,headRepositoryOwner";
         let name = repo.to_string();
         let words =
@@ -186,11 +172,7 @@ impl Forge for GithubCli {
         Ok(found)
     }
 
-    fn create_request(
-        &self,
-        repo: &RepoName,
-        new: &NewRequest<'_>,
-    ) -> Result<(u64, String), ForgeError> {
+    fn create_request(&self, repo: &RepoName, new: &NewRequest<'_>) -> Result<(u64, String)> {
         let name = repo.to_string();
         let head = match new.head.owner.eq_ignore_ascii_case(&repo.owner) {
             true => new.head_ref.to_owned(),
@@ -223,7 +205,7 @@ impl Forge for GithubCli {
         }
     }
 
-    fn request_body(&self, repo: &RepoName, number: u64) -> Result<String, ForgeError> {
+    fn request_body(&self, repo: &RepoName, number: u64) -> Result<String> {
         let (name, number) = (repo.to_string(), number.to_string());
         let said = self.ask_json(repo, &["pr", "view", &number, "-R", &name, "--json", "body"])?;
         Ok(text_of(&said["body"]))
@@ -235,7 +217,7 @@ impl Forge for GithubCli {
         number: u64,
         base_ref: Option<&str>,
         body: Option<&str>,
-    ) -> Result<(), ForgeError> {
+    ) -> Result<()> {
         let (name, number) = (repo.to_string(), number.to_string());
         let mut words = vec!["pr", "edit", &number, "-R", &name];
         if let Some(base) = base_ref {
@@ -247,7 +229,7 @@ impl Forge for GithubCli {
         self.ask(repo, &words, body).map(drop)
     }
 
-    fn set_draft(&self, repo: &RepoName, number: u64, is_draft: bool) -> Result<(), ForgeError> {
+    fn set_draft(&self, repo: &RepoName, number: u64, is_draft: bool) -> Result<()> {
         let (name, number) = (repo.to_string(), number.to_string());
         let mut words = vec!["pr", "ready", &number, "-R", &name];
         if is_draft {
@@ -256,11 +238,7 @@ impl Forge for GithubCli {
         self.ask(repo, &words, None).map(drop)
     }
 
-    fn request_facts(
-        &self,
-        repo: &RepoName,
-        numbers: &[u64],
-    ) -> Result<Vec<Option<RequestFacts>>, ForgeError> {
+    fn request_facts(&self, repo: &RepoName, numbers: &[u64]) -> Result<Vec<Option<RequestFacts>>> {
         if numbers.is_empty() {
             return Ok(Vec::new());
         }
@@ -275,7 +253,7 @@ impl Forge for GithubCli {
         head: &str,
         method: Option<MergeMethod>,
         when_ready: bool,
-    ) -> Result<(), ForgeError> {
+    ) -> Result<()> {
         let (name, number) = (repo.to_string(), number.to_string());
         let mut words = vec!["pr", "merge", &number, "-R", &name, "--match-head-commit", head];
         words.extend(method.map(|method| match method {
@@ -298,11 +276,7 @@ impl Forge for GithubCli {
         }
     }
 
-    fn find_remarks(
-        &self,
-        repo: &RepoName,
-        numbers: &[u64],
-    ) -> Result<Vec<Vec<ForgeRemark>>, ForgeError> {
+    fn find_remarks(&self, repo: &RepoName, numbers: &[u64]) -> Result<Vec<Vec<ForgeRemark>>> {
         if numbers.is_empty() {
             return Ok(Vec::new());
         }
@@ -312,19 +286,19 @@ impl Forge for GithubCli {
         ))
     }
 
-    fn failed_log(&self, repo: &RepoName, run: u64) -> Result<String, ForgeError> {
+    fn failed_log(&self, repo: &RepoName, run: u64) -> Result<String> {
         let (name, run) = (repo.to_string(), run.to_string());
         self.ask(repo, &["run", "view", &run, "-R", &name, "--log-failed"], None)
     }
 
-    fn is_base(&self, repo: &RepoName, branch: &str) -> Result<bool, ForgeError> {
+    fn is_base(&self, repo: &RepoName, branch: &str) -> Result<bool> {
         let name = repo.to_string();
         let words = ["pr", "list", "-R", &name, "--base", branch, "--json", "number"];
         let said = self.ask_json(repo, &words)?;
         Ok(said.as_array().is_some_and(|found| !found.is_empty()))
     }
 
-    fn wants_signatures(&self, repo: &RepoName, branch: &str) -> Result<bool, ForgeError> {
+    fn wants_signatures(&self, repo: &RepoName, branch: &str) -> Result<bool> {
         let path = format!("repos/{}/rules/branches/{}", repo.short(), branch.replace('/', "%2F"));
         let said = self.ask_json(repo, &["api", &path, "--hostname", &repo.host])?;
         let mut rules = said.as_array().into_iter().flatten();

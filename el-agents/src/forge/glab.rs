@@ -15,7 +15,7 @@ use self::call::escape;
 use super::call::{check_version, ensure_signed_in, parse};
 use super::{
     Forge, ForgeError, ForgeProgram, ForgeRemark, FoundRequest, MergeMethod, NewRequest, RepoName,
-    RepositoryFacts, RequestFacts, state_of, text_of,
+    RepositoryFacts, RequestFacts, Result, state_of, text_of,
 };
 
 const GLAB: ForgeProgram = ForgeProgram {
@@ -76,11 +76,11 @@ impl Forge for GitlabCli {
         "gitlab"
     }
 
-    fn ensure_ready(&self) -> Result<(), ForgeError> {
+    fn ensure_ready(&self) -> Result<()> {
         check_version(&GLAB)
     }
 
-    fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts, ForgeError> {
+    fn repository_facts(&self, repo: &RepoName) -> Result<RepositoryFacts> {
         let said = ensure_signed_in(&GLAB, repo, self.get(repo, ""))?;
         // Whoever is not signed in sees public projects, too.
         let Some(rights) = said["permissions"].as_object() else {
@@ -101,11 +101,7 @@ impl Forge for GitlabCli {
         })
     }
 
-    fn find_requests(
-        &self,
-        repo: &RepoName,
-        head_ref: &str,
-    ) -> Result<Vec<FoundRequest>, ForgeError> {
+    fn find_requests(&self, repo: &RepoName, head_ref: &str) -> Result<Vec<FoundRequest>> {
         let branch = escape(head_ref);
         let path = format!("/merge_requests?scope=all&state=all&source_branch={branch}");
         let mut owners: BTreeMap<u64, String> = BTreeMap::new();
@@ -139,11 +135,7 @@ impl Forge for GitlabCli {
         Ok(found)
     }
 
-    fn create_request(
-        &self,
-        repo: &RepoName,
-        new: &NewRequest<'_>,
-    ) -> Result<(u64, String), ForgeError> {
+    fn create_request(&self, repo: &RepoName, new: &NewRequest<'_>) -> Result<(u64, String)> {
         let plain = match without_draft(new.title) {
             "" => new.head_ref,
             plain => plain,
@@ -165,7 +157,7 @@ impl Forge for GitlabCli {
         }
     }
 
-    fn request_body(&self, repo: &RepoName, number: u64) -> Result<String, ForgeError> {
+    fn request_body(&self, repo: &RepoName, number: u64) -> Result<String> {
         Ok(text_of(&self.request(repo, number)?["description"]))
     }
 
@@ -175,14 +167,14 @@ impl Forge for GitlabCli {
         number: u64,
         base_ref: Option<&str>,
         body: Option<&str>,
-    ) -> Result<(), ForgeError> {
+    ) -> Result<()> {
         let mut values = Map::new();
         values.extend(base_ref.map(|base| ("target_branch".to_owned(), json!(base))));
         values.extend(body.map(|body| ("description".to_owned(), json!(body))));
         self.change(repo, number, Value::Object(values))
     }
 
-    fn set_draft(&self, repo: &RepoName, number: u64, is_draft: bool) -> Result<(), ForgeError> {
+    fn set_draft(&self, repo: &RepoName, number: u64, is_draft: bool) -> Result<()> {
         let said = self.request(repo, number)?;
         let title = said["title"].as_str().unwrap_or_default();
         let plain = without_draft(title);
@@ -190,11 +182,7 @@ impl Forge for GitlabCli {
         if new == title { Ok(()) } else { self.change(repo, number, json!({ "title": new })) }
     }
 
-    fn request_facts(
-        &self,
-        repo: &RepoName,
-        numbers: &[u64],
-    ) -> Result<Vec<Option<RequestFacts>>, ForgeError> {
+    fn request_facts(&self, repo: &RepoName, numbers: &[u64]) -> Result<Vec<Option<RequestFacts>>> {
         let mut found = Vec::new();
         for numbers in numbers.chunks(PAGE) {
             let listed = self.get(repo, &look::list_path(numbers));
@@ -228,7 +216,7 @@ impl Forge for GitlabCli {
         head: &str,
         method: Option<MergeMethod>,
         when_ready: bool,
-    ) -> Result<(), ForgeError> {
+    ) -> Result<()> {
         let squash = method == Some(MergeMethod::Squash);
         let ask = |path: &str, method: &'static str, waits: bool| {
             // The second word is that of servers before 17.11.
@@ -262,25 +250,21 @@ impl Forge for GitlabCli {
         }
     }
 
-    fn find_remarks(
-        &self,
-        repo: &RepoName,
-        numbers: &[u64],
-    ) -> Result<Vec<Vec<ForgeRemark>>, ForgeError> {
+    fn find_remarks(&self, repo: &RepoName, numbers: &[u64]) -> Result<Vec<Vec<ForgeRemark>>> {
         self.remarks_of(repo, numbers)
     }
 
-    fn failed_log(&self, repo: &RepoName, run: u64) -> Result<String, ForgeError> {
+    fn failed_log(&self, repo: &RepoName, run: u64) -> Result<String> {
         Ok(self.call(repo, "GET", &format!("/jobs/{run}/trace"), None)?.body)
     }
 
-    fn is_base(&self, repo: &RepoName, branch: &str) -> Result<bool, ForgeError> {
+    fn is_base(&self, repo: &RepoName, branch: &str) -> Result<bool> {
         let branch = escape(branch);
         let path = format!("/merge_requests?scope=all&state=opened&target_branch={branch}");
         Ok(self.get(repo, &path)?.as_array().is_some_and(|found| !found.is_empty()))
     }
 
-    fn wants_signatures(&self, repo: &RepoName, _branch: &str) -> Result<bool, ForgeError> {
+    fn wants_signatures(&self, repo: &RepoName, _branch: &str) -> Result<bool> {
         // A rule of pushes to any branch. Servers without it say that it is not there.
         Ok(self.get(repo, "/push_rule")?["reject_unsigned_commits"] == true)
     }

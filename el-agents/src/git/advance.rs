@@ -14,7 +14,7 @@ use super::error::HalfMoved;
 use super::files::{Difference, Rollback, first_names};
 use super::repository::{Repository, is_being_rebased};
 use super::worktree_list::{Worktree, status_lines};
-use super::{Git, GitError};
+use super::{Git, GitError, Result};
 
 /// The note's name.
 const NOTE: &str = "el-landing";
@@ -42,11 +42,7 @@ pub enum AdvanceResult {
 ///
 /// # Errors
 /// If git fails.
-pub fn find_obstacle(
-    repository: &Repository,
-    target: &str,
-    own: &Path,
-) -> Result<Option<String>, GitError> {
+pub fn find_obstacle(repository: &Repository, target: &str, own: &Path) -> Result<Option<String>> {
     let worktrees = repository.worktrees()?;
     let mut checkouts = worktrees.iter().filter(|tree| tree.is_checkout_of(target));
     let Some(tree) = checkouts.next() else {
@@ -83,7 +79,7 @@ pub fn find_obstacle(
 
 /// Returns the operation that a person has begun in a checkout and not ended, with the command that
 /// ends the operation.
-fn operation_under_way(git: &Git) -> Result<Option<(&'static str, &'static str)>, GitError> {
+fn operation_under_way(git: &Git) -> Result<Option<(&'static str, &'static str)>> {
     let own = PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?);
     let signs = [
         ("MERGE_HEAD", "merge", "git merge --continue or --abort"),
@@ -109,7 +105,7 @@ pub fn find_files_in_the_way(
     target: &str,
     old: &str,
     new: &str,
-) -> Result<Option<String>, GitError> {
+) -> Result<Option<String>> {
     let Some(tree) = repository.checkout_of(target)? else {
         return Ok(None);
     };
@@ -136,7 +132,7 @@ pub fn advance_branch(
     old: &str,
     new: &str,
     own: &Path,
-) -> Result<AdvanceResult, GitError> {
+) -> Result<AdvanceResult> {
     if old == new {
         return Ok(AdvanceResult::Moved);
     }
@@ -159,7 +155,7 @@ pub fn advance_branch(
 ///
 /// # Errors
 /// If the move cannot be undone; the error describes the state.
-pub fn recover_move(repository: &Repository, target: &str) -> Result<(), GitError> {
+pub fn recover_move(repository: &Repository, target: &str) -> Result<()> {
     let Some(tree) = repository.checkout_of(target)? else {
         return Ok(());
     };
@@ -219,7 +215,7 @@ impl<'a> Move<'a> {
         target: &'a str,
         old: &'a str,
         new: &'a str,
-    ) -> Result<Move<'a>, GitError> {
+    ) -> Result<Move<'a>> {
         // The checkout belongs to a person, and so do its hooks.
         let git = Git::at(&tree.path).in_own_checkout().logged_as("el land");
         let difference = Difference::between(&git, old, new)?;
@@ -227,7 +223,7 @@ impl<'a> Move<'a> {
         Ok(Move { repository, git, target, old, new, difference, note })
     }
 
-    fn fast_forward(&self) -> Result<AdvanceResult, GitError> {
+    fn fast_forward(&self) -> Result<AdvanceResult> {
         let (target, at) = (self.target, self.git.folder().display());
         let held = |why: String| {
             Ok(AdvanceResult::Held(format!("{target} is checked out in {at}: {why}")))
@@ -243,7 +239,7 @@ impl<'a> Move<'a> {
     }
 
     /// Moves the branch and all files, or puts everything back.
-    fn merge_or_roll_back(&self) -> Result<(), GitError> {
+    fn merge_or_roll_back(&self) -> Result<()> {
         // With a lock in the way, git would move the files and then stop.
         let locks = find_locks(&self.git, self.target)?;
         if let Some(lock) = locks.iter().find(|lock| !lock.ends_with("packed-refs.lock")) {
@@ -269,7 +265,7 @@ impl<'a> Move<'a> {
 
     /// Puts the files back. If that fails, the error says what a person can do. `why`: the reason
     /// why the move failed.
-    fn roll_back(&self, why: &str) -> Result<(), GitError> {
+    fn roll_back(&self, why: &str) -> Result<()> {
         let which = match self.difference.roll_back() {
             Ok(Rollback::Done) => return remove_note(&self.note),
             Ok(Rollback::Changed(paths)) => format!("somebody has changed {}", first_names(&paths)),
@@ -288,7 +284,7 @@ impl<'a> Move<'a> {
 
 /// Lists the locks that hinder a move, or that git holds during a move. The holder of a lock is
 /// unknown, so no lock is removed here.
-fn find_locks(git: &Git, target: &str) -> Result<Vec<PathBuf>, GitError> {
+fn find_locks(git: &Git, target: &str) -> Result<Vec<PathBuf>> {
     let branch = format!("refs/heads/{target}.lock");
     let names = ["index.lock", "HEAD.lock", &branch, "packed-refs.lock"];
     let mut words = vec!["rev-parse"];
@@ -298,11 +294,11 @@ fn find_locks(git: &Git, target: &str) -> Result<Vec<PathBuf>, GitError> {
     Ok(paths.filter(|path| path.exists()).collect())
 }
 
-fn note_path(git: &Git) -> Result<PathBuf, GitError> {
+fn note_path(git: &Git) -> Result<PathBuf> {
     Ok(PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?).join(NOTE))
 }
 
-fn write_note(note: &Path, text: &str) -> Result<(), GitError> {
+fn write_note(note: &Path, text: &str) -> Result<()> {
     let write = || {
         let mut file = fs::File::create(note)?;
         file.write_all(text.as_bytes())?;
@@ -311,7 +307,7 @@ fn write_note(note: &Path, text: &str) -> Result<(), GitError> {
     write().map_err(super::error::file_error("write", note))
 }
 
-fn remove_note(note: &Path) -> Result<(), GitError> {
+fn remove_note(note: &Path) -> Result<()> {
     match fs::remove_file(note) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(super::error::file_error("take away", note)(error))
@@ -326,11 +322,7 @@ fn remove_note(note: &Path) -> Result<(), GitError> {
 ///
 /// # Errors
 /// If git refuses.
-pub fn note_landed(
-    repository: &Repository,
-    before: &str,
-    landed: &[LandedBranch],
-) -> Result<(), GitError> {
+pub fn note_landed(repository: &Repository, before: &str, landed: &[LandedBranch]) -> Result<()> {
     let git = repository.git().without_hooks();
     let mut change = String::from("start\n");
     for LandedBranch { atom, tip, commit } in landed {
@@ -357,7 +349,7 @@ pub fn unpublished_submodules(
     old: &str,
     new: &str,
     worktree: Option<&Path>,
-) -> Result<Vec<String>, GitError> {
+) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (path, commit) in Difference::between(repository.git(), old, new)?.changed_submodules() {
         let here = |top: &Path| Some(top.join(path)).filter(|folder| folder.join(".git").exists());

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use super::branch_names::existing_branch;
 use super::error::file_error;
-use super::{GitError, Repository, linked};
+use super::{Repository, Result, linked};
 
 impl Repository {
     /// The branch of an atom. A branch that is there outranks the newest prefix.
     ///
     /// # Errors
     /// If git fails.
-    pub fn branch_of(&self, atom: &str) -> Result<String, GitError> {
+    pub fn branch_of(&self, atom: &str) -> Result<String> {
         existing_branch(self.git(), &self.branch_prefixes, atom)
     }
 
@@ -20,7 +20,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails, or the prefix cannot be written down.
-    pub(super) fn name_branch(&mut self, atom: &str, prefix: &str) -> Result<String, GitError> {
+    pub(super) fn name_branch(&mut self, atom: &str, prefix: &str) -> Result<String> {
         self.know_prefix(prefix)?;
         let name = self.branch_of(atom)?;
         let is_there = self.branch_tip(&name)?.is_some();
@@ -28,7 +28,7 @@ impl Repository {
     }
 
     /// Adds a prefix to those that the repository remembers.
-    pub(super) fn know_prefix(&mut self, prefix: &str) -> Result<(), GitError> {
+    pub(super) fn know_prefix(&mut self, prefix: &str) -> Result<()> {
         let common = linked::repository_folder(self.top());
         self.branch_prefixes.add(&common, prefix).map_err(file_error("write", &common))
     }
@@ -37,7 +37,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn tip_of(&self, atom: &str) -> Result<Option<String>, GitError> {
+    pub fn tip_of(&self, atom: &str) -> Result<Option<String>> {
         self.branch_tip(&self.branch_of(atom)?)
     }
 
@@ -45,7 +45,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn has_own_commits(&self, atom: &str) -> Result<bool, GitError> {
+    pub fn has_own_commits(&self, atom: &str) -> Result<bool> {
         let (tip, base) = (self.tip_of(atom)?, self.base_of(atom)?);
         let (Some(tip), Some(base)) = (tip, base) else { return Ok(true) };
         Ok(self.git().ask(&["rev-list", "--count", &format!("{base}..{tip}")])? != "0")
@@ -55,7 +55,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn atoms_with_branch(&self) -> Result<Vec<String>, GitError> {
+    pub fn atoms_with_branch(&self) -> Result<Vec<String>> {
         let mut words = vec!["for-each-ref".to_owned(), "--format=%(refname:lstrip=2)".to_owned()];
         words.extend(self.branch_prefixes.iter().map(|prefix| format!("refs/heads/{prefix}")));
         let said = self.git().ask(&words)?;

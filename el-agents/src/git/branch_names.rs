@@ -7,7 +7,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use super::{Git, GitError};
+use super::{Git, Result};
 
 /// The prefix of every repository that names no other.
 pub const DEFAULT_PREFIX: &str = "el/";
@@ -101,11 +101,7 @@ pub fn ensure_branch_prefix(prefix: &str) -> Result<(), String> {
 ///
 /// # Errors
 /// If git fails.
-pub(super) fn existing_branch(
-    git: &Git,
-    prefixes: &BranchPrefixes,
-    atom: &str,
-) -> Result<String, GitError> {
+pub(super) fn existing_branch(git: &Git, prefixes: &BranchPrefixes, atom: &str) -> Result<String> {
     let mut names = prefixes.names(atom);
     if names.len() > 1 {
         let mut words = vec!["for-each-ref".to_owned(), "--format=%(refname:lstrip=2)".to_owned()];

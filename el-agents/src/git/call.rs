@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::GitError;
 use super::answers::KnownAnswers;
 use super::bounded::{self, ProgramOutput};
 use super::environment;
+use super::{GitError, Result};
 
 /// Tries while another git holds a lock.
 const TRIES: u32 = 12;
@@ -128,7 +128,7 @@ impl Git {
     ///
     /// # Errors
     /// If git fails.
-    pub(super) fn with_scratch_objects(&self, folder: &Path) -> Result<Git, GitError> {
+    pub(super) fn with_scratch_objects(&self, folder: &Path) -> Result<Git> {
         let objects =
             self.ask(&["rev-parse", "--path-format=absolute", "--git-path", "objects"])?;
         // A tree that was written elsewhere is not there.
@@ -205,7 +205,7 @@ impl Git {
     ///
     /// # Errors
     /// If git fails. A call that meets a lock is tried again for two seconds.
-    pub fn ask<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<String, GitError> {
+    pub fn ask<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<String> {
         self.ask_with(words, None)
     }
 
@@ -213,11 +213,7 @@ impl Git {
     ///
     /// # Errors
     /// As [`Self::ask`].
-    pub fn ask_with<S: AsRef<OsStr>>(
-        &self,
-        words: &[S],
-        input: Option<&str>,
-    ) -> Result<String, GitError> {
+    pub fn ask_with<S: AsRef<OsStr>>(&self, words: &[S], input: Option<&str>) -> Result<String> {
         let said = self.ask_bytes(words, input.map(str::as_bytes))?;
         Ok(String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned())
     }
@@ -230,7 +226,7 @@ impl Git {
         &self,
         words: &[S],
         input: Option<&[u8]>,
-    ) -> Result<Vec<u8>, GitError> {
+    ) -> Result<Vec<u8>> {
         retry_while_locked(|| {
             let ran = self.run_once(words, input, usize::MAX)?;
             if ran.status.success() { Ok(ran.stdout) } else { Err(failed_call(words, &ran)) }
@@ -246,7 +242,7 @@ impl Git {
         &self,
         words: &[S],
         max: usize,
-    ) -> Result<(Vec<u8>, bool), GitError> {
+    ) -> Result<(Vec<u8>, bool)> {
         let ran = self.run_once(words, None, max)?;
         if ran.is_cut || ran.status.success() {
             Ok((ran.stdout, ran.is_cut))
@@ -265,7 +261,7 @@ impl Git {
         words: &[S],
         input: Option<&[u8]>,
         max: usize,
-    ) -> Result<ProgramOutput, GitError> {
+    ) -> Result<ProgramOutput> {
         if input.is_none() && max == usize::MAX {
             return self.answers.get_or_ask(words, || self.run_program(words, None, max));
         }
@@ -277,7 +273,7 @@ impl Git {
         words: &[S],
         input: Option<&[u8]>,
         max: usize,
-    ) -> Result<ProgramOutput, GitError> {
+    ) -> Result<ProgramOutput> {
         let what = first_word(words);
         let mut limit = if LONG.contains(&what.as_str()) { LONG_LIMIT } else { SHORT_LIMIT };
         if let Some(until) = self.until {
@@ -294,7 +290,7 @@ impl Git {
     ///
     /// # Errors
     /// If git cannot be run at all.
-    pub fn ask_optional<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<Option<String>, GitError> {
+    pub fn ask_optional<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<Option<String>> {
         match self.ask(words) {
             Ok(text) => Ok(Some(text)),
             Err(GitError::Failed { .. }) => Ok(None),
@@ -310,7 +306,7 @@ const NEEDED: (u32, u32) = (2, 38);
 ///
 /// # Errors
 /// If git is too old, or not installed.
-pub fn ensure_version() -> Result<(), GitError> {
+pub fn ensure_version() -> Result<()> {
     let said = Git::at(Path::new(".")).ask(&["--version"])?;
     let version = said.split(' ').nth(2).unwrap_or_default();
     let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());
@@ -324,9 +320,7 @@ pub fn ensure_version() -> Result<(), GitError> {
 }
 
 /// Tries again for a while if another git holds a lock.
-pub(super) fn retry_while_locked<T>(
-    mut done: impl FnMut() -> Result<T, GitError>,
-) -> Result<T, GitError> {
+pub(super) fn retry_while_locked<T>(mut done: impl FnMut() -> Result<T>) -> Result<T> {
     for _ in 1..TRIES {
         match done() {
             Err(GitError::Locked(_) | GitError::Left(_)) => std::thread::sleep(PAUSE),

@@ -19,6 +19,8 @@ const NO_NETWORK: [&str; 5] = [
     "Network is unreachable",
 ];
 
+pub type Result<T, E = GitError> = std::result::Result<T, E>;
+
 /// An error of git, or of a step around git.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Git, GitError};
+use super::{Git, Result};
 
 /// The mode of a submodule: a commit of another repository. Git knows only the commit.
 const GITLINK: &str = "160000";
@@ -67,7 +67,7 @@ pub(super) enum Rollback {
 
 impl Difference {
     /// Compares two commits in the checkout at whose top this git works.
-    pub(super) fn between(git: &Git, old: &str, new: &str) -> Result<Difference, GitError> {
+    pub(super) fn between(git: &Git, old: &str, new: &str) -> Result<Difference> {
         let said = git.ask_bytes(
             &["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", old, new],
             None,
@@ -105,7 +105,7 @@ impl Difference {
     }
 
     /// Returns the reason why the files must not be moved although git would move them.
-    pub(super) fn describe_obstacle(&self) -> Result<Option<String>, GitError> {
+    pub(super) fn describe_obstacle(&self) -> Result<Option<String>> {
         // A file in the place of a submodule would delete the repository with all its commits.
         let top = self.git.folder();
         let is_filled = |path: &Path| {
@@ -151,7 +151,7 @@ impl Difference {
     }
 
     /// Puts the files back to the old commit after an interrupted move.
-    pub(super) fn roll_back(&self) -> Result<Rollback, GitError> {
+    pub(super) fn roll_back(&self) -> Result<Rollback> {
         let top = self.git.folder().to_owned();
         let mut wrong = Vec::new();
         let mut back: Vec<&Changed> = Vec::new();
@@ -230,13 +230,13 @@ impl Difference {
     }
 
     /// The state on the disk of each of the files.
-    fn on_disk(&self) -> Result<Vec<OnDisk>, GitError> {
+    fn on_disk(&self) -> Result<Vec<OnDisk>> {
         let names = self.files.iter().map(|file| file.path.as_path());
         on_disk(&self.git, &names.collect::<Vec<_>>())
     }
 
     /// The files that a sparse checkout leaves out.
-    fn not_checked_out(&self) -> Result<HashSet<PathBuf>, GitError> {
+    fn not_checked_out(&self) -> Result<HashSet<PathBuf>> {
         Ok(flagged_entries(&self.git)?
             .into_iter()
             .filter(|(flag, _)| flag.eq_ignore_ascii_case(&b'S'))
@@ -245,7 +245,7 @@ impl Difference {
     }
 
     /// The entries of the index that differ from the old commit.
-    fn staged_changes(&self) -> Result<HashMap<PathBuf, Option<String>>, GitError> {
+    fn staged_changes(&self) -> Result<HashMap<PathBuf, Option<String>>> {
         let said = self.git.ask_bytes(
             &["diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", &self.old],
             None,
@@ -256,7 +256,7 @@ impl Difference {
 
 /// Lists the index entries that git does not compare with the files: the letter of `git ls-files
 /// -v`, and the path.
-pub(super) fn flagged_entries(git: &Git) -> Result<Vec<(u8, PathBuf)>, GitError> {
+pub(super) fn flagged_entries(git: &Git) -> Result<Vec<(u8, PathBuf)>> {
     let said = git.ask_bytes(&["ls-files", "-v", "-z"], None)?;
     let words = said.split(|byte| *byte == 0).filter(|word| word.len() > 2);
     let is_hidden = |flag: u8| flag == b'S' || flag.is_ascii_lowercase();
@@ -264,7 +264,7 @@ pub(super) fn flagged_entries(git: &Git) -> Result<Vec<(u8, PathBuf)>, GitError>
 }
 
 /// Returns those of the given index entries whose files exist with other content.
-pub(super) fn changed_on_disk(git: &Git, paths: &[PathBuf]) -> Result<Vec<PathBuf>, GitError> {
+pub(super) fn changed_on_disk(git: &Git, paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     if paths.is_empty() {
         return Ok(Vec::new());
     }
@@ -287,7 +287,7 @@ pub(super) fn changed_on_disk(git: &Git, paths: &[PathBuf]) -> Result<Vec<PathBu
 }
 
 /// The folders of submodules, by the index.
-pub(super) fn submodule_folders(git: &Git) -> Result<Vec<PathBuf>, GitError> {
+pub(super) fn submodule_folders(git: &Git) -> Result<Vec<PathBuf>> {
     let said = git.ask_bytes(&["ls-files", "-s", "-z"], None)?;
     let lines = said.split(|byte| *byte == 0).filter(|line| line.starts_with(GITLINK.as_bytes()));
     Ok(lines
@@ -296,7 +296,7 @@ pub(super) fn submodule_folders(git: &Git) -> Result<Vec<PathBuf>, GitError> {
 }
 
 /// Returns the state of each file, as git would store the content.
-fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<OnDisk>, GitError> {
+fn on_disk(git: &Git, paths: &[&Path]) -> Result<Vec<OnDisk>> {
     let top = git.folder();
     let mut found: Vec<Option<OnDisk>> = Vec::new();
     let mut names: Vec<u8> = Vec::new();
@@ -347,7 +347,7 @@ pub(super) fn first_names(paths: &[PathBuf]) -> String {
 }
 
 /// Takes a file away, and the folders that are empty then, as git does.
-fn remove_file(top: &Path, path: &Path) -> Result<(), GitError> {
+fn remove_file(top: &Path, path: &Path) -> Result<()> {
     let whole = top.join(path);
     fs::remove_file(&whole).map_err(super::error::file_error("take away", &whole))?;
     for above in path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {

@@ -2,9 +2,9 @@
 //! landed. The merge happens in memory and moves no reference, so the branch is made at the known
 //! base or not at all.
 
-use super::GitError;
 use super::repository::Repository;
 use super::request::WorktreeRequest;
+use super::{GitError, Result};
 
 /// Returns a commit that contains `base` and the branches of all dependencies. The nearest
 /// dependency is merged first, since most others are then contained already.
@@ -16,7 +16,7 @@ pub(super) fn merge_dependencies(
     repository: &Repository,
     base: &str,
     wanted: &WorktreeRequest<'_>,
-) -> Result<String, GitError> {
+) -> Result<String> {
     let (mut top, mut with) = (base.to_owned(), Vec::new());
     for atom in unmerged_dependencies(repository, base, base, wanted.builds_on)? {
         let branch = repository.branch_of(&atom)?;
@@ -52,7 +52,7 @@ pub(super) fn follow_shared(
     repository: &Repository,
     target: &str,
     wanted: &WorktreeRequest<'_>,
-) -> Result<Vec<String>, GitError> {
+) -> Result<Vec<String>> {
     let dependencies = wanted.builds_on.iter().map(String::as_str);
     let mut told = Vec::new();
     for atom in dependencies.chain(wanted.parent).chain([wanted.atom]) {
@@ -87,7 +87,7 @@ pub(super) fn ensure_on_branches(
     repository: &Repository,
     target: &str,
     builds_on: &[String],
-) -> Result<(), GitError> {
+) -> Result<()> {
     for atom in builds_on {
         let Some(left) = repository.resolve_commit(&format!("refs/el/astray/{atom}"))? else {
             continue;
@@ -111,7 +111,7 @@ pub(super) fn unmerged_dependencies(
     commit: &str,
     target: &str,
     builds_on: &[String],
-) -> Result<Vec<String>, GitError> {
+) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for atom in builds_on {
         let Some(tip) = repository.tip_of(atom)? else { continue };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::files::submodule_folders;
 use super::repository::Repository;
 use super::worktree_list::Worktree;
-use super::{Git, GitError};
+use super::{Git, Result};
 
 /// Prefix of the references that keep the work: `<atom>/<seconds since 1970>` follows.
 const KEPT: &str = "refs/el/given-up/";
@@ -26,7 +26,7 @@ pub fn give_up(
     tip: &str,
     put: &[String],
     now: i64,
-) -> Result<String, GitError> {
+) -> Result<String> {
     let git = repository.git().without_hooks();
     let present = tree.filter(|tree| !tree.is_missing);
     let kept = present.map_or(Ok(tip.to_owned()), |tree| {
@@ -55,7 +55,7 @@ fn commit_all(
     atom: &str,
     tip: &str,
     put: &[String],
-) -> Result<String, GitError> {
+) -> Result<String> {
     add_all(own, put)?;
     let tree = own.ask(&["write-tree"])?;
     let head = own.ask(&["rev-parse", "HEAD"])?;
@@ -75,7 +75,7 @@ fn commit_all(
 ///
 /// # Errors
 /// If git fails.
-pub(crate) fn add_all(git: &Git, put: &[String]) -> Result<(), GitError> {
+pub(crate) fn add_all(git: &Git, put: &[String]) -> Result<()> {
     let submodules = submodule_folders(git)?;
     let mut words: Vec<OsString> = ["add", "--all", "--", "."].map(OsString::from).to_vec();
     for path in put.iter().map(Path::new).chain(submodules.iter().map(PathBuf::as_path)) {
@@ -95,11 +95,7 @@ pub(crate) fn add_all(git: &Git, put: &[String]) -> Result<(), GitError> {
 ///
 /// # Errors
 /// If git fails.
-pub fn expire_given_up(
-    repository: &Repository,
-    now: i64,
-    dry_run: bool,
-) -> Result<Vec<String>, GitError> {
+pub fn expire_given_up(repository: &Repository, now: i64, dry_run: bool) -> Result<Vec<String>> {
     let mut old = repository.refs_below(KEPT)?;
     old.retain(|(name, _)| {
         let since = name.rsplit('/').next().and_then(|text| text.parse::<i64>().ok());

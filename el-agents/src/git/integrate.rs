@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::repository::Repository;
-use super::{Git, GitError, Merged};
+use super::{Git, GitError, Merged, Result};
 
 /// The way to join a branch to the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,11 +27,7 @@ impl ScratchCheckout {
     ///
     /// # Errors
     /// If git refuses.
-    pub fn new(
-        repository: &Repository,
-        path: &Path,
-        at: &str,
-    ) -> Result<ScratchCheckout, GitError> {
+    pub fn new(repository: &Repository, path: &Path, at: &str) -> Result<ScratchCheckout> {
         let owner = repository.git().without_hooks();
         let above = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(above)
@@ -75,7 +71,7 @@ impl ScratchCheckout {
     ///
     /// # Errors
     /// If git refuses.
-    pub fn check_out(&self, commit: &str) -> Result<(), GitError> {
+    pub fn check_out(&self, commit: &str) -> Result<()> {
         self.git.ask(&["reset", "--hard", "--quiet"])?;
         self.git.ask(&["checkout", "--quiet", "--force", "--detach", commit])?;
         // Untracked files that a check left must not be in the way; ignored files, such as a
@@ -88,7 +84,7 @@ impl ScratchCheckout {
     ///
     /// # Errors
     /// If git fails otherwise.
-    pub fn rebase(&self, head: &str, since: Option<&str>, tip: &str) -> Result<Merged, GitError> {
+    pub fn rebase(&self, head: &str, since: Option<&str>, tip: &str) -> Result<Merged> {
         self.check_out(tip)?;
         let words = [
             "rebase",
@@ -111,7 +107,7 @@ impl ScratchCheckout {
     ///
     /// # Errors
     /// If git fails otherwise.
-    pub fn bring_back(&self, head: &str, revert: &str) -> Result<Merged, GitError> {
+    pub fn bring_back(&self, head: &str, revert: &str) -> Result<Merged> {
         self.check_out(head)?;
         if self.git.ask(&["revert", "--no-edit", revert]).is_err() {
             let files = self.abort_step("revert", head)?;
@@ -122,7 +118,7 @@ impl ScratchCheckout {
     }
 
     /// Aborts a step that failed, and returns the files in conflict.
-    fn abort_step(&self, what: &str, head: &str) -> Result<Vec<String>, GitError> {
+    fn abort_step(&self, what: &str, head: &str) -> Result<Vec<String>> {
         let files = self.git.ask(&["diff", "--name-only", "--diff-filter=U", "-z"])?;
         let _ = self.git.ask(&[what, "--abort"]);
         self.check_out(head)?;

@@ -1,6 +1,6 @@
 //! Tells whether a target has, or had, the work of a branch.
 
-use super::{GitError, Repository};
+use super::{Repository, Result};
 
 /// The work of a branch that a target has. The target may have taken the work out again:
 /// [`Repository::find_reverts`] tells.
@@ -34,7 +34,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn has_landed(&self, target: &str, atom: &str, tip: &str) -> Result<bool, GitError> {
+    pub fn has_landed(&self, target: &str, atom: &str, tip: &str) -> Result<bool> {
         Ok(self.find_landing(target, atom, tip)?.has_landed())
     }
 
@@ -43,7 +43,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn find_landing(&self, target: &str, atom: &str, tip: &str) -> Result<Landing, GitError> {
+    pub fn find_landing(&self, target: &str, atom: &str, tip: &str) -> Result<Landing> {
         if self.contains(target, tip)? {
             return Ok(Landing::Contained);
         }
@@ -75,7 +75,7 @@ impl Repository {
     }
 
     /// The commits of the target that brought this tip of the branch, by el's notes.
-    fn noted_landings(&self, target: &str, atom: &str, tip: &str) -> Result<Vec<String>, GitError> {
+    fn noted_landings(&self, target: &str, atom: &str, tip: &str) -> Result<Vec<String>> {
         let mut noted = self.landed_commits(atom, tip)?;
         for pull in self.merged_pulls(atom)? {
             if self.contains(&pull.head, tip)? {
@@ -92,7 +92,7 @@ impl Repository {
     }
 
     /// Finds the landing of a branch that contains this tip: the tip landed with it, or before.
-    fn landing_above(&self, target: &str, tip: &str) -> Result<Option<Landing>, GitError> {
+    fn landing_above(&self, target: &str, tip: &str) -> Result<Option<Landing>> {
         let form = "--format=%(refname) %(objectname)";
         let words = ["for-each-ref", form, "--contains", tip, "refs/heads", "refs/el/merged"];
         let said = self.git().ask(&words)?;
@@ -127,7 +127,7 @@ impl Repository {
     }
 
     /// Leaves out the commits before which the work was there already.
-    fn landed_with(&self, tip: &str, commits: Vec<String>) -> Result<Landing, GitError> {
+    fn landed_with(&self, tip: &str, commits: Vec<String>) -> Result<Landing> {
         let mut brought = Vec::new();
         for commit in commits {
             if !self.has_had(&format!("{commit}^"), tip, &[])? {
@@ -138,7 +138,7 @@ impl Repository {
     }
 
     /// Returns true if a commit of the target changed files that the work of `head` changes.
-    fn shares_files(&self, commit: &str, target: &str, head: &str) -> Result<bool, GitError> {
+    fn shares_files(&self, commit: &str, target: &str, head: &str) -> Result<bool> {
         let Some(fork) = self.git().ask_optional(&["merge-base", target, head])? else {
             return Ok(false);
         };
@@ -148,12 +148,7 @@ impl Repository {
 
     /// Returns true if a target has copies of all commits of a branch since `base`, and the branch
     /// has no work besides.
-    pub(super) fn has_copies(
-        &self,
-        target: &str,
-        tip: &str,
-        base: Option<&str>,
-    ) -> Result<bool, GitError> {
+    pub(super) fn has_copies(&self, target: &str, tip: &str, base: Option<&str>) -> Result<bool> {
         // A merge in the branch may hold changes of its own, such as the resolution of a conflict,
         // and no other commit shows them.
         let mut words = vec!["rev-list", "--merges", "--max-count=1", tip, "--not", target];
@@ -165,13 +160,13 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub(super) fn is_merge_empty(&self, target: &str, commit: &str) -> Result<bool, GitError> {
+    pub(super) fn is_merge_empty(&self, target: &str, commit: &str) -> Result<bool> {
         let merged = self.try_merge(target, commit)?;
         Ok(merged.is_some_and(|tree| self.tree_of(target).is_ok_and(|own| own == tree)))
     }
 
     /// The tree of a merge; `None` if it has conflicts.
-    fn try_merge(&self, target: &str, commit: &str) -> Result<Option<String>, GitError> {
+    fn try_merge(&self, target: &str, commit: &str) -> Result<Option<String>> {
         let words = ["merge-tree", "--write-tree", "--no-messages", target, commit];
         self.git().ask_optional(&words)
     }

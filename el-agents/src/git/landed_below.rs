@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::merge::Merged;
-use super::{GitError, Repository, base_reference};
+use super::{Repository, Result, base_reference};
 
 /// The most of a branch's own commits that are looked for in its target.
 const MOST_OWN: usize = 8;
@@ -30,7 +30,7 @@ impl Repository {
         target: &str,
         branch: (&str, &str),
         message: &str,
-    ) -> Result<Merged, GitError> {
+    ) -> Result<Merged> {
         let landed = self.landed_below(target, branch, &[])?;
         self.merge_in_memory(target, branch.1, &landed, message)
     }
@@ -46,7 +46,7 @@ impl Repository {
         target: &str,
         (atom, tip): (&str, &str),
         joined: &[&str],
-    ) -> Result<Vec<String>, GitError> {
+    ) -> Result<Vec<String>> {
         let range = format!("{target}..{tip}");
         let said = self.git().ask(&["rev-list", "--topo-order", "--parents", &range])?;
         let first = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
@@ -90,7 +90,7 @@ impl Repository {
         atom: &str,
         lacking: &Lacking<'_>,
         found: &mut Vec<String>,
-    ) -> Result<(), GitError> {
+    ) -> Result<()> {
         let got = self.git().ask_optional(&["merge-base", target, lacking.tip])?;
         for head in self.others_below(atom, lacking)? {
             let (mut is_known, mut below) = (false, Vec::new());
@@ -119,7 +119,7 @@ impl Repository {
         target: &str,
         (atom, tip): (&str, &str),
         landed: &[String],
-    ) -> Result<bool, GitError> {
+    ) -> Result<bool> {
         let Some(base) = self.base_of(atom)? else { return Ok(false) };
         if self.contains(target, &base)? || !self.contains(tip, &base)? {
             return Ok(false);
@@ -145,7 +145,7 @@ impl Repository {
         target: &str,
         (tip, base): (&str, Option<&str>),
         below: &[String],
-    ) -> Result<Option<(String, Option<String>)>, GitError> {
+    ) -> Result<Option<(String, Option<String>)>> {
         let count = format!("--max-count={MOST_OWN}");
         let mut words = vec!["rev-list", "--first-parent", "--skip=1", &count, tip];
         words.extend(["--not", target]);
@@ -176,7 +176,7 @@ impl Repository {
 
     /// The commits at which the work of others ends, or did when the branch began. The lower ones
     /// come first, since the squash of an upper one may have come upon theirs.
-    fn others_below(&self, atom: &str, lacking: &Lacking<'_>) -> Result<Vec<String>, GitError> {
+    fn others_below(&self, atom: &str, lacking: &Lacking<'_>) -> Result<Vec<String>> {
         let bases = self.refs_below("refs/el/base/")?;
         let form = "--format=%(refname:lstrip=2) %(objectname)";
         let branches = self.git().ask(&["for-each-ref", form, "refs/heads"])?;
@@ -210,14 +210,14 @@ impl Repository {
     }
 
     /// The lacking commits at which another branch leaves this branch, if the other may have any.
-    fn common_commits(&self, lacking: &Lacking<'_>, head: &str) -> Result<Vec<String>, GitError> {
+    fn common_commits(&self, lacking: &Lacking<'_>, head: &str) -> Result<Vec<String>> {
         if lacking.commits.contains_key(head) {
             return Ok(vec![head.to_owned()]);
         }
         if lacking.may_share { self.leaving_commits(lacking, head) } else { Ok(Vec::new()) }
     }
 
-    fn leaving_commits(&self, lacking: &Lacking<'_>, head: &str) -> Result<Vec<String>, GitError> {
+    fn leaving_commits(&self, lacking: &Lacking<'_>, head: &str) -> Result<Vec<String>> {
         let said = self.git().ask_optional(&["merge-base", "--all", lacking.tip, head])?;
         let common = said.unwrap_or_default();
         let common = common.lines().map(str::to_owned);
@@ -226,7 +226,7 @@ impl Repository {
 
     /// The noted landings of all branches: the atom, the branch's tip, and the commit that brought
     /// it.
-    pub(super) fn all_landings(&self) -> Result<Vec<(String, String, String)>, GitError> {
+    pub(super) fn all_landings(&self) -> Result<Vec<(String, String, String)>> {
         let mut found = Vec::new();
         for (name, at) in self.refs_below("refs/el/brought/")? {
             if let [_, _, _, atom, tip, _] = name.split('/').collect::<Vec<_>>()[..] {
@@ -242,7 +242,7 @@ impl Repository {
     }
 
     /// Returns true if the target has a commit that brought `head`, according to a note.
-    pub(super) fn has_noted(&self, target: &str, head: &str) -> Result<bool, GitError> {
+    pub(super) fn has_noted(&self, target: &str, head: &str) -> Result<bool> {
         for (_, noted, commit) in self.all_landings()? {
             if self.contains(&noted, head)? && self.contains(target, &commit)? {
                 return Ok(true);
@@ -252,12 +252,7 @@ impl Repository {
     }
 
     /// Returns true if a target has all work of a commit, or had it before a revert.
-    pub(super) fn has_had(
-        &self,
-        target: &str,
-        head: &str,
-        below: &[String],
-    ) -> Result<bool, GitError> {
+    pub(super) fn has_had(&self, target: &str, head: &str, below: &[String]) -> Result<bool> {
         Ok(self.has_copies(target, head, None)?
             || self.is_merge_empty(target, head)?
             || self.find_squash(target, head, below)?.is_some())

@@ -1,8 +1,7 @@
 //! Landed means landed: a test for each way in which a branch got into its target, or did not.
 
 use super::super::test_shop::{ATOM, Shop};
-use super::super::{LandedBranch, MergedPull, Revert, note_landed};
-use super::*;
+use super::super::{GitError, LandedBranch, MergedPull, Revert, note_landed};
 
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{GitError, KEEP_FILE, Repository};
+use super::{KEEP_FILE, Repository, Result};
 
 /// The depth of folders of references that are searched.
 const DEPTH_MAX: usize = 8;
@@ -13,7 +13,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn find_locks(&self) -> Result<Vec<PathBuf>, GitError> {
+    pub fn find_locks(&self) -> Result<Vec<PathBuf>> {
         let words = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
         let common = PathBuf::from(self.git().ask(&words)?);
         let mut found = Vec::new();

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::files::{changed_on_disk, flagged_entries, submodule_folders};
 use super::worktree_list::is_below;
-use super::{Git, GitError, Worktree, ready};
+use super::{Git, Result, Worktree, ready};
 
 /// Folders that tools can make again.
 const MADE: [&str; 6] = ["node_modules", "__pycache__", ".venv", ".gradle", ".next", ".tox"];
@@ -25,7 +25,7 @@ impl Worktree {
     ///
     /// # Errors
     /// If git fails.
-    pub fn would_lose(&self, main: &Path, put: &[String]) -> Result<Vec<String>, GitError> {
+    pub fn would_lose(&self, main: &Path, put: &[String]) -> Result<Vec<String>> {
         if self.is_missing {
             return Ok(Vec::new());
         }
@@ -49,7 +49,7 @@ impl Worktree {
 
     /// Lists non-empty submodule folders without a checkout, into which git does not look. Git
     /// itself refuses to remove a submodule that is checked out.
-    fn not_checked_out(&self, git: &Git) -> Result<Vec<String>, GitError> {
+    fn not_checked_out(&self, git: &Git) -> Result<Vec<String>> {
         let is_filled = |path: &PathBuf| {
             let folder = self.path.join(path);
             let has_some = fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some());
@@ -93,7 +93,7 @@ impl Worktree {
     ///
     /// # Errors
     /// If git fails.
-    pub fn nested_repositories(&self, main: &Path) -> Result<Vec<String>, GitError> {
+    pub fn nested_repositories(&self, main: &Path) -> Result<Vec<String>> {
         if self.is_missing {
             return Ok(Vec::new());
         }
@@ -175,7 +175,7 @@ fn has_own_commits(folder: &Path, main: &Path) -> bool {
 }
 
 /// Lists the ignored paths; a wholly ignored folder is a single path.
-pub(super) fn ignored_paths(git: &Git) -> Result<Vec<String>, GitError> {
+pub(super) fn ignored_paths(git: &Git) -> Result<Vec<String>> {
     let said =
         git.ask(&["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"])?;
     Ok(said.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())

@@ -7,7 +7,7 @@
 //! `git rebase --onto` does. [`Repository::landed_below`] finds such work.
 
 use super::call::failed_call;
-use super::{Git, GitError, Repository};
+use super::{Git, Repository, Result};
 
 /// A commit or a tree, or the files in conflict.
 pub type Merged = Result<String, Vec<String>>;
@@ -24,7 +24,7 @@ impl Repository {
         tip: &str,
         landed: &[String],
         message: &str,
-    ) -> Result<Merged, GitError> {
+    ) -> Result<Merged> {
         if self.contains(target, tip)? {
             return Ok(Ok(target.to_owned()));
         }
@@ -43,7 +43,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn bring_back_in_memory(&self, target: &str, revert: &str) -> Result<Merged, GitError> {
+    pub fn bring_back_in_memory(&self, target: &str, revert: &str) -> Result<Merged> {
         let git = self.git().without_hooks().as_committer();
         let before = self.tree_of(&format!("{revert}^"))?;
         let undo = git.ask(&["commit-tree", &before, "-p", revert, "-m", "Stand-in"])?;
@@ -65,7 +65,7 @@ impl Repository {
         target: &str,
         landed: &[String],
         message: &str,
-    ) -> Result<Merged, GitError> {
+    ) -> Result<Merged> {
         if self.contains(tip, target)? {
             return Ok(Ok(tip.to_owned()));
         }
@@ -83,7 +83,7 @@ impl Repository {
         target: &str,
         tip: &str,
         landed: &[String],
-    ) -> Result<Merged, GitError> {
+    ) -> Result<Merged> {
         if landed.is_empty() {
             return merge_trees(git, target, tip);
         }
@@ -100,21 +100,16 @@ impl Repository {
         merge_trees(git, &stand_in, tip)
     }
 
-    pub(super) fn tree_of(&self, commit: &str) -> Result<String, GitError> {
+    pub(super) fn tree_of(&self, commit: &str) -> Result<String> {
         self.git().ask(&["rev-parse", &format!("{commit}^{{tree}}")])
     }
 }
 
-fn commit_merge(
-    git: &Git,
-    tree: &str,
-    [ours, theirs]: [&str; 2],
-    message: &str,
-) -> Result<String, GitError> {
+fn commit_merge(git: &Git, tree: &str, [ours, theirs]: [&str; 2], message: &str) -> Result<String> {
     git.ask(&["commit-tree", tree, "-p", ours, "-p", theirs, "-m", message])
 }
 
-fn merge_trees(git: &Git, ours: &str, theirs: &str) -> Result<Merged, GitError> {
+fn merge_trees(git: &Git, ours: &str, theirs: &str) -> Result<Merged> {
     let words = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs];
     let ran = git.run_once(&words, None, usize::MAX)?;
     // The output has the id of a tree, and after a conflict the names of the files.

@@ -1,7 +1,7 @@
 //! Records of merged pull requests. After a squash, git alone cannot always tell that a branch
 //! landed: the target may have gone on in the same lines, or a reviewer's commit came along.
 
-use super::{GitError, Repository};
+use super::{GitError, Repository, Result};
 
 /// A pull request that was merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ impl Repository {
     ///
     /// # Errors
     /// If one of the commits is not in this repository, or git refuses.
-    pub fn record_merged(&self, atom: &str, pull: &MergedPull) -> Result<(), GitError> {
+    pub fn record_merged(&self, atom: &str, pull: &MergedPull) -> Result<()> {
         for commit in [&pull.head, &pull.commit] {
             if self.resolve_commit(commit)?.is_none() {
                 return Err(GitError::NoRevision(commit.clone()));
@@ -31,7 +31,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn merged_pulls(&self, atom: &str) -> Result<Vec<MergedPull>, GitError> {
+    pub fn merged_pulls(&self, atom: &str) -> Result<Vec<MergedPull>> {
         let found = self.refs_below(&format!("refs/el/merged/{atom}/"))?.into_iter();
         Ok(found
             .filter_map(|(name, head)| {

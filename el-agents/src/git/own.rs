@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use super::branch_names::{BranchPrefixes, existing_branch};
 use super::repository::base_reference;
 use super::worktree_list::status_lines;
-use super::{Git, GitError};
+use super::{Git, Result};
 
 /// The tracker's own files in a worktree are no work of an agent's.
 const NOT_WORK: &str = ".eluent/";
@@ -60,7 +60,7 @@ impl OwnWorktree {
     ///
     /// # Errors
     /// If git fails.
-    pub fn find(folder: &Path, atom: &str) -> Result<Option<OwnWorktree>, GitError> {
+    pub fn find(folder: &Path, atom: &str) -> Result<Option<OwnWorktree>> {
         // In a linked worktree `.git` is a file; other folders need no call of git.
         let top = folder.ancestors().find(|above| above.join(".git").exists());
         let Some(top) = top.filter(|top| top.join(".git").is_file() && top.ends_with(atom)) else {
@@ -87,7 +87,7 @@ impl OwnWorktree {
     ///
     /// # Errors
     /// If git fails.
-    pub fn uncommitted_files(&self, ours: &[String]) -> Result<Vec<String>, GitError> {
+    pub fn uncommitted_files(&self, ours: &[String]) -> Result<Vec<String>> {
         // A line has two letters, a space and the name.
         let lines = status_lines(&self.git, true, ours)?;
         let names = lines.iter().filter_map(|line| line.get(3..));
@@ -103,7 +103,7 @@ impl OwnWorktree {
     ///
     /// # Errors
     /// If git fails.
-    pub fn reclaim_work(&self) -> Result<WorkBranch, GitError> {
+    pub fn reclaim_work(&self) -> Result<WorkBranch> {
         let branch = format!("refs/heads/{}", self.branch);
         let on = self.git.ask_optional(&["symbolic-ref", "-q", "HEAD"])?;
         let mut tip = self.resolve_commit(&branch)?;
@@ -141,7 +141,7 @@ impl OwnWorktree {
     }
 
     /// Checks the atom's branch out where no file would be lost by that.
-    fn switch_back(&self) -> Result<(), GitError> {
+    fn switch_back(&self) -> Result<()> {
         if !self.is_mid_operation() && self.uncommitted_files(&[])?.is_empty() {
             // Where git refuses, the worktree stays as the agent left it.
             let _ = self.git.without_hooks().ask(&["switch", "-q", &self.branch]);
@@ -149,14 +149,14 @@ impl OwnWorktree {
         Ok(())
     }
 
-    fn move_branch(&self, branch: &str, to: &str, from: Option<&str>) -> Result<(), GitError> {
+    fn move_branch(&self, branch: &str, to: &str, from: Option<&str>) -> Result<()> {
         let none = "0".repeat(to.len());
         self.git.ask(&["update-ref", "-m", MOVED, branch, to, from.unwrap_or(&none)]).map(drop)
     }
 
     /// Finds the last commit that was checked out here, descends from the branch's base, and is not
     /// contained in `head`.
-    fn last_on_branch(&self, head: &str, base: Option<&str>) -> Result<Option<String>, GitError> {
+    fn last_on_branch(&self, head: &str, base: Option<&str>) -> Result<Option<String>> {
         let Some(base) = base else { return Ok(None) };
         let said = self.git.ask(&["log", "-g", "--format=%H", "-n", LOOK_BACK, "HEAD"])?;
         let mut seen = HashSet::from([head, base]);
@@ -183,11 +183,11 @@ impl OwnWorktree {
             .collect()
     }
 
-    fn resolve_commit(&self, name: &str) -> Result<Option<String>, GitError> {
+    fn resolve_commit(&self, name: &str) -> Result<Option<String>> {
         self.git.ask_optional(&["rev-parse", "-q", "--verify", &format!("{name}^{{commit}}")])
     }
 
-    fn contains(&self, whole: &str, part: &str) -> Result<bool, GitError> {
+    fn contains(&self, whole: &str, part: &str) -> Result<bool> {
         Ok(self.git.ask_optional(&["merge-base", "--is-ancestor", part, whole])?.is_some())
     }
 
@@ -198,7 +198,7 @@ impl OwnWorktree {
             .any(|name| self.own.join(name).exists())
     }
 
-    fn is_checked_out_elsewhere(&self, branch: &str) -> Result<bool, GitError> {
+    fn is_checked_out_elsewhere(&self, branch: &str) -> Result<bool> {
         let said = self.git.ask(&["worktree", "list", "--porcelain"])?;
         let wanted = format!("branch {branch}");
         Ok(said.lines().any(|line| line == wanted))

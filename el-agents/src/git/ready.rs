@@ -5,12 +5,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::{Git, GitError};
+use super::{Git, Result};
 
 /// The name of the note. The content lists the ignored files that existed at the end of the setup.
 const READY: &str = "el-ready";
 
-pub(super) fn note_path(git: &Git) -> Result<PathBuf, GitError> {
+pub(super) fn note_path(git: &Git) -> Result<PathBuf> {
     Ok(PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?).join(READY))
 }
 
@@ -20,7 +20,7 @@ pub(super) fn is_ready(git: &Git) -> bool {
 }
 
 /// Returns the ignored files that existed at the end of the setup, and the time of that end.
-pub(super) fn put_by_setup(git: &Git) -> Result<(HashSet<String>, Option<SystemTime>), GitError> {
+pub(super) fn put_by_setup(git: &Git) -> Result<(HashSet<String>, Option<SystemTime>)> {
     let note = note_path(git)?;
     let paths = fs::read_to_string(&note).unwrap_or_default();
     let paths = paths.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use el_core::model::fresh_token;
 
 use super::error::file_error;
-use super::{GitError, Repository};
+use super::{Repository, Result};
 
 /// A repository whose new commits are gone with this value.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Rehearsal {
 impl Rehearsal {
     /// # Errors
     /// If there is no folder for it, or git fails.
-    pub(crate) fn begin(repository: &Repository) -> Result<Rehearsal, GitError> {
+    pub(crate) fn begin(repository: &Repository) -> Result<Rehearsal> {
         let folder = std::env::temp_dir().join(format!("el-rehearsal-{}", fresh_token()));
         let made = DirBuilder::new().mode(0o700).create(&folder);
         made.map_err(file_error("make", &folder))?;

@@ -1,7 +1,7 @@
 //! Remotes: their names and branches, and the pushes of el.
 
 use super::call::refusal_error;
-use super::{Git, GitError, Repository};
+use super::{Git, GitError, Repository, Result};
 
 /// Lines of a push that failed here, such as by a hook, that are told.
 const SAID_LINES: usize = 8;
@@ -27,7 +27,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn remotes(&self) -> Result<Vec<Remote>, GitError> {
+    pub fn remotes(&self) -> Result<Vec<Remote>> {
         let names = self.git().ask(&["remote"])?;
         let mut found = Vec::new();
         for name in names.lines().filter(|name| !name.starts_with('-')) {
@@ -43,7 +43,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn fetch_branch(&self, remote: &str, branch: &str) -> Result<Option<String>, GitError> {
+    pub fn fetch_branch(&self, remote: &str, branch: &str) -> Result<Option<String>> {
         let tracking = format!("refs/remotes/{remote}/{branch}");
         match self.fetch_reference(remote, &format!("+refs/heads/{branch}:{tracking}"))? {
             true => self.resolve_commit(&tracking),
@@ -56,18 +56,18 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn fetch_commit(&self, remote: &str, reference: &str) -> Result<bool, GitError> {
+    pub fn fetch_commit(&self, remote: &str, reference: &str) -> Result<bool> {
         self.fetch_reference(remote, reference)
     }
 
     /// Fetches into the named references alone: no tags, no submodules, no `FETCH_HEAD`.
-    pub(super) fn fetch(&self, rest: &[&str]) -> Result<String, GitError> {
+    pub(super) fn fetch(&self, rest: &[&str]) -> Result<String> {
         let words =
             ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"];
         self.remote_git()?.ask(&[&words[..], rest].concat())
     }
 
-    fn fetch_reference(&self, remote: &str, refspec: &str) -> Result<bool, GitError> {
+    fn fetch_reference(&self, remote: &str, refspec: &str) -> Result<bool> {
         match self.fetch(&[remote, refspec]) {
             Err(GitError::Failed { said, .. }) if said.contains("couldn't find remote ref") => {
                 Ok(false)
@@ -80,7 +80,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn remote_tip(&self, remote: &str, branch: &str) -> Result<Option<String>, GitError> {
+    pub fn remote_tip(&self, remote: &str, branch: &str) -> Result<Option<String>> {
         let name = format!("refs/heads/{branch}");
         let said = self.remote_git()?.ask(&["ls-remote", "--refs", remote, &name])?;
         Ok(said
@@ -101,7 +101,7 @@ impl Repository {
         commit: &str,
         branch: &str,
         expected: Option<&str>,
-    ) -> Result<PushResult, GitError> {
+    ) -> Result<PushResult> {
         let refspec = format!("{commit}:refs/heads/{branch}");
         self.push_over(remote, &refspec, branch, expected)
     }
@@ -115,7 +115,7 @@ impl Repository {
         remote: &str,
         branch: &str,
         expected: &str,
-    ) -> Result<PushResult, GitError> {
+    ) -> Result<PushResult> {
         let refspec = format!(":refs/heads/{branch}");
         self.push_over(remote, &refspec, branch, Some(expected))
     }
@@ -126,7 +126,7 @@ impl Repository {
         refspec: &str,
         branch: &str,
         expected: Option<&str>,
-    ) -> Result<PushResult, GitError> {
+    ) -> Result<PushResult> {
         let lease =
             format!("--force-with-lease=refs/heads/{branch}:{}", expected.unwrap_or_default());
         let words = [
@@ -162,7 +162,7 @@ impl Repository {
     }
 
     /// Git for calls of a remote, which must not wait for a person.
-    fn remote_git(&self) -> Result<Git, GitError> {
+    fn remote_git(&self) -> Result<Git> {
         let has_own = std::env::var_os("GIT_SSH_COMMAND").is_some()
             || std::env::var_os("GIT_SSH").is_some()
             || self.git().ask_optional(&["config", "--get", "core.sshCommand"])?.is_some();

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::branch_names::BranchPrefixes;
 use super::worktree_list::{is_below, parse_worktrees};
-use super::{Git, GitError, Worktree, linked};
+use super::{Git, GitError, Result, Worktree, linked};
 
 /// A repository with a checkout.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ impl Repository {
     ///
     /// # Errors
     /// If there is no repository, the repository is bare, or git refuses it.
-    pub fn open_at(folder: &Path) -> Result<Repository, GitError> {
+    pub fn open_at(folder: &Path) -> Result<Repository> {
         let git = Git::at(folder);
         let (top, prefix) = find_checkout(&git, folder)?;
         let branch_prefixes = BranchPrefixes::of_repository(&linked::repository_folder(&top));
@@ -58,7 +58,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub(crate) fn with_notes(&self) -> Result<Repository, GitError> {
+    pub(crate) fn with_notes(&self) -> Result<Repository> {
         let notes = self.refs_below("refs/el/")?;
         Ok(Repository { notes: Some(notes.into()), ..self.clone() })
     }
@@ -82,7 +82,7 @@ impl Repository {
     ///
     /// # Errors
     /// If there is no commit yet, or git cannot read the commit.
-    pub fn head_commit(&self) -> Result<String, GitError> {
+    pub fn head_commit(&self) -> Result<String> {
         if let Some(commit) = self.resolve_commit("HEAD")? {
             return Ok(commit);
         }
@@ -99,7 +99,7 @@ impl Repository {
     ///
     /// # Errors
     /// If HEAD is detached.
-    pub fn current_branch(&self) -> Result<String, GitError> {
+    pub fn current_branch(&self) -> Result<String> {
         // The short form would be "heads/main" if a tag has the same name.
         let name = self.git.ask_optional(&["symbolic-ref", "-q", "HEAD"])?;
         let name = name.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned));
@@ -110,7 +110,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git cannot be run.
-    pub fn resolve_commit(&self, name: &str) -> Result<Option<String>, GitError> {
+    pub fn resolve_commit(&self, name: &str) -> Result<Option<String>> {
         if name.starts_with('-') {
             return Ok(None);
         }
@@ -121,7 +121,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git cannot be run.
-    pub fn branch_tip(&self, branch: &str) -> Result<Option<String>, GitError> {
+    pub fn branch_tip(&self, branch: &str) -> Result<Option<String>> {
         self.resolve_commit(&format!("refs/heads/{branch}"))
     }
 
@@ -129,7 +129,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git cannot be run.
-    pub fn base_of(&self, atom: &str) -> Result<Option<String>, GitError> {
+    pub fn base_of(&self, atom: &str) -> Result<Option<String>> {
         let name = base_reference(atom);
         match &self.notes {
             Some(_) => Ok(self.refs_below(&name)?.pop().map(|(_, at)| at)),
@@ -142,7 +142,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git cannot be run.
-    pub(super) fn landed_commits(&self, atom: &str, tip: &str) -> Result<Vec<String>, GitError> {
+    pub(super) fn landed_commits(&self, atom: &str, tip: &str) -> Result<Vec<String>> {
         let notes = self.refs_below(&format!("refs/el/brought/{atom}/{tip}/"))?;
         Ok(notes.into_iter().map(|(_, at)| at).collect())
     }
@@ -151,7 +151,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub(super) fn refs_below(&self, below: &str) -> Result<Vec<(String, String)>, GitError> {
+    pub(super) fn refs_below(&self, below: &str) -> Result<Vec<(String, String)>> {
         if let Some(notes) = &self.notes {
             let is_meant = |(name, _): &&(String, String)| is_below(name, below);
             return Ok(notes.iter().filter(is_meant).cloned().collect());
@@ -168,7 +168,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub(super) fn notes_of(&self, atom: &str) -> Result<Vec<(String, String)>, GitError> {
+    pub(super) fn notes_of(&self, atom: &str) -> Result<Vec<(String, String)>> {
         let mut notes = Vec::new();
         for name in ["brought/", "merged/", "taken/", "base/", "astray/", "agreed/"] {
             notes.extend(self.refs_below(&format!("refs/el/{name}{atom}"))?);
@@ -180,7 +180,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn independent_commits(&self, commits: &[String]) -> Result<Vec<String>, GitError> {
+    pub fn independent_commits(&self, commits: &[String]) -> Result<Vec<String>> {
         if commits.is_empty() {
             return Ok(Vec::new());
         }
@@ -195,7 +195,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git cannot be run.
-    pub fn contains(&self, whole: &str, part: &str) -> Result<bool, GitError> {
+    pub fn contains(&self, whole: &str, part: &str) -> Result<bool> {
         Ok(self.git.ask_optional(&["merge-base", "--is-ancestor", part, whole])?.is_some())
     }
 
@@ -204,12 +204,12 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn has_work(&self, whole: &str, part: &str) -> Result<bool, GitError> {
+    pub fn has_work(&self, whole: &str, part: &str) -> Result<bool> {
         Ok(self.contains(whole, part)? || self.has_changes(whole, part)?)
     }
 
     /// Returns true if a commit contains copies of the commits of another, with the same changes.
-    pub(super) fn has_changes(&self, whole: &str, part: &str) -> Result<bool, GitError> {
+    pub(super) fn has_changes(&self, whole: &str, part: &str) -> Result<bool> {
         let said = self.git.ask(&["cherry", whole, part])?;
         // Without an unmerged line, the branch has merges alone, about which `git cherry` says
         // nothing.
@@ -220,7 +220,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn worktrees(&self) -> Result<Vec<Worktree>, GitError> {
+    pub fn worktrees(&self) -> Result<Vec<Worktree>> {
         Ok(parse_worktrees(&self.git.ask(&["worktree", "list", "--porcelain", "-z"])?))
     }
 
@@ -228,13 +228,13 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn checkout_of(&self, branch: &str) -> Result<Option<Worktree>, GitError> {
+    pub fn checkout_of(&self, branch: &str) -> Result<Option<Worktree>> {
         Ok(self.worktrees()?.into_iter().find(|tree| tree.is_checkout_of(branch)))
     }
 }
 
 /// Returns the top of a folder's checkout, and the folder's path below it.
-fn find_checkout(git: &Git, folder: &Path) -> Result<(PathBuf, PathBuf), GitError> {
+fn find_checkout(git: &Git, folder: &Path) -> Result<(PathBuf, PathBuf)> {
     let all = ["rev-parse", "--is-bare-repository", "--show-toplevel", "--show-prefix"];
     let said = match git.ask(&all) {
         Err(GitError::Failed { said, .. }) if said.contains("not a git repository") => {
@@ -271,7 +271,7 @@ fn find_checkout(git: &Git, folder: &Path) -> Result<(PathBuf, PathBuf), GitErro
 
 /// Returns true while a rebase of this branch is under way in any of the worktrees. The branch is
 /// then checked out nowhere, and must not be moved.
-pub(super) fn is_being_rebased(worktrees: &[Worktree], branch: &str) -> Result<bool, GitError> {
+pub(super) fn is_being_rebased(worktrees: &[Worktree], branch: &str) -> Result<bool> {
     let wanted = format!("refs/heads/{branch}");
     for tree in worktrees.iter().filter(|tree| !tree.is_missing && tree.branch.is_none()) {
         let Some(own) = Git::at(&tree.path).ask_optional(&["rev-parse", "--absolute-git-dir"])?

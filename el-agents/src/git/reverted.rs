@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{GitError, Landing, Repository};
+use super::{Landing, Repository, Result};
 
 /// A commit of the target that reverts an atom's work and is not reverted itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Repository {
         atom: &str,
         tip: &str,
         landing: &Landing,
-    ) -> Result<Vec<Revert>, GitError> {
+    ) -> Result<Vec<Revert>> {
         let Some(base) = self.base_of(atom)? else { return Ok(Vec::new()) };
         let brought = self.bringing_commits(target, atom, (tip, &base), landing)?;
         let mut found = self.reverts_by_message(target, atom, (tip, &base), &brought)?;
@@ -71,7 +71,7 @@ impl Repository {
         atom: &str,
         (tip, base): (&str, &str),
         brought: &[Brought],
-    ) -> Result<Vec<Revert>, GitError> {
+    ) -> Result<Vec<Revert>> {
         let range = format!("{base}..{target}");
         let (sign, title) = (format!("--grep=^{SIGN}"), format!("--grep=^{TITLE}"));
         let form = "--format=%H %ct%n%B";
@@ -115,7 +115,7 @@ impl Repository {
         target: &str,
         (tip, base): (&str, &str),
         brought: &[Brought],
-    ) -> Result<Vec<Revert>, GitError> {
+    ) -> Result<Vec<Revert>> {
         let mut found = Vec::new();
         for Brought { commit, head } in brought {
             // Most often, nothing happened to the work since.
@@ -149,7 +149,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn committed_at(&self, commit: &str) -> Result<Option<i64>, GitError> {
+    pub fn committed_at(&self, commit: &str) -> Result<Option<i64>> {
         Ok(self.git().ask(&["log", "-1", "--format=%ct", commit])?.parse().ok())
     }
 
@@ -160,7 +160,7 @@ impl Repository {
         atom: &str,
         (tip, base): (&str, &str),
         landing: &Landing,
-    ) -> Result<Vec<Brought>, GitError> {
+    ) -> Result<Vec<Brought>> {
         let all_of_it = |commit: &str| Brought { commit: commit.to_owned(), head: tip.to_owned() };
         Ok(match landing {
             Landing::Missing | Landing::Empty => Vec::new(),
@@ -200,7 +200,7 @@ impl Repository {
 
     /// The commit of a branch's own line that brought a tip; `None`: after a fast-forward, the tip
     /// is on that line itself.
-    fn joining_commit(&self, target: &str, tip: &str) -> Result<Option<String>, GitError> {
+    fn joining_commit(&self, target: &str, tip: &str) -> Result<Option<String>> {
         let range = format!("{tip}..{target}");
         // Git follows a single parent with both words at once.
         let after = self.git().ask(&["rev-list", "--ancestry-path", &range])?;
@@ -212,16 +212,12 @@ impl Repository {
     }
 
     /// The tree of a commit without the branch's own difference; `None` if that cannot be told.
-    fn tree_without(
-        &self,
-        commit: &str,
-        (tip, base): (&str, &str),
-    ) -> Result<Option<String>, GitError> {
+    fn tree_without(&self, commit: &str, (tip, base): (&str, &str)) -> Result<Option<String>> {
         self.merge_from(tip, [commit, base])
     }
 
     /// Returns true if a target has what a branch changed since it began.
-    fn has_difference(&self, target: &str, tip: &str, base: &str) -> Result<bool, GitError> {
+    fn has_difference(&self, target: &str, tip: &str, base: &str) -> Result<bool> {
         if !self.is_merge_empty(target, tip)? {
             return Ok(false);
         }
@@ -235,7 +231,7 @@ impl Repository {
 
     /// The tree of a merge of two commits, as if both began at a third one; `None`: it has
     /// conflicts.
-    fn merge_from(&self, root: &str, sides: [&str; 2]) -> Result<Option<String>, GitError> {
+    fn merge_from(&self, root: &str, sides: [&str; 2]) -> Result<Option<String>> {
         let git = self.git().without_hooks().as_committer();
         let root = git.ask(&["commit-tree", &self.tree_of(root)?, "-m", "Stand-in"])?;
         let mut made = Vec::new();
@@ -247,18 +243,13 @@ impl Repository {
     }
 
     /// Returns true if what a commit did was undone by a later one.
-    fn is_undone(&self, target: &str, commit: &str) -> Result<bool, GitError> {
+    fn is_undone(&self, target: &str, commit: &str) -> Result<bool> {
         let before = self.tree_of(&format!("{commit}^"))?;
         Ok(self.find_undoing(target, commit, &before)?.is_some())
     }
 
     /// The last commit before another one with this title.
-    fn commit_with_title(
-        &self,
-        since: &str,
-        before: &str,
-        title: &str,
-    ) -> Result<Option<String>, GitError> {
+    fn commit_with_title(&self, since: &str, before: &str, title: &str) -> Result<Option<String>> {
         let grep = format!("--grep={title}");
         let range = format!("{since}..{before}^");
         let said = self.git().ask(&["log", "--fixed-strings", "--format=%H %s", &grep, &range])?;
@@ -274,7 +265,7 @@ impl Repository {
         atom: &str,
         (tip, base): (&str, &str),
         commit: &str,
-    ) -> Result<bool, GitError> {
+    ) -> Result<bool> {
         if self.resolve_commit(commit)?.is_none() {
             return Ok(false);
         }
@@ -304,7 +295,7 @@ impl Repository {
 
     /// Returns true if a commit is a copy of a branch's commit: without it, that one is unmerged.
     /// So it is with a squash and the whole branch. The base of the branch is the work of others.
-    fn is_copy_of(&self, tip: &str, base: &str, commit: &str) -> Result<bool, GitError> {
+    fn is_copy_of(&self, tip: &str, base: &str, commit: &str) -> Result<bool> {
         let Some(before) = self.resolve_commit(&format!("{commit}^"))? else { return Ok(false) };
         Ok(self.git().ask(&["cherry", commit, tip, base])?
             != self.git().ask(&["cherry", &before, tip, base])?
@@ -313,12 +304,7 @@ impl Repository {
 
     /// Returns true if the branch did not take one of its commits from the target, where others
     /// made it.
-    fn is_own_commit(
-        &self,
-        target: &str,
-        (atom, tip): (&str, &str),
-        commit: &str,
-    ) -> Result<bool, GitError> {
+    fn is_own_commit(&self, target: &str, (atom, tip): (&str, &str), commit: &str) -> Result<bool> {
         if !self.contains(target, commit)? {
             return Ok(true);
         }
@@ -342,7 +328,7 @@ impl Repository {
     }
 
     /// The last commit that a branch had from the target at the landing; `None`: unknown.
-    fn taken_by(&self, atom: &str, head: &str, landing: &str) -> Result<Option<String>, GitError> {
+    fn taken_by(&self, atom: &str, head: &str, landing: &str) -> Result<Option<String>> {
         if let Some((_, taken)) = self.refs_below(&format!("refs/el/taken/{atom}/{head}"))?.pop() {
             return Ok(Some(taken));
         }

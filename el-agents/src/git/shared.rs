@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::remote::PushResult;
 use super::repository::base_reference;
 use super::request::LostWork;
-use super::{Git, GitError, Repository, linked};
+use super::{Git, GitError, Repository, Result, linked};
 
 /// The prefix of references to fetched branches.
 pub(super) const SHARED: &str = "refs/el/shared/";
@@ -22,7 +22,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails, or the prefix cannot be written down.
-    pub fn fetch_shared(&mut self, remote: &str, prefix: &str) -> Result<(), GitError> {
+    pub fn fetch_shared(&mut self, remote: &str, prefix: &str) -> Result<()> {
         self.know_prefix(prefix)?;
         let specs: Vec<String> = self
             .branch_prefixes
@@ -39,7 +39,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn shared_atoms(&self) -> Result<Vec<String>, GitError> {
+    pub fn shared_atoms(&self) -> Result<Vec<String>> {
         let refs = self.refs_below(SHARED)?;
         let names = refs.iter().filter_map(|(name, _)| name.strip_prefix(SHARED));
         Ok(names.filter_map(|name| self.atom_of(name)).map(str::to_owned).collect())
@@ -49,7 +49,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub(super) fn is_shared(&self, atom: &str) -> Result<bool, GitError> {
+    pub(super) fn is_shared(&self, atom: &str) -> Result<bool> {
         Ok(self.find_shared(atom)?.is_some())
     }
 
@@ -58,7 +58,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`GitError::Diverged`] if both sides have commits that the other lacks; or if git fails.
-    pub fn follow_shared(&self, atom: &str, target: &str) -> Result<(), GitError> {
+    pub fn follow_shared(&self, atom: &str, target: &str) -> Result<()> {
         let Some((branch, theirs)) = self.find_shared(atom)? else { return Ok(()) };
         let agreed = self.agreed_of(atom)?;
         match self.branch_tip(&branch)? {
@@ -97,7 +97,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub(super) fn set_lost_aside(&self, lost: &LostWork) -> Result<Option<String>, GitError> {
+    pub(super) fn set_lost_aside(&self, lost: &LostWork) -> Result<Option<String>> {
         let Some((branch, theirs)) = self.find_shared(&lost.atom)? else { return Ok(None) };
         let Some(tip) = self.branch_tip(&branch)? else { return Ok(None) };
         let times = self.git().ask(&["log", "--format=%ct", &format!("{theirs}..{tip}")])?;
@@ -118,7 +118,7 @@ impl Repository {
 
     /// Moves a branch, and its worktree, to another commit. Git refuses to lose changes in the
     /// worktree.
-    fn move_branch_over(&self, branch: &str, tip: &str, to: &str) -> Result<(), GitError> {
+    fn move_branch_over(&self, branch: &str, tip: &str, to: &str) -> Result<()> {
         let done = match self.checkout_of(branch)? {
             Some(tree) => {
                 let git = Git::at(&tree.path).in_own_checkout().without_hooks();
@@ -137,7 +137,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub(crate) fn new_at_remote(&self, atom: &str, tip: &str) -> Result<Option<String>, GitError> {
+    pub(crate) fn new_at_remote(&self, atom: &str, tip: &str) -> Result<Option<String>> {
         let Some((_, theirs)) = self.find_shared(atom)? else { return Ok(None) };
         let agreed = self.agreed_of(atom)?;
         let is_old = agreed.as_ref() == Some(&theirs) || self.contains(tip, &theirs)?;
@@ -148,7 +148,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub(crate) fn is_agreed(&self, atom: &str, tip: &str) -> Result<bool, GitError> {
+    pub(crate) fn is_agreed(&self, atom: &str, tip: &str) -> Result<bool> {
         Ok(self.agreed_of(atom)?.as_deref() == Some(tip))
     }
 
@@ -157,7 +157,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails, or the remote cannot be reached.
-    pub fn share_branch(&self, remote: &str, atom: &str) -> Result<PushResult, GitError> {
+    pub fn share_branch(&self, remote: &str, atom: &str) -> Result<PushResult> {
         let branch = self.branch_of(atom)?;
         let Some(tip) = self.branch_tip(&branch)? else { return Ok(PushResult::Pushed) };
         let agreed = self.agreed_of(atom)?;
@@ -186,7 +186,7 @@ impl Repository {
     ///
     /// # Errors
     /// If the branches cannot be read.
-    pub(super) fn share_left(&self, remote: &str, target: &str) -> Result<(), GitError> {
+    pub(super) fn share_left(&self, remote: &str, target: &str) -> Result<()> {
         let agreed = self.refs_below("refs/el/agreed/")?;
         for prefix in self.branch_prefixes.iter() {
             for (name, tip) in self.refs_below(&format!("refs/heads/{prefix}"))? {
@@ -204,7 +204,7 @@ impl Repository {
     }
 
     /// The fetched branch of an atom, and its commit.
-    fn find_shared(&self, atom: &str) -> Result<Option<(String, String)>, GitError> {
+    fn find_shared(&self, atom: &str) -> Result<Option<(String, String)>> {
         for prefix in self.branch_prefixes.iter() {
             let branch = format!("{prefix}{atom}");
             if let Some((_, commit)) = self.refs_below(&format!("{SHARED}{branch}"))?.pop() {
@@ -216,7 +216,7 @@ impl Repository {
 
     /// Finds the commit at which a fetched branch began: in the target, or in another fetched
     /// branch on which it was built. `None` if the branch has nothing in common with the target.
-    fn find_base(&self, target: &str, branch: &str, tip: &str) -> Result<Option<String>, GitError> {
+    fn find_base(&self, target: &str, branch: &str, tip: &str) -> Result<Option<String>> {
         let Some(base) = self.git().ask_optional(&["merge-base", target, tip])? else {
             return Ok(None);
         };
@@ -232,11 +232,11 @@ impl Repository {
         Ok(if found.len() == 1 { found.pop() } else { Some(base) })
     }
 
-    fn agreed_of(&self, atom: &str) -> Result<Option<String>, GitError> {
+    fn agreed_of(&self, atom: &str) -> Result<Option<String>> {
         Ok(self.refs_below(&agreed_reference(atom))?.pop().map(|(_, at)| at))
     }
 
-    fn note_agreed(&self, atom: &str, commit: &str) -> Result<(), GitError> {
+    fn note_agreed(&self, atom: &str, commit: &str) -> Result<()> {
         self.git().ask(&["update-ref", &agreed_reference(atom), commit]).map(drop)
     }
 
@@ -245,7 +245,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails, or refuses.
-    pub(crate) fn move_branch_up(&self, branch: &str, tip: &str, to: &str) -> Result<(), GitError> {
+    pub(crate) fn move_branch_up(&self, branch: &str, tip: &str, to: &str) -> Result<()> {
         if let Some(tree) = self.checkout_of(branch)? {
             let git = Git::at(&tree.path).in_own_checkout().without_hooks();
             let words = ["merge", "--quiet", "--ff-only", "--no-stat", "--no-autostash", to];
@@ -270,7 +270,7 @@ pub(crate) fn push_branch(
     remote: &str,
     atom: &str,
     limit: Duration,
-) -> Result<PushResult, GitError> {
+) -> Result<PushResult> {
     let until = Instant::now() + limit;
     Repository::open_at(folder)?.with_deadline(until).share_branch(remote, atom)
 }

@@ -20,7 +20,7 @@ fn share(host: &Shop) -> PushResult {
     host.repository.share_branch("origin", ATOM).unwrap()
 }
 
-fn follow(host: &Shop) -> Result<(), GitError> {
+fn follow(host: &Shop) -> Result<()> {
     let mut repository = host.repository.clone();
     repository.fetch_shared("origin", "el/").unwrap();
     repository.follow_shared(ATOM, "main")

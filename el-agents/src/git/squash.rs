@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Git, GitError, Repository};
+use super::{Git, Repository, Result};
 
 /// The most commits of a target that are looked through.
 const MOST: &str = "--max-count=2000";
@@ -31,7 +31,7 @@ pub(super) struct Touching {
 
 impl Repository {
     /// Finds the commits after `head` of a target that changed files of the work of `head`.
-    pub(super) fn touching_work(&self, target: &str, head: &str) -> Result<Touching, GitError> {
+    pub(super) fn touching_work(&self, target: &str, head: &str) -> Result<Touching> {
         let fork = self.git().ask_optional(&["merge-base", target, head])?;
         let Some(fork) = fork else { return Ok(Touching::default()) };
         let has_moved = fork != target && self.resolve_commit(target)?.as_ref() != Some(&fork);
@@ -45,7 +45,7 @@ impl Repository {
         &self,
         range: &[impl AsRef<str>],
         [old, new]: [&str; 2],
-    ) -> Result<Touching, GitError> {
+    ) -> Result<Touching> {
         let changed = self.changed_files(old, new)?;
         if changed.is_empty() || range.is_empty() {
             return Ok(Touching { changes: !changed.is_empty(), ..Touching::default() });
@@ -85,7 +85,7 @@ impl Repository {
     }
 
     /// The files that differ between two commits, as git writes their names.
-    pub(super) fn changed_files(&self, old: &str, new: &str) -> Result<HashSet<String>, GitError> {
+    pub(super) fn changed_files(&self, old: &str, new: &str) -> Result<HashSet<String>> {
         let words = ["diff-tree", "-r", "--no-renames", "--name-only", old, new];
         Ok(self.git().ask(&words)?.lines().map(str::to_owned).collect())
     }
@@ -100,7 +100,7 @@ impl Repository {
         target: &str,
         head: &str,
         below: &[String],
-    ) -> Result<Option<String>, GitError> {
+    ) -> Result<Option<String>> {
         self.squash_among(&self.touching_work(target, head)?.candidates, head, below)
     }
 
@@ -110,7 +110,7 @@ impl Repository {
         candidates: &[Candidate],
         head: &str,
         below: &[String],
-    ) -> Result<Option<String>, GitError> {
+    ) -> Result<Option<String>> {
         if candidates.is_empty() {
             return Ok(None);
         }
@@ -128,7 +128,7 @@ impl Repository {
 
     /// Returns true if a target has had all of these. A part of the work that it got first is no
     /// squash of work that takes out the rest again.
-    fn has_had_all(&self, target: &str, heads: &[String]) -> Result<bool, GitError> {
+    fn has_had_all(&self, target: &str, heads: &[String]) -> Result<bool> {
         for head in heads {
             if !self.has_noted(target, head)? && !self.has_had(target, head, &[])? {
                 return Ok(false);
@@ -144,7 +144,7 @@ impl Repository {
         one: &Candidate,
         head: &str,
         below: &[String],
-    ) -> Result<bool, GitError> {
+    ) -> Result<bool> {
         let before = format!("{}^", one.commit);
         Ok(self.merged_tree(git, &before, head, below)?.as_ref() == Ok(&one.tree))
     }
@@ -159,7 +159,7 @@ impl Repository {
         target: &str,
         commit: &str,
         before: &str,
-    ) -> Result<Option<String>, GitError> {
+    ) -> Result<Option<String>> {
         let range = [&format!("{commit}..{target}"), "--ancestry-path"];
         let found = self.touching_changes(&range, [before, commit])?;
         if found.candidates.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::remote::PushResult;
 use super::shared::{SHARED, agreed_reference};
-use super::{GitError, Repository};
+use super::{Repository, Result};
 
 /// A branch of an atom as the remote had it when last asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,11 +18,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails, or the remote cannot be reached.
-    pub fn landed_at_remote(
-        &self,
-        remote: &str,
-        target: &str,
-    ) -> Result<Vec<SharedBranch>, GitError> {
+    pub fn landed_at_remote(&self, remote: &str, target: &str) -> Result<Vec<SharedBranch>> {
         let Some(target) = self.fetch_branch(remote, target)? else { return Ok(Vec::new()) };
         let mut landed = Vec::new();
         for (name, tip) in self.refs_below(SHARED)? {
@@ -42,11 +38,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails, or the remote cannot be reached.
-    pub fn delete_shared(
-        &self,
-        remote: &str,
-        shared: &SharedBranch,
-    ) -> Result<PushResult, GitError> {
+    pub fn delete_shared(&self, remote: &str, shared: &SharedBranch) -> Result<PushResult> {
         let SharedBranch { atom, branch, tip } = shared;
         let done = self.without_hooks().delete_remote_branch(remote, branch, tip)?;
         if done == PushResult::Pushed {

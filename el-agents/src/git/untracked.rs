@@ -4,18 +4,13 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path};
 
-use super::GitError;
+use super::{GitError, Result};
 
 /// Copies or links needed untracked files into a checkout.
 ///
 /// # Errors
 /// If a file cannot be copied or linked.
-pub fn copy_untracked(
-    from: &Path,
-    to: &Path,
-    copy: &[String],
-    link: &[String],
-) -> Result<(), GitError> {
+pub fn copy_untracked(from: &Path, to: &Path, copy: &[String], link: &[String]) -> Result<()> {
     for name in copy {
         place_untracked(from, to, name, copy_whole)?;
     }
@@ -33,7 +28,7 @@ fn place_untracked(
     to: &Path,
     name: &str,
     how: impl Fn(&Path, &Path) -> std::io::Result<()>,
-) -> Result<(), GitError> {
+) -> Result<()> {
     let fail = |why: String| GitError::Untracked { path: name.to_owned(), why };
     let io = |error: std::io::Error| fail(error.to_string());
     let name = Path::new(name);

@@ -1,6 +1,6 @@
 //! The branch of a remote that a person set for a branch of theirs.
 
-use super::{GitError, Repository};
+use super::{Repository, Result};
 
 /// The branch that a branch follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub(crate) fn find_upstream(&self, branch: &str) -> Result<Option<Upstream>, GitError> {
+    pub(crate) fn find_upstream(&self, branch: &str) -> Result<Option<Upstream>> {
         let form = "--format=%(upstream:remotename)%00%(upstream:remoteref)%00%(upstream)";
         let said = self.git().ask(&["for-each-ref", form, &format!("refs/heads/{branch}")])?;
         let parts: Vec<&str> = said.lines().next().unwrap_or_default().split('\0').collect();
@@ -38,7 +38,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn known_tip(&self, branch: &str) -> Result<Option<String>, GitError> {
+    pub fn known_tip(&self, branch: &str) -> Result<Option<String>> {
         let Some(tip) = self.branch_tip(branch)? else { return Ok(None) };
         let upstream = match self.upstream_of(branch)? {
             Some(name) => self.resolve_commit(&format!("refs/remotes/{name}"))?,
@@ -61,7 +61,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub fn push_target(&self, branch: &str) -> Result<Option<(String, String)>, GitError> {
+    pub fn push_target(&self, branch: &str) -> Result<Option<(String, String)>> {
         if let Some(followed) = self.find_upstream(branch)? {
             return Ok((followed.remote != ".").then_some((followed.remote, followed.branch)));
         }
@@ -75,7 +75,7 @@ impl Repository {
     ///
     /// # Errors
     /// If git fails.
-    pub(super) fn upstream_of(&self, branch: &str) -> Result<Option<String>, GitError> {
+    pub(super) fn upstream_of(&self, branch: &str) -> Result<Option<String>> {
         let followed = self.find_upstream(branch)?;
         Ok(followed.and_then(|it| it.tracking.strip_prefix("refs/remotes/").map(str::to_owned)))
     }

@@ -7,7 +7,7 @@ use super::error::file_error;
 use super::repository::{Repository, base_reference};
 use super::request::{Isolation, WorktreeRequest};
 use super::untracked::copy_untracked;
-use super::{Git, GitError, Worktree, foundation, lost, ready};
+use super::{Git, GitError, Result, Worktree, foundation, lost, ready};
 
 /// A worktree that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub fn prepare_worktree(
     isolation: &Isolation,
     folder: &Path,
     wanted: &WorktreeRequest<'_>,
-) -> Result<PreparedWorktree, GitError> {
+) -> Result<PreparedWorktree> {
     let atom = wanted.atom;
     let mut repository = Repository::open_at(folder)?;
     let isolation = &match (&isolation.base, repository.current_branch()) {
@@ -123,7 +123,7 @@ pub fn prepare_worktree(
 /// Fetches the branch that a base such as `origin/main` names. Returns why that failed: without
 /// a network, work goes on from what was fetched last.
 fn fetch_base(repository: &Repository, base: &str) -> Option<String> {
-    let fetch = || -> Result<(), GitError> {
+    let fetch = || -> Result<()> {
         for remote in repository.remotes()? {
             let branch = base.strip_prefix(&remote.name).and_then(|rest| rest.strip_prefix('/'));
             if let Some(branch) = branch {
@@ -140,7 +140,7 @@ impl PreparedWorktree {
     ///
     /// # Errors
     /// If the note cannot be written.
-    pub fn mark_ready(&self) -> Result<(), GitError> {
+    pub fn mark_ready(&self) -> Result<()> {
         let git = Git::at(&self.top).in_own_checkout();
         let note = ready::note_path(&git)?;
         // The present ignored files came from el or the setup, and can be made again.
@@ -155,7 +155,7 @@ fn add_worktree(
     branch: &str,
     path: &Path,
     head: &str,
-) -> Result<(), GitError> {
+) -> Result<()> {
     let git = repository.git().without_hooks();
     let atom = wanted.atom;
     let words = |rest: &[&str]| -> Vec<std::ffi::OsString> {
@@ -192,7 +192,7 @@ fn add_worktree(
 ///
 /// # Errors
 /// If the folder cannot be made.
-pub fn make_worktrees_folder(folder: &Path) -> Result<(), GitError> {
+pub fn make_worktrees_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         // An existing folder stays as it is.
         return Ok(());
@@ -213,7 +213,7 @@ pub fn remove_worktree(
     atom: &str,
     tip: &str,
     ours: &[String],
-) -> Result<(), GitError> {
+) -> Result<()> {
     let git = repository.git().without_hooks();
     if let Some(tree) = tree {
         // Untracked files that el put there would make git refuse, so git is forced. A submodule

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Git, GitError};
+use super::{Git, Result};
 
 /// A worktree of the repository.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,7 +28,7 @@ impl Worktree {
     ///
     /// # Errors
     /// If git fails, or takes too long.
-    pub fn uncommitted_changes(&self, git: &Git, but: &[String]) -> Result<Vec<String>, GitError> {
+    pub fn uncommitted_changes(&self, git: &Git, but: &[String]) -> Result<Vec<String>> {
         match self.is_missing {
             true => Ok(Vec::new()),
             false => status_lines(&git.in_folder(&self.path), true, but),
@@ -41,11 +41,7 @@ impl Worktree {
 ///
 /// # Errors
 /// If git fails.
-pub(super) fn status_lines(
-    git: &Git,
-    untracked: bool,
-    but: &[String],
-) -> Result<Vec<String>, GitError> {
+pub(super) fn status_lines(git: &Git, untracked: bool, but: &[String]) -> Result<Vec<String>> {
     let all = if untracked { "--untracked-files=all" } else { "--untracked-files=no" };
     // Git would look for changes in a submodule with the programs of the submodule's own
     // configuration, and an agent may have written that. A submodule's other commit is told.
@@ -92,6 +88,7 @@ pub(super) fn parse_worktrees(text: &str) -> Vec<Worktree> {
 mod tests {
     use std::time::{Duration, Instant};
 
+    use super::super::GitError;
     use super::super::test_shop::Shop;
     use super::*;
 

@@ -3,7 +3,7 @@
 
 use el_core::{Store, ops};
 
-use super::LandError;
+use super::Result;
 use crate::git::Repository;
 use crate::run_files::{SHARED, TIP, is_in_worktree, other_host};
 
@@ -14,7 +14,7 @@ pub(super) fn find_missing(
     id: &str,
     branch: &str,
     tip: &str,
-) -> Result<Option<String>, LandError> {
+) -> Result<Option<String>> {
     if let Some(theirs) = repository.new_at_remote(id, tip)? {
         return Ok(Some(format!(
             "the remote has commits that the branch here lacks, up to {}: merge \
@@ -52,7 +52,7 @@ pub(super) fn find_missing(
 }
 
 /// The commit of a run's branch at the end of the run, as the run's host told the server.
-fn recorded_tip(store: &Store, run: &str) -> Result<Option<String>, LandError> {
+fn recorded_tip(store: &Store, run: &str) -> Result<Option<String>> {
     let mut found = Vec::new();
     ops::read_run_file(store, (run, TIP), 0, |_, part| {
         found.extend_from_slice(part);

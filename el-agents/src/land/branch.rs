@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::pulled::{Pulled, PulledBelow, find_below, find_pulled};
-use super::{LandError, LandSettings, apart};
+use super::{LandError, LandSettings, Result, apart};
 use crate::git::{GitError, Repository, Revert, Worktree};
 
 /// The state of an atom's branch.
@@ -95,7 +95,7 @@ pub fn atom_branches(
     repository: &Repository,
     settings: &LandSettings,
     target: Option<&str>,
-) -> Result<Vec<AtomBranch>, LandError> {
+) -> Result<Vec<AtomBranch>> {
     let commit = target.map_or(Ok(None), |name| repository.known_tip(name))?;
     atom_branches_at(store, repository, settings, commit)
 }
@@ -109,7 +109,7 @@ pub fn atom_branches_at(
     repository: &Repository,
     settings: &LandSettings,
     target: Option<String>,
-) -> Result<Vec<AtomBranch>, LandError> {
+) -> Result<Vec<AtomBranch>> {
     let search = Search::new(store, repository, settings, target)?;
     let mut found = Vec::new();
     for atom in repository.atoms_with_branch()? {
@@ -164,7 +164,7 @@ impl<'a> Search<'a> {
         repository: &Repository,
         settings: &'a LandSettings,
         target: Option<String>,
-    ) -> Result<Search<'a>, LandError> {
+    ) -> Result<Search<'a>> {
         let folder = settings.worktrees.canonicalize();
         let pulls = ops::pull_requests(store, false)?;
         Ok(Search {
@@ -180,12 +180,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    pub(super) fn atom_branch(
-        &self,
-        id: &str,
-        branch: String,
-        tip: String,
-    ) -> Result<AtomBranch, LandError> {
+    pub(super) fn atom_branch(&self, id: &str, branch: String, tip: String) -> Result<AtomBranch> {
         let Search { repository, target, .. } = self;
         let tree = self.worktree_of(id, &branch);
         let known: Option<Atom> = ops::get_atom(self.store, id).ok().filter(|found| found.id == id);
@@ -250,7 +245,7 @@ impl<'a> Search<'a> {
         self.pulls.get(id).is_some_and(|one| one.carries(tip))
     }
 
-    fn pulled_below(&self, id: &str, tip: &str) -> Result<Vec<PulledBelow>, LandError> {
+    fn pulled_below(&self, id: &str, tip: &str) -> Result<Vec<PulledBelow>> {
         let Search { store, repository, target: Some(target), .. } = self else {
             return Ok(Vec::new());
         };
@@ -286,7 +281,7 @@ impl<'a> Search<'a> {
     }
 }
 
-fn reopened_at(store: &Store, atom: &str) -> Result<Option<Timestamp>, LandError> {
+fn reopened_at(store: &Store, atom: &str) -> Result<Option<Timestamp>> {
     let (_, events) = ops::history(store, atom)?;
     let is_reopening = |event: &&Event| {
         event.kind == EventKind::Status && event.data["from"] == Status::Closed.as_str()
@@ -299,7 +294,7 @@ fn reopened_at(store: &Store, atom: &str) -> Result<Option<Timestamp>, LandError
 ///
 /// # Errors
 /// If the branch does not exist, or belongs to an agent.
-pub fn resolve_target(repository: &Repository, wanted: Option<&str>) -> Result<String, LandError> {
+pub fn resolve_target(repository: &Repository, wanted: Option<&str>) -> Result<String> {
     let name = wanted.map_or_else(|| repository.current_branch(), |name| Ok(name.to_owned()))?;
     if repository.atom_of(&name).is_some() {
         return Err(LandError::AgentBranch(name));

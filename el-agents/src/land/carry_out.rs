@@ -9,7 +9,7 @@ use super::chain::{ChainBuilder, Conflict, Link};
 use super::check::{CheckProgress, CheckRunner};
 use super::commit_check::CommitCheck;
 use super::plan::{find_first_failure, to_land};
-use super::{LandContext, LandError, LandItem, LandOutcome, LandSettings, conflict_atom};
+use super::{LandContext, LandError, LandItem, LandOutcome, LandSettings, Result, conflict_atom};
 use crate::git::{
     AdvanceResult, LandedBranch, Repository, ScratchCheckout, advance_branch,
     find_files_in_the_way, find_obstacle, note_landed, recover_move, unpublished_submodules,
@@ -27,7 +27,7 @@ pub fn carry_out(
     onto: &str,
     items: &mut [LandItem],
     progress: CheckProgress<'_>,
-) -> Result<(), LandError> {
+) -> Result<()> {
     recover_move(repository, onto)?;
     let Some((head, todo)) = begin_landing(repository, context.settings, onto, items)? else {
         return Ok(());
@@ -84,7 +84,7 @@ pub(super) fn begin_landing(
     settings: &LandSettings,
     onto: &str,
     items: &mut [LandItem],
-) -> Result<Option<(String, Vec<usize>)>, LandError> {
+) -> Result<Option<(String, Vec<usize>)>> {
     let todo = to_land(items);
     if todo.is_empty() {
         return Ok(None);
@@ -126,7 +126,7 @@ pub(super) fn hold_in_the_way(
     head: &str,
     chain: &[Link],
     items: &mut [LandItem],
-) -> Result<bool, LandError> {
+) -> Result<bool> {
     let in_the_way = |old: &str, new: &str| find_files_in_the_way(repository, onto, old, new);
     let Some(last) = chain.last() else { return Ok(false) };
     if in_the_way(head, &last.commit)?.is_none() {
@@ -161,7 +161,7 @@ struct Culprit {
 }
 
 impl Lander<'_> {
-    fn run_rounds(&mut self, mut head: String, mut todo: Vec<usize>) -> Result<(), LandError> {
+    fn run_rounds(&mut self, mut head: String, mut todo: Vec<usize>) -> Result<()> {
         let mut is_second_try = false;
         loop {
             let (chain, conflicts) = self.join_branches(&head, &todo)?;
@@ -214,15 +214,11 @@ impl Lander<'_> {
         }
     }
 
-    fn ensure_uninterrupted(&mut self) -> Result<(), LandError> {
+    fn ensure_uninterrupted(&mut self) -> Result<()> {
         if self.check.runner.is_interrupted() { Err(LandError::Interrupted) } else { Ok(()) }
     }
 
-    fn join_branches(
-        &mut self,
-        head: &str,
-        todo: &[usize],
-    ) -> Result<(Vec<Link>, Vec<Conflict>), LandError> {
+    fn join_branches(&mut self, head: &str, todo: &[usize]) -> Result<(Vec<Link>, Vec<Conflict>)> {
         let (repository, scratch) = (self.repository, Some(self.scratch));
         let builder = ChainBuilder { repository, scratch, mode: self.context.settings.mode };
         let runner = &mut self.check.runner;
@@ -230,14 +226,14 @@ impl Lander<'_> {
     }
 
     /// Finds the first branch that makes the check fail; `None`: none does.
-    fn find_culprit(&mut self, head: &str, chain: &[Link]) -> Result<Option<Culprit>, LandError> {
+    fn find_culprit(&mut self, head: &str, chain: &[Link]) -> Result<Option<Culprit>> {
         let Some(last) = chain.last() else { return Ok(None) };
         let (scratch, check) = (self.scratch, &mut self.check);
         let Some(mut output) = check.find_failure(scratch, &last.commit)? else { return Ok(None) };
         if let Some(output) = check.find_failure(scratch, head)? {
             return Err(LandError::TargetFails { onto: self.onto.to_owned(), output });
         }
-        let found = find_first_failure(chain.len(), |many| -> Result<bool, LandError> {
+        let found = find_first_failure(chain.len(), |many| -> Result<bool> {
             let said = check.find_failure(scratch, &chain[many - 1].commit)?;
             let passed = said.is_none();
             output = said.unwrap_or_else(|| std::mem::take(&mut output));
@@ -247,7 +243,7 @@ impl Lander<'_> {
     }
 
     /// Marks the branches that changed since the plan was made; returns true if any did.
-    fn hold_changed(&mut self, chain: &[Link]) -> Result<bool, LandError> {
+    fn hold_changed(&mut self, chain: &[Link]) -> Result<bool> {
         let put = &self.context.settings.put_into_worktrees;
         let worktrees = self.repository.worktrees()?;
         let mut has_changed = false;
@@ -275,11 +271,7 @@ impl Lander<'_> {
     }
 
     /// Moves the target over the chain. Returns the reason if the target cannot be moved.
-    fn move_target(
-        &mut self,
-        head: &mut String,
-        chain: &[Link],
-    ) -> Result<Option<String>, LandError> {
+    fn move_target(&mut self, head: &mut String, chain: &[Link]) -> Result<Option<String>> {
         let Some(last) = chain.last() else { return Ok(None) };
         let brought = |link: &Link| LandedBranch {
             atom: self.items[link.item].atom_id.clone(),
@@ -312,7 +304,7 @@ impl Lander<'_> {
         Ok(None)
     }
 
-    fn file_conflicts(&mut self, conflicts: Vec<Conflict>) -> Result<(), LandError> {
+    fn file_conflicts(&mut self, conflicts: Vec<Conflict>) -> Result<()> {
         let ctx = self.context.ctx();
         conflict_atom::file_all(self.store, &ctx, self.repository, self.onto, self.items, conflicts)
     }

@@ -1,6 +1,6 @@
 //! Puts branches on top of each other, in a scratch checkout or in memory alone.
 
-use super::{LandError, LandItem};
+use super::{LandError, LandItem, Result};
 use crate::git::{GitError, JoinMode, Merged, Repository, ScratchCheckout};
 
 /// A branch on top of all earlier branches of the chain.
@@ -38,7 +38,7 @@ impl ChainBuilder<'_> {
         items: &[LandItem],
         todo: &[usize],
         mut is_interrupted: impl FnMut() -> bool,
-    ) -> Result<(Vec<Link>, Vec<Conflict>), LandError> {
+    ) -> Result<(Vec<Link>, Vec<Conflict>)> {
         let (mut chain, mut conflicts) = (Vec::new(), Vec::new());
         let mut top = head.to_owned();
         let mut joined: Vec<&str> = Vec::new();

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::MissedTickBehavior;
 
-use super::{LandContext, LandError};
+use super::{LandContext, LandError, Result};
 use crate::process::{self, Marker, end_marked};
 use crate::sandbox::Confinement;
 use crate::verify::{self, LOOK};
@@ -155,7 +155,7 @@ impl<'a> CheckRunner<'a> {
     ///
     /// # Errors
     /// If signals cannot be listened to.
-    pub fn new(context: &'a LandContext<'a>, owner: String) -> Result<CheckRunner<'a>, LandError> {
+    pub fn new(context: &'a LandContext<'a>, owner: String) -> Result<CheckRunner<'a>> {
         end_leftovers(&owner);
         let signals = StopSignals::listen().map_err(LandError::Signals)?;
         Ok(CheckRunner { context, owner, signals })
@@ -175,7 +175,7 @@ impl<'a> CheckRunner<'a> {
         command: &CheckCommand<'_>,
         folder: &Path,
         progress: &mut dyn FnMut(Duration),
-    ) -> Result<CheckEnd, LandError> {
+    ) -> Result<CheckEnd> {
         let CheckCommand { key, name, words, limit } = *command;
         let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         let verify = Verify::pending(words.to_vec(), true, limit);

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::check::{CheckCommand, CheckEnd, CheckProgress, CheckRunner};
-use super::{LandContext, LandError, project_folder};
+use super::{LandContext, LandError, Result, project_folder};
 use crate::git::{GitError, Repository, ScratchCheckout, copy_untracked};
 
 /// Checks commits in a scratch checkout.
@@ -32,7 +32,7 @@ impl<'a> CommitCheck<'a> {
         &mut self,
         scratch: &ScratchCheckout,
         commit: &str,
-    ) -> Result<Option<String>, LandError> {
+    ) -> Result<Option<String>> {
         if self.context.settings.check.is_empty() {
             return Ok(None);
         }
@@ -44,11 +44,7 @@ impl<'a> CommitCheck<'a> {
         Ok(said)
     }
 
-    fn run_check(
-        &mut self,
-        scratch: &ScratchCheckout,
-        commit: &str,
-    ) -> Result<Option<String>, LandError> {
+    fn run_check(&mut self, scratch: &ScratchCheckout, commit: &str) -> Result<Option<String>> {
         let settings = self.context.settings;
         scratch.check_out(commit)?;
         let top = self.repository.top();

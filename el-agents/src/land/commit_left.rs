@@ -4,7 +4,7 @@ use el_core::Store;
 use el_core::model::{Run, Summary};
 use el_core::ops::{self, RunFilter};
 
-use super::{LandError, LandItem, LandOutcome, LandSettings};
+use super::{LandItem, LandOutcome, LandSettings, Result};
 use crate::git::{Git, GitError, add_all};
 
 /// Commits the changes in the worktree of each uncommitted branch. `message`, or else the summary
@@ -19,7 +19,7 @@ pub fn commit_left(
     settings: &LandSettings,
     items: &mut [LandItem],
     message: Option<&str>,
-) -> Result<bool, LandError> {
+) -> Result<bool> {
     let mut has_committed = false;
     for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::Uncommitted) {
         let Some(path) = &item.path else { continue };
@@ -50,7 +50,7 @@ pub fn commit_left(
     Ok(has_committed)
 }
 
-fn last_run(store: &Store, atom: &str) -> Result<Option<Run>, LandError> {
+fn last_run(store: &Store, atom: &str) -> Result<Option<Run>> {
     let filter = RunFilter { atom: Some(atom.to_owned()), limit: Some(1), ..RunFilter::default() };
     Ok(ops::runs(store, &filter)?.items.into_iter().next())
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use super::{LandError, LandItem, LandOutcome};
+use super::{LandItem, LandOutcome, Result};
 use crate::git::{Git, Repository};
 
 /// Files and folders, wherever they are in the tree: the tracker's configuration, what Claude Code
@@ -21,7 +21,7 @@ pub fn hold_configuration(
     repository: &Repository,
     onto: &str,
     items: &mut [LandItem],
-) -> Result<(), LandError> {
+) -> Result<()> {
     let hooks = hooks_folder(repository)?;
     let onto = format!("refs/heads/{onto}");
     for item in items.iter_mut() {
@@ -49,7 +49,7 @@ pub fn hold_configuration(
 
 /// Names the decisive files of a worktree that differ from the target. A commit there would run the
 /// hooks of the worktree, so untracked hooks count too.
-fn uncommitted(git: &Git, onto: &str, hooks: Option<&str>) -> Result<String, LandError> {
+fn uncommitted(git: &Git, onto: &str, hooks: Option<&str>) -> Result<String> {
     let tracked = git.ask(&[&NAMES[..], &["--merge-base", onto, "--"]].concat())?;
     let folders = HOOKS.iter().copied().chain(hooks);
     let words: Vec<&str> =
@@ -58,7 +58,7 @@ fn uncommitted(git: &Git, onto: &str, hooks: Option<&str>) -> Result<String, Lan
 }
 
 /// Returns the folder of hooks that git's configuration names, below the top of the tree.
-fn hooks_folder(repository: &Repository) -> Result<Option<String>, LandError> {
+fn hooks_folder(repository: &Repository) -> Result<Option<String>> {
     let Some(named) = repository.git().ask_optional(&["config", "--get", "core.hooksPath"])? else {
         return Ok(None);
     };

@@ -6,7 +6,7 @@ use el_core::{Ctx, Store};
 use serde_json::json;
 
 use super::chain::Conflict;
-use super::{LandError, LandItem};
+use super::{LandItem, Result};
 use crate::git::{GitError, Repository};
 
 /// Metadata key of a conflict atom. The value is the id of the atom whose branch is in conflict.
@@ -28,7 +28,7 @@ pub(super) fn file_all(
     onto: &str,
     items: &mut [LandItem],
     mut conflicts: Vec<Conflict>,
-) -> Result<(), LandError> {
+) -> Result<()> {
     let tip = |items: &[LandItem], at: usize| items[at].tip.clone().unwrap_or_default();
     let tips: Vec<String> = conflicts.iter().map(|conflict| tip(items, conflict.item)).collect();
     let tops = repository.independent_commits(&tips)?;
@@ -89,7 +89,7 @@ fn file_atom(
     ctx: &Ctx<'_>,
     item: &LandItem,
     onto: &str,
-) -> Result<ConflictAtom, LandError> {
+) -> Result<ConflictAtom> {
     let known = ops::show(store, &item.atom_id)?.neighbours;
     let of_it = known.iter().filter(|atom| atom.metadata[CONFLICT_OF_KEY] == json!(item.atom_id));
     let is_same = |atom: &Atom| {

@@ -8,7 +8,7 @@ use super::chain::Conflict;
 use super::check::CheckRunner;
 use super::commit_check::CommitCheck;
 use super::plan::to_land;
-use super::{LandContext, LandError, LandItem, LandOutcome, conflict_atom};
+use super::{LandContext, LandError, LandItem, LandOutcome, Result, conflict_atom};
 use crate::git::{Repository, ScratchCheckout};
 
 /// The commit that branches are tried on.
@@ -23,11 +23,7 @@ pub struct Base<'a> {
 ///
 /// # Errors
 /// If git fails.
-pub fn foresee_each(
-    repository: &Repository,
-    base: Base<'_>,
-    items: &mut [LandItem],
-) -> Result<(), LandError> {
+pub fn foresee_each(repository: &Repository, base: Base<'_>, items: &mut [LandItem]) -> Result<()> {
     for at in to_land(items) {
         let tip = items[at].tip.clone().unwrap_or_default();
         let merged =
@@ -50,7 +46,7 @@ pub fn check_each(
     context: &LandContext<'_>,
     base: Base<'_>,
     items: &mut [LandItem],
-) -> Result<(), LandError> {
+) -> Result<()> {
     foresee_each(repository, base, items)?;
     let conflicts = items
         .iter_mut()

@@ -3,6 +3,8 @@ use std::path::PathBuf;
 
 use crate::git::GitError;
 
+pub type Result<T, E = LandError> = std::result::Result<T, E>;
+
 /// Why a landing, or the check of a plan, could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum LandError {

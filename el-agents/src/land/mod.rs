@@ -35,7 +35,7 @@ use self::check::CheckCommand;
 pub use self::commit_left::commit_left;
 pub use self::configuration::hold_configuration;
 pub use self::each::{Base, check_each, foresee_each};
-pub use self::error::LandError;
+pub use self::error::{LandError, Result};
 pub(crate) use self::plan::plan_any;
 pub use self::plan::{LandItem, LandOutcome, plan_landing};
 pub use self::plan_check::{
@@ -154,12 +154,12 @@ fn project_folder(top: &Path, repository: &Repository) -> PathBuf {
 ///
 /// # Errors
 /// [`LandError::Busy`] if another process holds the lock.
-pub fn lock_landing(state: &Path) -> Result<FileLock, LandError> {
+pub fn lock_landing(state: &Path) -> Result<FileLock> {
     lock_landing_within(state, Duration::ZERO)
 }
 
 /// The same, after waiting for at most `limit`.
-pub(crate) fn lock_landing_within(state: &Path, limit: Duration) -> Result<FileLock, LandError> {
+pub(crate) fn lock_landing_within(state: &Path, limit: Duration) -> Result<FileLock> {
     let path = state.join("land.lock");
     FileLock::acquire_within(&path, limit)
         .map_err(|source| LandError::File { doing: "lock", path, source })?

@@ -7,7 +7,7 @@ use el_core::ops::Overview;
 use el_core::rules::orchestrate::{Question, Standing};
 
 use super::check::{CheckCommand, CheckEnd, CheckRunner};
-use super::{LandContext, LandError, project_folder};
+use super::{LandContext, Result, project_folder};
 use crate::git::{GitError, Repository, ScratchCheckout, copy_untracked};
 
 /// A branch with the work of an atom of a plan.
@@ -101,7 +101,7 @@ pub fn check_plan(
     context: &LandContext<'_>,
     plan: &PlanCheck<'_>,
     on_event: &mut dyn FnMut(PlanCheckEvent<'_>),
-) -> Result<PlanCheckEnd, LandError> {
+) -> Result<PlanCheckEnd> {
     let settings = context.settings;
     let overview = plan.overview;
     let mut runner =
@@ -166,7 +166,7 @@ fn bring_together<'a>(
     context: &LandContext<'_>,
     plan: &PlanCheck<'_>,
     repository: &'a Repository,
-) -> Result<Together<'a>, LandError> {
+) -> Result<Together<'a>> {
     let PlanBranches { whole, mut tasks } = plan_branches(repository, plan.overview)?;
     tasks.retain(|task| whole.is_none() || task.is_later);
     if whole.is_none() && tasks.is_empty() {

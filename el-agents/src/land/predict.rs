@@ -3,7 +3,7 @@
 use super::carry_out::{begin_landing, hold_in_the_way};
 use super::chain::{ChainBuilder, Conflict};
 use super::plan::to_land;
-use super::{LandError, LandItem, LandSettings};
+use super::{LandItem, LandSettings, Result};
 use crate::git::Repository;
 
 /// Predicts conflicts by merging one branch after another in memory. Nothing is changed.
@@ -15,7 +15,7 @@ pub fn predict_conflicts(
     settings: &LandSettings,
     onto: &str,
     items: &mut [LandItem],
-) -> Result<(), LandError> {
+) -> Result<()> {
     let Some((head, todo)) = begin_landing(repository, settings, onto, items)? else {
         return Ok(());
     };

@@ -7,7 +7,7 @@ use el_core::Store;
 use el_core::model::{PullRequest, PullRequestState, Status};
 use el_core::ops;
 
-use super::LandError;
+use super::Result;
 use crate::git::Repository;
 
 /// Another atom, commits of which a branch contains, and which lands by a pull request.
@@ -42,7 +42,7 @@ pub(super) fn find_pulled<'a>(
     repository: &Repository,
     target: &str,
     pulls: impl Iterator<Item = &'a PullRequest>,
-) -> Result<Pulled, LandError> {
+) -> Result<Pulled> {
     let mut branches = Vec::new();
     for pull in pulls {
         let Some(tip) = pull.pushed.clone().or_else(|| pull.pushing.clone()) else { continue };
@@ -79,7 +79,7 @@ pub(super) fn find_below(
     target: &str,
     pulled: &Pulled,
     (id, tip): (&str, &str),
-) -> Result<Vec<PulledBelow>, LandError> {
+) -> Result<Vec<PulledBelow>> {
     let mut found = Vec::new();
     if pulled.commits.is_empty() {
         return Ok(found);
@@ -107,11 +107,7 @@ pub(super) fn find_below(
 }
 
 /// The given commits that the target lacks, without commits that the repository does not have.
-fn lacking(
-    repository: &Repository,
-    target: &str,
-    tips: &[&str],
-) -> Result<HashSet<String>, LandError> {
+fn lacking(repository: &Repository, target: &str, tips: &[&str]) -> Result<HashSet<String>> {
     if tips.is_empty() {
         return Ok(HashSet::new());
     }

@@ -9,7 +9,7 @@ use el_core::ops::{self, BranchToLand};
 
 use super::branch::Search;
 use super::plan::{LandItem, plan_landing};
-use super::{LandError, LandOutcome, LandSettings};
+use super::{LandOutcome, LandSettings, Result};
 use crate::git::Repository;
 
 /// The longest that a board waits for git.
@@ -28,7 +28,7 @@ pub fn branches_to_land(
     repository: &Repository,
     settings: &LandSettings,
     target: &str,
-) -> Result<Vec<BranchToLand>, LandError> {
+) -> Result<Vec<BranchToLand>> {
     let until = Instant::now() + PATIENCE;
     let repository = &repository.with_deadline(until);
     let known = repository.known_tip(target)?;

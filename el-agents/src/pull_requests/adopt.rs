@@ -4,7 +4,7 @@ use el_core::model::PullRequest;
 use el_core::ops::{self, NewPullRequest};
 use el_core::{Ctx, Store};
 
-use super::{PullError, PullPlace, PullRun, look_at};
+use super::{PullError, PullPlace, PullRun, Result, look_at};
 use crate::forge::{Forges, FoundRequest, RequestState};
 use crate::git::Repository;
 
@@ -32,7 +32,7 @@ pub(super) fn search(
     run: &PullRun<'_>,
     records: &[PullRequest],
     record: &PullRequest,
-) -> Result<Search, PullError> {
+) -> Result<Search> {
     let is_known = |number: u64| records.iter().any(|one| one.number == Some(number));
     let is_ours = |head: &str| {
         let pushed = |one: &PullRequest| {
@@ -57,11 +57,7 @@ pub(super) fn search(
 }
 
 /// The same, and records one that is ours.
-pub(super) fn find_own(
-    run: &PullRun<'_>,
-    store: &mut Store,
-    record: &PullRequest,
-) -> Result<Own, PullError> {
+pub(super) fn find_own(run: &PullRun<'_>, store: &mut Store, record: &PullRequest) -> Result<Own> {
     let records = ops::pull_requests_of(store, &record.atom_id)?;
     let one = match search(run, &records, record)? {
         Search::Own(one) => one,
@@ -91,7 +87,7 @@ pub fn adopt(
     forges: &Forges,
     place: &PullPlace,
     (atom_id, number): (&str, u64),
-) -> Result<PullRequest, PullError> {
+) -> Result<PullRequest> {
     let (branch, forge) = (repository.branch_of(atom_id)?, forges.named(place.forge));
     let found = forge.find_requests(&place.repo, &branch)?;
     let Some(one) = found.iter().find(|one| one.number == number) else {

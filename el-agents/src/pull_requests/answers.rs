@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::item::closing_note;
 use super::watch_settings::{WatchSettings, host_of};
-use super::{PullError, PullItem, PullOutcome, PullRun, find_place, open_all};
+use super::{PullError, PullItem, PullOutcome, PullRun, Result, find_place, open_all};
 use crate::clock;
 use crate::forge::ForgeWait;
 use crate::git::Repository;
@@ -70,7 +70,7 @@ impl WatchSettings {
         records: &[PullRequest],
         wait: Option<&ForgeWait>,
         is_asked: bool,
-    ) -> Result<(Vec<PushedAnswer>, Option<ForgeWait>), PullError> {
+    ) -> Result<(Vec<PushedAnswer>, Option<ForgeWait>)> {
         let now = clock::now();
         let mut due = find_answers(store, repository, records)?;
         due.retain(|answer| is_asked || answer.is_due(now));
@@ -112,7 +112,7 @@ impl WatchSettings {
         answers: &[Answer],
         why: &str,
         until: Option<Timestamp>,
-    ) -> Result<(), PullError> {
+    ) -> Result<()> {
         let ctx = Ctx { now: clock::now(), actor: &self.actor, session: None };
         for answer in answers {
             ops::hold_push(store, &ctx, answer.key(), (&answer.tip, why), until)?;
@@ -125,7 +125,7 @@ impl WatchSettings {
         store: &mut Store,
         repository: &Repository,
         answers: &[Answer],
-    ) -> Result<Vec<PullItem>, PullError> {
+    ) -> Result<Vec<PullItem>> {
         let _lock = lock_landing_within(&self.state, LOCK_LIMIT)?;
         let place = find_place(repository, &self.forges, &self.place)?;
         let base_commit = place.fetch_base(repository)?;
@@ -158,7 +158,7 @@ pub(super) fn find_answers(
     store: &Store,
     repository: &Repository,
     records: &[PullRequest],
-) -> Result<Vec<Answer>, PullError> {
+) -> Result<Vec<Answer>> {
     let mut found = find_asked(store, repository, records)?;
     found.retain(|answer| answer.record.pushed.as_ref() != Some(&answer.tip));
     Ok(found)
@@ -170,7 +170,7 @@ fn find_asked(
     store: &Store,
     repository: &Repository,
     records: &[PullRequest],
-) -> Result<Vec<Answer>, PullError> {
+) -> Result<Vec<Answer>> {
     let mut found = Vec::new();
     for one in records.iter().filter(|one| one.state == PullRequestState::Open) {
         if ops::takes_remarks(store, &one.atom_id)?
@@ -193,7 +193,7 @@ pub fn find_uncommitted(
     repository: &Repository,
     records: &[PullRequest],
     but: &[String],
-) -> Result<Vec<String>, PullError> {
+) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for Answer { record, tip } in find_asked(store, repository, records)? {
         if record.pushed.as_ref() == Some(&tip)
@@ -212,7 +212,7 @@ fn collect_news(
     answers: &[Answer],
     items: &[PullItem],
     is_asked: bool,
-) -> Result<Vec<PushedAnswer>, PullError> {
+) -> Result<Vec<PushedAnswer>> {
     let mut told = Vec::new();
     for answer in answers {
         let id = &answer.record.atom_id;

@@ -4,7 +4,7 @@ use el_core::Store;
 use el_core::ops;
 use el_core::protocol::pull_request::{describe_key, find_closings};
 
-use super::PullError;
+use super::Result;
 use super::item::{PullItem, PullOutcome};
 use super::run::PullRun;
 
@@ -19,7 +19,7 @@ pub(super) fn read_messages(
     store: &Store,
     item: &mut PullItem,
     own: &[u64],
-) -> Result<(), PullError> {
+) -> Result<()> {
     let Some(tip) = &item.tip else { return Ok(()) };
     let records = ops::pull_requests_of(store, &item.atom_id)?;
     let pushed = records.into_iter().filter_map(|record| record.pushed);

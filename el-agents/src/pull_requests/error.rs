@@ -2,6 +2,8 @@ use crate::forge::ForgeError;
 use crate::git::GitError;
 use crate::land::LandError;
 
+pub type Result<T, E = PullError> = std::result::Result<T, E>;
+
 /// Why pull requests could not be opened or watched.
 #[derive(Debug, thiserror::Error)]
 pub enum PullError {

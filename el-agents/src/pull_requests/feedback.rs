@@ -7,7 +7,7 @@ use el_core::model::{PullRequest, PullRequestState, Timestamp};
 use el_core::ops::{self, Given, Remark};
 use el_core::{Ctx, Store, text};
 
-use super::PullError;
+use super::Result;
 use super::push::take_in;
 use crate::forge::{Forge, ForgeRemark, Forges, RemarkKind, RepoName};
 use crate::git::Repository;
@@ -55,7 +55,7 @@ pub fn gather_feedback(
     rules: &FeedbackRules,
     quiet: Duration,
     records: &[PullRequest],
-) -> Result<Vec<Handed>, PullError> {
+) -> Result<Vec<Handed>> {
     let mut given = Vec::new();
     if !rules.is_on() {
         return Ok(given);

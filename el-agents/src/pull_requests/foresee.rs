@@ -4,7 +4,7 @@ use el_core::Store;
 use el_core::model::PullRequest;
 use el_core::ops;
 
-use super::PullError;
+use super::Result;
 use super::adopt::{Search, search};
 use super::item::{PullItem, PullOutcome, PullPlan};
 use super::push::compare_remote;
@@ -20,7 +20,7 @@ pub(super) fn foresee(
     store: &Store,
     items: &mut [PullItem],
     texts: &[Option<Texts>],
-) -> Result<(), PullError> {
+) -> Result<()> {
     let template = template(run.repository.git(), run.forge(), run.base_commit)?;
     for (at, texts) in texts.iter().enumerate() {
         let Some(texts) = texts else { continue };
@@ -48,7 +48,7 @@ fn foresee_one(
     store: &Store,
     item: &mut PullItem,
     (texts, template, base): (&Texts, Option<&str>, &str),
-) -> Result<(), PullError> {
+) -> Result<()> {
     let place = run.place;
     let (branch, tip) =
         (item.branch.clone().unwrap_or_default(), item.tip.clone().unwrap_or_default());

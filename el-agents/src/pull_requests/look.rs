@@ -6,7 +6,7 @@ use el_core::model::{PullRequest, PullRequestState};
 use el_core::ops::{self, SeenPullRequest};
 use el_core::{Ctx, Store};
 
-use super::PullError;
+use super::Result;
 use crate::forge::{
     Checks, Conflict, Forge, ForgeError, Forges, RepoName, RequestFacts, RequestState, Review,
 };
@@ -27,7 +27,7 @@ pub fn look_at(
     repository: &Repository,
     forges: &Forges,
     records: &[PullRequest],
-) -> Result<Vec<PullRequest>, PullError> {
+) -> Result<Vec<PullRequest>> {
     let mut seen = records.to_vec();
     let mut repos: Vec<&str> = records.iter().map(|record| record.repo.as_str()).collect();
     repos.sort_unstable();
@@ -139,7 +139,7 @@ fn delete_branch(
     record: &PullRequest,
     repo: &RepoName,
     head: &str,
-) -> Result<(), PullError> {
+) -> Result<()> {
     if !record.owns_branch
         || record.pushed.as_deref() != Some(head)
         || forge.is_base(repo, &record.head_ref)?
@@ -160,7 +160,7 @@ pub(super) fn head_remote(
     forge: Option<&dyn Forge>,
     record: &PullRequest,
     repo: &RepoName,
-) -> Result<Option<String>, PullError> {
+) -> Result<Option<String>> {
     let is_its = |name: &RepoName| name.owner.eq_ignore_ascii_case(&record.head_owner);
     find_remote(repository, forge, &repo.host, &is_its)
 }
@@ -172,7 +172,7 @@ fn note_merge(
     record: &PullRequest,
     repo: &RepoName,
     facts: &RequestFacts,
-) -> Result<(), PullError> {
+) -> Result<()> {
     let Some(commit) = &facts.merge_commit else { return Ok(()) };
     if let Some(remote) = remote_of(repository, forge, repo)? {
         repository.fetch_branch(&remote, &facts.base_ref)?;
@@ -193,7 +193,7 @@ fn remote_of(
     repository: &Repository,
     forge: &dyn Forge,
     repo: &RepoName,
-) -> Result<Option<String>, PullError> {
+) -> Result<Option<String>> {
     find_remote(repository, Some(forge), &repo.host, &|name| name.is_same(repo))
 }
 
@@ -203,7 +203,7 @@ fn find_remote(
     forge: Option<&dyn Forge>,
     host: &str,
     is_it: &dyn Fn(&RepoName) -> bool,
-) -> Result<Option<String>, PullError> {
+) -> Result<Option<String>> {
     let named = |remote: Remote| Some((remote.name, RepoName::of_remote(&remote.url)?));
     let mut all: Vec<(String, RepoName)> =
         repository.remotes()?.into_iter().filter_map(named).collect();

@@ -7,7 +7,7 @@ use el_core::model::{PullRequest, PullRequestState};
 use el_core::{Ctx, Store};
 
 use super::stack::retarget_children;
-use super::{PullError, look_at};
+use super::{Result, look_at};
 use crate::forge::{
     Checks, Conflict, Forge, ForgeError, Forges, MergeMethod, RepoName, RequestFacts, RequestState,
     Review,
@@ -49,12 +49,12 @@ pub fn merge_one(
     forges: &Forges,
     record: &PullRequest,
     options: MergeOptions,
-) -> Result<MergeEnd, PullError> {
+) -> Result<MergeEnd> {
     let (Some(number), Some(repo)) = (record.number, RepoName::parse(&record.repo, "")) else {
         return Ok(MergeEnd::Held("it is not open yet; el pr opens it".to_owned()));
     };
     let forge = forges.of_record(record);
-    let look = || -> Result<RequestFacts, PullError> {
+    let look = || -> Result<RequestFacts> {
         let found = forge.request_facts(&repo, &[number])?.pop().flatten();
         found.ok_or_else(|| ForgeError::NoRequest { repo: repo.to_string(), number }.into())
     };
@@ -154,7 +154,7 @@ fn choose_method(
     repo: &RepoName,
     facts: &RequestFacts,
     wanted: Option<MergeMethod>,
-) -> Result<Result<Option<MergeMethod>, String>, PullError> {
+) -> Result<Result<Option<MergeMethod>, String>> {
     if facts.has_queue {
         return Ok(Ok(None));
     }
@@ -178,7 +178,7 @@ fn ask(
     facts: &RequestFacts,
     method: Option<MergeMethod>,
     when_ready: bool,
-) -> Result<(), PullError> {
+) -> Result<()> {
     let is_ready = facts.checks != Checks::Failed && !facts.still_waits();
     let later = when_ready && !is_ready && !facts.has_queue;
     match forge.request_merge(repo, facts.number, &facts.head, method, later) {

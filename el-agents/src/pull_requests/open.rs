@@ -13,7 +13,7 @@ use super::push::{Pushed, push};
 use super::run::PullRun;
 use super::stack::{Stacked, find_stacked, stack_base, step_over};
 use super::texts::{Texts, compose, template};
-use super::{PullError, adopt, look_at, update};
+use super::{PullError, Result, adopt, look_at, update};
 use crate::forge::{ForgeError, NewRequest};
 use crate::git::Rehearsal;
 use crate::land::{
@@ -33,7 +33,7 @@ pub fn open_all(
     run: &PullRun<'_>,
     store: &mut Store,
     wanted: Option<&[String]>,
-) -> Result<Vec<PullItem>, PullError> {
+) -> Result<Vec<PullItem>> {
     let mut known = ops::pull_requests(store, false)?;
     let is_wanted = |one: &PullRequest| wanted.is_none_or(|wanted| wanted.contains(&one.atom_id));
     // One that was merged or closed meanwhile takes no more commits; one that was closed may be
@@ -110,7 +110,7 @@ pub fn open_all(
 }
 
 /// Notes why commits of an open pull request's branch are not at the forge, or forgets it.
-fn note_held(run: &PullRun<'_>, store: &mut Store, item: &PullItem) -> Result<(), PullError> {
+fn note_held(run: &PullRun<'_>, store: &mut Store, item: &PullItem) -> Result<()> {
     let last = ops::pull_requests_of(store, &item.atom_id)?.pop();
     let Some(record) = last.filter(|record| record.state.is_live()) else { return Ok(()) };
     let (ctx, key) = (run.land.ctx(), (record.atom_id.as_str(), record.seq));
@@ -128,11 +128,7 @@ fn note_held(run: &PullRun<'_>, store: &mut Store, item: &PullItem) -> Result<()
 }
 
 /// The branches with all refusals of `el land`.
-fn plan(
-    run: &PullRun<'_>,
-    store: &mut Store,
-    wanted: Option<&[String]>,
-) -> Result<Vec<PullItem>, PullError> {
+fn plan(run: &PullRun<'_>, store: &mut Store, wanted: Option<&[String]>) -> Result<Vec<PullItem>> {
     let (repository, settings) = (run.repository, run.land.settings);
     let target = Some(run.base_commit.to_owned());
     let branches = atom_branches_at(store, repository, settings, target)?;
@@ -188,7 +184,7 @@ fn rehearse(
     store: &Store,
     base: Base<'_>,
     items: &mut [LandItem],
-) -> Result<Vec<usize>, PullError> {
+) -> Result<Vec<usize>> {
     let scratch = Rehearsal::begin(run.repository)?;
     let repository = scratch.repository();
     let before: Vec<Option<String>> = items.iter().map(|item| item.tip.clone()).collect();
@@ -206,7 +202,7 @@ fn rehearse(
 
 /// Takes out the branches with commits that the base would refuse: el signs nothing, and rewrites
 /// no commit of others.
-fn hold_unsigned(run: &PullRun<'_>, items: &mut [PullItem]) -> Result<(), PullError> {
+fn hold_unsigned(run: &PullRun<'_>, items: &mut [PullItem]) -> Result<()> {
     let place = run.place;
     if !items.iter().any(|item| item.outcome == PullOutcome::ToOpen) {
         return Ok(());
@@ -250,12 +246,7 @@ struct Opener<'a> {
 }
 
 impl Opener<'_> {
-    fn open_one(
-        &mut self,
-        store: &mut Store,
-        item: &mut PullItem,
-        texts: &Texts,
-    ) -> Result<(), PullError> {
+    fn open_one(&mut self, store: &mut Store, item: &mut PullItem, texts: &Texts) -> Result<()> {
         let (branch, tip) =
             (item.branch.clone().unwrap_or_default(), item.tip.clone().unwrap_or_default());
         let base = match &item.below {
@@ -313,7 +304,7 @@ impl Opener<'_> {
         record: &PullRequest,
         texts: &Texts,
         base: &str,
-    ) -> Result<PullRequest, PullError> {
+    ) -> Result<PullRequest> {
         let PullRun { place, land, .. } = self.run;
         let body = texts.new_body(self.template.as_deref());
         if let Some(last) = self.last_write {

@@ -1,6 +1,6 @@
 //! Decides where branches are pushed, and which repository receives the work. Neither is guessed.
 
-use super::PullError;
+use super::{PullError, Result};
 use crate::forge::{ForgeError, Forges, MergeMethod, RepoName};
 use crate::git::{Remote, Repository};
 
@@ -49,7 +49,7 @@ pub fn find_place(
     repository: &Repository,
     forges: &Forges,
     wanted: &WantedPlace,
-) -> Result<PullPlace, PullError> {
+) -> Result<PullPlace> {
     let all = repository.remotes()?;
     let named = |remote: &Remote| Some((remote.clone(), RepoName::of_remote(&remote.url)?));
     let remotes: Vec<(Remote, RepoName)> = all.iter().filter_map(named).collect();
@@ -111,7 +111,7 @@ fn choose_remote<'a>(
     all: &[Remote],
     remotes: &'a [(Remote, RepoName)],
     wanted: Option<&str>,
-) -> Result<&'a (Remote, RepoName), PullError> {
+) -> Result<&'a (Remote, RepoName)> {
     if let Some(wanted) = wanted {
         let found = remotes.iter().find(|(remote, _)| remote.name == wanted);
         return found.ok_or_else(|| match all.iter().any(|remote| remote.name == wanted) {

@@ -7,7 +7,7 @@ use el_core::ops::{self, NewPullRequest};
 use el_core::{Ctx, Store};
 
 use super::look::head_remote;
-use super::{PullError, PullPlace, PullRun};
+use super::{PullError, PullPlace, PullRun, Result};
 use crate::clock;
 use crate::forge::{Forge, RepoName};
 use crate::git::{PushResult, Repository};
@@ -46,7 +46,7 @@ pub(super) fn compare_remote(
     records: &[PullRequest],
     branch: &str,
     tip: &str,
-) -> Result<Result<RemoteBranch, String>, PullError> {
+) -> Result<Result<RemoteBranch, String>> {
     let PullRun { repository, place, .. } = run;
     let found = |there: Option<String>, tip: &str| {
         Ok(Ok(RemoteBranch { there, tip: tip.into(), taken_in: Vec::new() }))
@@ -92,7 +92,7 @@ pub(super) fn compare_remote(
 }
 
 /// The commits of `there` that `tip` does not have, newest first, with their authors.
-fn name_commits(repository: &Repository, tip: &str, there: &str) -> Result<Vec<String>, PullError> {
+fn name_commits(repository: &Repository, tip: &str, there: &str) -> Result<Vec<String>> {
     let range = format!("{tip}..{there}");
     let words = ["log", "--abbrev=10", "--format=%h by %an", &range];
     Ok(repository.git().ask(&words)?.lines().map(str::to_owned).collect())
@@ -105,7 +105,7 @@ pub(crate) fn take_in_before_run(
     actor: &str,
     folder: &Path,
     record: &PullRequest,
-) -> Result<Vec<String>, PullError> {
+) -> Result<Vec<String>> {
     let Some(repo) = RepoName::parse(&record.repo, "") else { return Ok(Vec::new()) };
     let ctx = Ctx { now: clock::now(), actor, session: None };
     take_in(store, &ctx, (&Repository::open_at(folder)?, None), record, &repo)
@@ -120,7 +120,7 @@ pub(super) fn take_in(
     (repository, forge): (&Repository, Option<&dyn Forge>),
     record: &PullRequest,
     repo: &RepoName,
-) -> Result<Vec<String>, PullError> {
+) -> Result<Vec<String>> {
     let branch = &record.head_ref;
     let (Some(tip), Some(remote)) =
         (repository.branch_tip(branch)?, head_remote(repository, forge, record, repo)?)
@@ -148,7 +148,7 @@ pub(super) fn push(
     atom_id: &str,
     branch: &str,
     (tip, base): (&str, &str),
-) -> Result<Pushed, PullError> {
+) -> Result<Pushed> {
     let PullRun { repository, place, .. } = run;
     let records = ops::pull_requests_of(store, atom_id)?;
     let remote = match compare_remote(run, &records, branch, tip)? {
@@ -194,7 +194,7 @@ impl PullPlace {
     ///
     /// # Errors
     /// If there is no such branch, or the remote cannot be reached.
-    pub fn fetch_base(&self, repository: &Repository) -> Result<String, PullError> {
+    pub fn fetch_base(&self, repository: &Repository) -> Result<String> {
         repository.fetch_branch(&self.base_remote, &self.base)?.ok_or_else(|| {
             PullError::place(
                 format!("{} has no branch {}", self.repo, self.base),

@@ -1,7 +1,7 @@
 //! A default branch that was renamed at the forge, while the person's own branch follows the old
 //! name.
 
-use super::{PullError, PullPlace};
+use super::{PullPlace, Result};
 use crate::git::Repository;
 
 impl PullPlace {
@@ -15,7 +15,7 @@ impl PullPlace {
         repository: &Repository,
         branch: &str,
         base_commit: &str,
-    ) -> Result<Option<String>, PullError> {
+    ) -> Result<Option<String>> {
         let PullPlace { base_remote: remote, base, .. } = self;
         let Some(followed) = repository.find_upstream(branch)? else { return Ok(None) };
         let old = &followed.branch;

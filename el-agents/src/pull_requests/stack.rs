@@ -5,7 +5,7 @@ use el_core::Store;
 use el_core::model::PullRequest;
 use el_core::ops;
 
-use super::{PullError, PullRun};
+use super::{PullRun, Result};
 use crate::forge::{Forge, RepoName};
 use crate::land::{LandItem, LandOutcome};
 
@@ -24,7 +24,7 @@ pub(super) fn find_stacked(
     run: &PullRun<'_>,
     store: &Store,
     items: &mut [LandItem],
-) -> Result<Vec<(usize, Stacked)>, PullError> {
+) -> Result<Vec<(usize, Stacked)>> {
     let repository = run.repository;
     let mut found = Vec::new();
     for (at, item) in items.iter_mut().enumerate() {
@@ -65,11 +65,7 @@ pub(super) fn find_stacked(
 }
 
 /// The branch of the open pull request of the atom below.
-pub(super) fn stack_base(
-    run: &PullRun<'_>,
-    store: &Store,
-    below: &str,
-) -> Result<Option<String>, PullError> {
+pub(super) fn stack_base(run: &PullRun<'_>, store: &Store, below: &str) -> Result<Option<String>> {
     let last = ops::pull_requests_of(store, below)?.pop();
     let is_base = |one: &PullRequest| {
         one.state.is_live() && one.number.is_some() && one.repo == run.place.repo.to_string()
@@ -84,7 +80,7 @@ pub(super) fn retarget_children(
     forge: &dyn Forge,
     repo: &RepoName,
     record: &PullRequest,
-) -> Result<(), PullError> {
+) -> Result<()> {
     for child in ops::pull_requests(store, true)? {
         if let Some(number) = child.number
             && (&child.repo, &child.base_ref) == (&record.repo, &record.head_ref)
@@ -96,7 +92,7 @@ pub(super) fn retarget_children(
 }
 
 /// Returns true if both commits have work that the base has not as such.
-fn shares_work(run: &PullRun<'_>, one: &str, other: &str) -> Result<bool, PullError> {
+fn shares_work(run: &PullRun<'_>, one: &str, other: &str) -> Result<bool> {
     // Where the base was taken into both, the nearest common commits are several.
     let common = run.repository.git().ask_optional(&["merge-base", "--all", one, other])?;
     for common in common.unwrap_or_default().lines() {
@@ -110,11 +106,7 @@ fn shares_work(run: &PullRun<'_>, one: &str, other: &str) -> Result<bool, PullEr
 /// Takes the base into branches that build on work which the base has as other commits, so that
 /// their difference is their own, and into those that have to be up to date with it. The branch
 /// moves up; with `--dry-run` only the plan does.
-pub(super) fn step_over(
-    run: &PullRun<'_>,
-    store: &Store,
-    items: &mut [LandItem],
-) -> Result<(), PullError> {
+pub(super) fn step_over(run: &PullRun<'_>, store: &Store, items: &mut [LandItem]) -> Result<()> {
     let repository = run.repository;
     for item in items.iter_mut().filter(|item| item.outcome == LandOutcome::ToLand) {
         let (Some(tip), Some(branch)) = (item.tip.clone(), item.branch.clone()) else { continue };

@@ -8,7 +8,7 @@ use el_core::protocol::pull_request::{
 };
 use el_core::rules::budget::format_usd;
 
-use super::{PullError, PullPlace};
+use super::{PullPlace, Result};
 use crate::forge::Forge;
 use crate::git::{Git, GitError};
 
@@ -42,7 +42,7 @@ pub(super) fn compose(
     rules: &TextRules,
     place: &PullPlace,
     atom_id: &str,
-) -> Result<Result<Texts, KeyFound>, PullError> {
+) -> Result<Result<Texts, KeyFound>> {
     let shown = ops::show(store, atom_id)?;
     let runs = &shown.runs;
     let mut checks: Vec<Verify> =

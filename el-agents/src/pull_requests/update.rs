@@ -4,7 +4,7 @@ use el_core::model::PullRequest;
 use el_core::protocol::pull_request::replace_section;
 
 use super::texts::Texts;
-use super::{PullError, PullRun};
+use super::{PullRun, Result};
 
 /// The parts of an open pull request that are not as they should be.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(super) fn find_change(
     record: &PullRequest,
     texts: &Texts,
     wanted: &str,
-) -> Result<Change, PullError> {
+) -> Result<Change> {
     let Some(number) = record.number else { return Ok(Change::default()) };
     // A forge may keep the line ends of a browser.
     let body = run.forge().request_body(&run.place.repo, number)?.replace("\r\n", "\n");
@@ -49,7 +49,7 @@ pub(super) fn update(
     record: &PullRequest,
     texts: &Texts,
     wanted: &str,
-) -> Result<bool, PullError> {
+) -> Result<bool> {
     let change = find_change(run, record, texts, wanted)?;
     let (Some(number), forge, repo) = (record.number, run.forge(), &run.place.repo) else {
         return Ok(false);

@@ -9,7 +9,7 @@ use el_core::{Ctx, Durability, Store};
 
 use super::answers::{find_answers, find_uncommitted};
 use super::watch_settings::{WatchSettings, host_of};
-use super::{Handed, PullError, PushedAnswer, gather_feedback, look_at};
+use super::{Handed, PullError, PushedAnswer, Result, gather_feedback, look_at};
 use crate::clock;
 use crate::forge::ForgeWait;
 use crate::git::Repository;
@@ -60,7 +60,7 @@ impl PullWatch {
     ///
     /// # Errors
     /// If git or the store fails, or the forge does for good; with `is_asked`, whenever it fails.
-    pub fn look(&self, store: &mut Store, is_asked: bool) -> Result<Watched, PullError> {
+    pub fn look(&self, store: &mut Store, is_asked: bool) -> Result<Watched> {
         let now = clock::now();
         let live = ops::pull_requests(store, true)?;
         let mut found = Watched::default();
@@ -122,7 +122,7 @@ impl PullWatch {
         repository: &Repository,
         seen: &[PullRequest],
         is_asked: bool,
-    ) -> Result<Vec<Handed>, PullError> {
+    ) -> Result<Vec<Handed>> {
         if !self.settings.feedback.is_on() || seen.is_empty() {
             return Ok(Vec::new());
         }
@@ -142,10 +142,10 @@ impl PullWatch {
     /// Keeps in mind that the forge cannot be asked for now, unless a person asks.
     fn unless_passing<T: Default>(
         &self,
-        result: Result<T, PullError>,
+        result: Result<T>,
         is_asked: bool,
         trouble: &mut Option<ForgeWait>,
-    ) -> Result<T, PullError> {
+    ) -> Result<T> {
         match result {
             Err(PullError::Forge(error)) if error.is_passing() => {
                 let wait = self.settings.waits.note_error(&error, clock::now());
@@ -161,7 +161,7 @@ impl PullWatch {
 }
 
 /// Brings the records to the state after a push.
-fn reload_records(store: &Store, seen: &mut [PullRequest]) -> Result<(), PullError> {
+fn reload_records(store: &Store, seen: &mut [PullRequest]) -> Result<()> {
     let ids: Vec<&str> = seen.iter().map(|one| one.atom_id.as_str()).collect();
     let latest = ops::latest_pull_requests(store, &ids)?;
     for one in seen.iter_mut() {

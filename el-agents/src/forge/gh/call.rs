@@ -1,13 +1,13 @@
 //! A call of `gh`, with its failures sorted.
 
-use super::{ForgeError, GH};
+use super::{ForgeError, GH, Result};
 use crate::forge::call::{Call, run_program, sort_words};
 
 /// Returns the output of a call.
 ///
 /// # Errors
 /// If gh fails.
-pub(super) fn run(call: &Call<'_>) -> Result<String, ForgeError> {
+pub(super) fn run(call: &Call<'_>) -> Result<String> {
     match run_whole(call)? {
         (said, None) => Ok(said),
         (_, Some(error)) => Err(error),
@@ -18,7 +18,7 @@ pub(super) fn run(call: &Call<'_>) -> Result<String, ForgeError> {
 ///
 /// # Errors
 /// If gh cannot be run, or takes too long.
-pub(super) fn run_whole(call: &Call<'_>) -> Result<(String, Option<ForgeError>), ForgeError> {
+pub(super) fn run_whole(call: &Call<'_>) -> Result<(String, Option<ForgeError>)> {
     let said = run_program(call)?;
     let failed = said.code != Some(0);
     let error = failed.then(|| sort_failure(call.host, &said.stderr, said.code));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{ForgeError, GH, GithubCli, RepoName};
+use super::{ForgeError, GH, GithubCli, RepoName, Result};
 use crate::forge::text_of;
 
 /// The fields of an issue that every version of `gh` knows.
@@ -54,7 +54,7 @@ impl GithubCli {
     ///
     /// # Errors
     /// If GitHub cannot be asked, or does not show the repository.
-    pub fn is_public(&self, repo: &RepoName) -> Result<bool, ForgeError> {
+    pub fn is_public(&self, repo: &RepoName) -> Result<bool> {
         let said = self.ask_json(repo, &["repo", "view", &repo.to_string(), "--json", "isPrivate"]);
         Ok(said?["isPrivate"] != true)
     }
@@ -63,11 +63,7 @@ impl GithubCli {
     ///
     /// # Errors
     /// If GitHub cannot be asked.
-    pub fn issues(
-        &self,
-        repo: &RepoName,
-        filter: IssueFilter<'_>,
-    ) -> Result<FoundIssues, ForgeError> {
+    pub fn issues(&self, repo: &RepoName, filter: IssueFilter<'_>) -> Result<FoundIssues> {
         let mut lacks_relations = false;
         let mut newer = NEWER.iter();
         let said = loop {
@@ -87,12 +83,7 @@ impl GithubCli {
         Ok(FoundIssues { items, lacks_relations, is_cut })
     }
 
-    fn list_issues(
-        &self,
-        repo: &RepoName,
-        filter: IssueFilter<'_>,
-        fields: &str,
-    ) -> Result<Value, ForgeError> {
+    fn list_issues(&self, repo: &RepoName, filter: IssueFilter<'_>, fields: &str) -> Result<Value> {
         let name = repo.to_string();
         let mut words =
             vec!["issue", "list", "-R", &name, "--state", "all", "--limit", ALL, "--json", fields];
@@ -110,7 +101,7 @@ impl GithubCli {
     ///
     /// # Errors
     /// If GitHub cannot be asked, or has no such issue.
-    pub fn read_issue(&self, repo: &RepoName, number: u64) -> Result<Value, ForgeError> {
+    pub fn read_issue(&self, repo: &RepoName, number: u64) -> Result<Value> {
         let (name, number) = (repo.to_string(), number.to_string());
         self.ask_json(repo, &["issue", "view", &number, "-R", &name, "--json", TEXTS])
     }
@@ -124,7 +115,7 @@ impl GithubCli {
         &self,
         repo: &RepoName,
         since: Option<&str>,
-    ) -> Result<BTreeMap<u64, String>, ForgeError> {
+    ) -> Result<BTreeMap<u64, String>> {
         let mut found = BTreeMap::new();
         let mut after = Value::Null;
         loop {
@@ -154,12 +145,7 @@ impl GithubCli {
     ///
     /// # Errors
     /// If GitHub refuses.
-    pub fn change_issue(
-        &self,
-        repo: &RepoName,
-        number: u64,
-        change: &IssueChange,
-    ) -> Result<(), ForgeError> {
+    pub fn change_issue(&self, repo: &RepoName, number: u64, change: &IssueChange) -> Result<()> {
         let (name, number) = (repo.to_string(), number.to_string());
         // An unknown label is refused before anything is written.
         if !(change.add_labels.is_empty() && change.remove_labels.is_empty()) {

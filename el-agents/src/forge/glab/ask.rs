@@ -6,7 +6,7 @@ use super::call::{answer_to, escape};
 use super::{GLAB, GitlabCli, NEVER_SIGNED_IN};
 use crate::forge::answer::Answer;
 use crate::forge::call::{auth_status, parse};
-use crate::forge::{ForgeError, RepoName, text_of};
+use crate::forge::{ForgeError, RepoName, Result, text_of};
 
 /// A page of a list, and the pages of one that are read at most.
 pub(super) const PAGE: usize = 100;
@@ -26,7 +26,7 @@ impl GitlabCli {
         method: &'static str,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<Answer, ForgeError> {
+    ) -> Result<Answer> {
         let path = format!("projects/{}{path}", escape(&repo.short()));
         self.call_any(repo, method, &path, body)
     }
@@ -37,18 +37,18 @@ impl GitlabCli {
         method: &'static str,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<Answer, ForgeError> {
+    ) -> Result<Answer> {
         let input = body.map(Value::to_string);
         answer_to(&repo.host, method, path, input.as_deref())
             .map_err(|error| error.in_repository(repo))
     }
 
-    pub(super) fn get(&self, repo: &RepoName, path: &str) -> Result<Value, ForgeError> {
+    pub(super) fn get(&self, repo: &RepoName, path: &str) -> Result<Value> {
         parse(&GLAB, &self.call(repo, "GET", path, None)?.body)
     }
 
     /// All pages of a list. `path`: with a query.
-    pub(super) fn list(&self, repo: &RepoName, path: &str) -> Result<Vec<Value>, ForgeError> {
+    pub(super) fn list(&self, repo: &RepoName, path: &str) -> Result<Vec<Value>> {
         let mut found = Vec::new();
         let mut page = "1".to_owned();
         for _ in 0..PAGES_MOST {
@@ -69,12 +69,7 @@ impl GitlabCli {
         Ok(found)
     }
 
-    pub(super) fn graphql(
-        &self,
-        repo: &RepoName,
-        query: &str,
-        variables: &Value,
-    ) -> Result<Value, ForgeError> {
+    pub(super) fn graphql(&self, repo: &RepoName, query: &str, variables: &Value) -> Result<Value> {
         let body = json!({ "query": query, "variables": variables });
         let said = parse(&GLAB, &self.call_any(repo, "POST", "graphql", Some(&body))?.body)?;
         match said["errors"][0]["message"].as_str() {
@@ -87,29 +82,24 @@ impl GitlabCli {
     }
 
     /// The merge requests in the trains of the project. Servers without trains have no such page.
-    pub(super) fn merge_trains(&self, repo: &RepoName) -> Result<Value, ForgeError> {
+    pub(super) fn merge_trains(&self, repo: &RepoName) -> Result<Value> {
         match self.get(repo, &format!("/merge_trains?scope=active&per_page={PAGE}")) {
             Err(ForgeError::NoRepository { .. } | ForgeError::NoRights { .. }) => Ok(Value::Null),
             told => told,
         }
     }
 
-    pub(super) fn request(&self, repo: &RepoName, number: u64) -> Result<Value, ForgeError> {
+    pub(super) fn request(&self, repo: &RepoName, number: u64) -> Result<Value> {
         self.get(repo, &format!("/merge_requests/{number}"))
     }
 
-    pub(super) fn change(
-        &self,
-        repo: &RepoName,
-        number: u64,
-        values: Value,
-    ) -> Result<(), ForgeError> {
+    pub(super) fn change(&self, repo: &RepoName, number: u64, values: Value) -> Result<()> {
         let path = format!("/merge_requests/{number}");
         self.call(repo, "PUT", &path, Some(&values)).map(drop)
     }
 
     /// The level of the signed-in user, who is a member by an invitation of a group.
-    pub(super) fn own_level(&self, repo: &RepoName) -> Result<u64, ForgeError> {
+    pub(super) fn own_level(&self, repo: &RepoName) -> Result<u64> {
         let me = parse(&GLAB, &self.call_any(repo, "GET", "user", None)?.body)?;
         match self.get(repo, &format!("/members/all/{}", me["id"])) {
             Ok(member) => Ok(member["access_level"].as_u64().unwrap_or(0)),
@@ -119,7 +109,7 @@ impl GitlabCli {
     }
 
     /// The owner of a fork; empty: it is not shown.
-    pub(super) fn owner_of(&self, repo: &RepoName, id: u64) -> Result<String, ForgeError> {
+    pub(super) fn owner_of(&self, repo: &RepoName, id: u64) -> Result<String> {
         match self.call_any(repo, "GET", &format!("projects/{id}"), None) {
             Ok(answer) => Ok(text_of(&parse(&GLAB, &answer.body)?["namespace"]["full_path"])),
             Err(ForgeError::NoRepository { .. } | ForgeError::NoRights { .. }) => Ok(String::new()),

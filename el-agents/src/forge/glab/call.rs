@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{ForgeError, GLAB};
+use super::{ForgeError, GLAB, Result};
 use crate::forge::answer::Answer;
 use crate::forge::call::{Call, run_program, sort_words};
 
@@ -16,7 +16,7 @@ pub(super) fn answer_to(
     method: &str,
     path: &str,
     input: Option<&str>,
-) -> Result<Answer, ForgeError> {
+) -> Result<Answer> {
     let mut words = vec!["api", path, "--include", "--hostname", host, "--method", method];
     if input.is_some() {
         words.extend(["--input", "-", "--header", "Content-Type: application/json"]);

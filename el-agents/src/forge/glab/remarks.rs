@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::call::escape;
 use super::{GLAB, GitlabCli};
 use crate::forge::call::parse;
-use crate::forge::{ForgeError, ForgeRemark, RemarkKind, RepoName, text_of, time_of};
+use crate::forge::{ForgeError, ForgeRemark, RemarkKind, RepoName, Result, text_of, time_of};
 
 /// The system note with which a reviewer's demand begins.
 const DEMAND: &str = "requested changes";
@@ -17,7 +17,7 @@ impl GitlabCli {
         &self,
         repo: &RepoName,
         numbers: &[u64],
-    ) -> Result<Vec<Vec<ForgeRemark>>, ForgeError> {
+    ) -> Result<Vec<Vec<ForgeRemark>>> {
         let mut said = Vec::new();
         for number in numbers {
             let at = format!("/merge_requests/{number}");
@@ -47,11 +47,7 @@ impl GitlabCli {
     }
 
     /// The parts of members in the project, and whether they are bots, by the ids of users.
-    fn roles(
-        &self,
-        repo: &RepoName,
-        authors: &[u64],
-    ) -> Result<BTreeMap<u64, (String, bool)>, ForgeError> {
+    fn roles(&self, repo: &RepoName, authors: &[u64]) -> Result<BTreeMap<u64, (String, bool)>> {
         let mut found = BTreeMap::new();
         for some in authors.chunks(50) {
             let ids: String = some.iter().map(|id| format!("&user_ids%5B%5D={id}")).collect();
@@ -69,11 +65,7 @@ impl GitlabCli {
     }
 
     /// The jobs that failed the pipeline of the head, and not that of the base too.
-    fn check_remarks(
-        &self,
-        repo: &RepoName,
-        request: &Value,
-    ) -> Result<Vec<ForgeRemark>, ForgeError> {
+    fn check_remarks(&self, repo: &RepoName, request: &Value) -> Result<Vec<ForgeRemark>> {
         let pipeline = &request["head_pipeline"];
         if pipeline["status"] != "failed" {
             return Ok(Vec::new());
@@ -92,7 +84,7 @@ impl GitlabCli {
     }
 
     /// The jobs of a pipeline that failed it. A pipeline of a fork does not show them here.
-    fn failed_jobs(&self, repo: &RepoName, pipeline: &Value) -> Result<Vec<Value>, ForgeError> {
+    fn failed_jobs(&self, repo: &RepoName, pipeline: &Value) -> Result<Vec<Value>> {
         let path = format!("/pipelines/{}/jobs?scope%5B%5D=failed", pipeline["id"]);
         let mut jobs = match self.list(repo, &path) {
             Err(ForgeError::NoRepository { .. } | ForgeError::NoRights { .. }) => Vec::new(),

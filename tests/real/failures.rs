@@ -160,6 +160,20 @@ fn an_api_that_never_answers_costs_the_run_its_time_and_the_atom_nothing() {
     assert_eq!(env.status(&id), "open");
 }
 
+/// Once an answer has begun, the client that is ended says a result, which is no answer.
+#[test]
+fn an_answer_that_stops_or_breaks_off_again_and_again_is_no_stall_of_the_agent() {
+    for step in [json!({"hang": "headers", "repeat": 0}), json!({"drop": "mid", "repeat": 0})] {
+        let Some((env, _api)) = project(&json!({"steps": [step]})) else { return };
+        env.configure("stall_timeout = \"4s\"\nmax_attempts = 1\n");
+        let id = env.create("Half an answer", &[]);
+        env.el(&["work", "--once"]).fails_with(10);
+        let run = env.last_run(&id);
+        assert_run(&env, &run, "outage");
+        assert_eq!(env.status(&id), "open");
+    }
+}
+
 /// As a subscriber's client is told; a key gets no such event.
 #[test]
 fn a_usage_limit_pauses_the_work_until_it_resets() {

@@ -150,10 +150,10 @@ impl Progress {
                 self.open_tools.clear();
                 self.apply_result(result);
                 self.refresh_counts();
-                let ended = if result.is_error {
-                    format!("ended with an error: {}", result.message())
-                } else {
-                    "finished".to_owned()
+                let ended = match result.message() {
+                    _ if !result.is_error => "finished".to_owned(),
+                    message if message.is_empty() => "interrupted".to_owned(),
+                    message => format!("ended with an error: {message}"),
                 };
                 return Some(ended);
             }

@@ -130,7 +130,9 @@ impl Renderer {
             .map(|turns| format!(" after {turns} turn{}", if turns == 1 { "" } else { "s" }))
             .unwrap_or_default();
         let mut shown = if result.is_error {
-            self.render_line(RED, "✗", &format!("ended{turns}{cost}: {}", result.message()))
+            let message = result.message();
+            let why = if message.is_empty() { message } else { format!(": {message}") };
+            self.render_line(RED, "✗", &format!("ended{turns}{cost}{why}"))
         } else {
             self.render_line(GREEN, "✓", &format!("finished{turns}{cost}"))
         };

@@ -93,6 +93,12 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// Returns true if a signal ended the call, while the client waited for an answer of the API.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.terminal_reason.as_deref() == Some("aborted_streaming")
+    }
+
     pub(super) fn from_json(value: &Value) -> Self {
         // A newer client (2.1.332) counts the whole conversation, earlier calls included, and
         // reports the new part separately; an older client (2.1.197) counts the call.
@@ -134,13 +140,18 @@ impl RunResult {
         }
     }
 
-    /// The error in words, for people: the text, or the errors, or the subtype.
+    /// The error in words, for people: the text, or the errors, or the subtype. Empty after an
+    /// interruption, which is no error. A diagnosis for the client's makers is left out.
     #[must_use]
     pub fn message(&self) -> String {
+        let is_for_people = |error: &&String| !error.starts_with("[ede_diagnostic]");
+        let errors: Vec<&String> = self.errors.iter().filter(is_for_people).collect();
         if !self.text.is_empty() {
             self.text.clone()
-        } else if !self.errors.is_empty() {
-            self.errors.join("; ")
+        } else if !errors.is_empty() {
+            errors.into_iter().map(String::as_str).collect::<Vec<_>>().join("; ")
+        } else if self.terminal_reason.as_ref().is_some_and(|why| why.starts_with("aborted_")) {
+            String::new()
         } else {
             self.subtype.clone()
         }

@@ -82,7 +82,8 @@ fn an_interrupted_run_and_a_line_that_is_none() {
     assert_eq!(events[2], StreamEvent::Interrupted);
     let StreamEvent::Result(result) = &events[3] else { panic!("{events:?}") };
     assert_eq!(result.terminal_reason.as_deref(), Some("aborted_streaming"));
-    assert_eq!(result.message(), "[ede_diagnostic] result_type=user");
+    assert_eq!(result.message(), "", "the diagnosis is for the client's makers");
+    assert!(result.is_interrupted());
 }
 
 #[test]

@@ -199,6 +199,8 @@ impl Reader {
     /// result.
     fn note_asking(&mut self, event: &StreamEvent) {
         let asks = match event {
+            // The client's own last line when it is interrupted is no answer of the API.
+            StreamEvent::Result(result) if result.is_interrupted() => self.asks_since,
             StreamEvent::Init { .. }
             | StreamEvent::ToolResult { subagent: false, .. }
             | StreamEvent::StopHookFeedback { .. } => Some(Instant::now()),

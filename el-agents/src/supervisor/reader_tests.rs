@@ -86,12 +86,20 @@ fn silence_is_the_services_only_while_it_is_asked() {
         r#"{"type":"user","message":{"content":[{"tool_use_id":"t","type":"tool_result","#,
         r#""content":"ok"}]}}"#
     );
+    // The client says this when it is ended while an answer has begun and does not come.
+    let interrupted = concat!(
+        r#"{"type":"result","subtype":"error_during_execution","is_error":true,"#,
+        r#""terminal_reason":"aborted_streaming","errors":["[ede_diagnostic] x"]}"#
+    );
     for (lines, is_silent) in [
         (&[init][..], true),
         (&[init, REFUSED], true),
         (&[init, text], false),
         (&[init, tool], false),
         (&[init, tool, answer], true),
+        (&[init, interrupted], true),
+        (&[init, REFUSED, interrupted], true),
+        (&[init, text, interrupted], false),
     ] {
         let mut reader = Reader::new(true);
         for line in lines {

@@ -357,7 +357,12 @@ fn last_words(run: &Run) -> Vec<(&'static str, String)> {
     let is_told = |text: &str| run.detail.as_deref().is_some_and(|detail| detail.contains(text));
     let last = |text: &Option<String>| {
         let line = text.as_deref()?.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
-        (!is_told(line)).then(|| text::middle_out(line, QUOTE_MAX))
+        // The line of the end has the figures of the run, then the reason, if there is one.
+        let line = match line.strip_prefix("✗ ended") {
+            Some(end) => end.split_once(": ")?.1,
+            None => line,
+        };
+        (!is_told(line.trim_end_matches('.'))).then(|| text::middle_out(line, QUOTE_MAX))
     };
     let mut words = Vec::new();
     match run.outcome {

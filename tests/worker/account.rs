@@ -60,6 +60,26 @@ fn a_refused_account_stops_its_claims_until_a_person_resumes() {
 }
 
 #[test]
+fn a_model_or_key_that_only_one_atom_has_holds_up_no_other() {
+    let env = TestEnv::with_tracker();
+    let own = |says: &str, option: [&str; 2]| {
+        let script = TestEnv::script(&[&format!("api-error {says}")]);
+        env.create("Own", &["--priority", "0", option[0], option[1], "-d", &script])
+    };
+    let refused = [
+        own("404 There's an issue with the selected model (x).", ["--model", "x"]),
+        own("401 Invalid API key", ["--env", "ANTHROPIC_API_KEY=bad"]),
+    ];
+    let other = env.script_atom(&["close done"]);
+    env.el(&["work", "--drain"]).fails_with(9);
+    for id in &refused {
+        assert_eq!((env.status(id).as_str(), env.outcomes(id).len()), ("blocked", 1));
+        assert!(env.comments(id)[0].contains("el update"), "{:?}", env.comments(id));
+    }
+    assert_eq!(env.status(&other), "closed");
+}
+
+#[test]
 fn agents_without_the_refused_account_go_on() {
     let env = TestEnv::with_tracker();
     env.program("worker", "#!/bin/sh\nel close \"$EL_ATOM\" --reason done\n");

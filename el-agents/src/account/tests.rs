@@ -80,6 +80,7 @@ fn limit(until: i64, learnt_at: i64) -> KnownPause {
         reason: "the limit".to_owned(),
         strikes: 0,
         probe: None,
+        is_answered: false,
     }
 }
 

@@ -1,6 +1,6 @@
 use super::budget::day_pause;
 use super::empty_runs::{empty_runs_pause, forget_empty_runs};
-use crate::model::{Pause, Progress, Run, Timestamp};
+use crate::model::{Outcome, Pause, Progress, Run, Timestamp};
 use crate::rules::budget::day_number;
 use crate::rules::pause::KnownPause;
 use crate::store::{Store, Tx, meta, run};
@@ -207,16 +207,33 @@ pub(super) fn begin_probe(
     }
 }
 
-/// Ends the outage once the service has answered the probing run. `before`: the run without the new
-/// progress.
+/// Lets claims go on once the service has answered the probing run. `before`: the run without the
+/// new progress.
 pub(super) fn note_answer(tx: &Tx<'_>, before: &Run, progress: &Progress) -> Result<()> {
     if before.progress.tokens_out > 0 || progress.tokens_out == 0 {
         return Ok(());
     }
     for (account, known) in known_pauses(tx)? {
         if known.probe.as_deref() == Some(before.id.as_str()) {
-            forget_pause(tx, &account)?;
+            let answered = KnownPause { probe: None, is_answered: true, ..known };
+            store_pause(tx, Some(&account), &answered)?;
         }
+    }
+    Ok(())
+}
+
+/// Forgets an outage after which a run of the account has come to its end. A service that answers
+/// and then fails again is left alone for longer each time.
+pub(super) fn note_end(
+    tx: &Tx<'_>,
+    account: Option<&str>,
+    run: &Run,
+    outcome: Outcome,
+) -> Result<()> {
+    let Some(account) = account.filter(|_| !outcome.is_external()) else { return Ok(()) };
+    let is_over = |known: KnownPause| known.is_answered && run.started_at >= known.learnt_at;
+    if known_in(tx, Some(account))?.is_some_and(is_over) {
+        forget_pause(tx, account)?;
     }
     Ok(())
 }

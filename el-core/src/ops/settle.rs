@@ -3,11 +3,11 @@ use serde_json::json;
 use super::budget;
 use super::change::{ChangeDetails, set_status};
 use super::comment::insert_comment;
-use super::pause::{known_in, note_answer, pause_in};
+use super::pause::{known_in, note_answer, note_end, pause_in};
 use super::supervise::{RunSignal, signal_of};
 use crate::model::{
-    Artifact, Atom, EventKind, ExitRecord, Message, Outcome, Progress, Run, Stamp, Status, Summary,
-    Timestamp, claude_code_channel, handle_of,
+    Artifact, Atom, EventKind, ExitRecord, Fault, Message, Outcome, Progress, Refusal, Run, Stamp,
+    Status, Summary, Timestamp, claude_code_channel, handle_of,
 };
 use crate::protocol::{notice, report, summary};
 use crate::rules::orchestrate::find_contradiction;
@@ -111,7 +111,7 @@ pub fn settle(
         ensure_may_settle(&run, ending.by)?;
         run = record_progress(tx, run, ending.progress, ctx.now)?;
         let found = atom::find(tx, &run.atom_id)?;
-        let verdict = verdict_of(tx, &run, ctx.now, ending)?;
+        let verdict = verdict_of(tx, &run, found.as_ref(), ctx.now, ending)?;
         let will_be = found.as_ref().map(|atom| verdict.atom.applied_to(atom));
         let (outcome, detail) = (verdict.outcome, verdict.detail.as_str());
         let decided = Decided { run: &run, atom: will_be.as_ref(), outcome, detail };
@@ -127,8 +127,10 @@ pub fn settle(
         if let Some(found) = &found {
             change_atom(tx, ctx, found, &run.id, &verdict.atom)?;
         }
+        let account = ending.exit.account.as_deref();
+        note_end(tx, account, &run, outcome)?;
         if let Some(pause) = &verdict.pause {
-            pause_in(tx, ending.exit.account.as_deref(), pause)?;
+            pause_in(tx, account, pause)?;
         }
         let ended = run::get(tx, &run.id)?;
         let atom = atom::find(tx, &run.atom_id)?;
@@ -241,7 +243,13 @@ fn tell_contradiction(tx: &Tx<'_>, ctx: &Ctx<'_>, ended: &Run, atom: &Atom) -> R
     comment_on_end(tx, ctx, &atom.id, &ended.id, &text)
 }
 
-fn verdict_of(tx: &Tx<'_>, run: &Run, now: Timestamp, ending: &Ending<'_>) -> Result<Verdict> {
+fn verdict_of(
+    tx: &Tx<'_>,
+    run: &Run,
+    atom: Option<&Atom>,
+    now: Timestamp,
+    ending: &Ending<'_>,
+) -> Result<Verdict> {
     let state = atom::state_of(tx, &run.atom_id)?;
     let earlier = run::recent_attempts(tx, &run.atom_id)?;
     let over = budget::overrun_reason(tx, &run.id)?;
@@ -249,6 +257,7 @@ fn verdict_of(tx: &Tx<'_>, run: &Run, now: Timestamp, ending: &Ending<'_>) -> Re
         atom: state.map(|state| (state.status, state.by_run.as_deref() == Some(run.id.as_str()))),
         exit: ending.exit,
         began: run.started_at,
+        are_own_options_refused: are_own_options_refused(atom, ending.exit),
         known: known_in(tx, ending.exit.account.as_deref())?.as_ref(),
         cancel: run.cancel_requested,
         over_budget: over.as_deref(),
@@ -257,6 +266,15 @@ fn verdict_of(tx: &Tx<'_>, run: &Run, now: Timestamp, ending: &Ending<'_>) -> Re
         jitter: ending.jitter,
         now,
     }))
+}
+
+/// Returns true if the account was refused for the model or the key that the atom itself has.
+fn are_own_options_refused(atom: Option<&Atom>, exit: &ExitRecord) -> bool {
+    let Some(Fault::Account { refusal }) = exit.fault else { return false };
+    atom.and_then(|atom| atom.run_options.as_ref()).is_some_and(|options| {
+        refusal == Refusal::Model && options.model.is_some()
+            || options.env.keys().any(|name| name.starts_with("ANTHROPIC_"))
+    })
 }
 
 /// Sends the requester a message about the end of a run, in the requester's channel.

@@ -14,8 +14,8 @@ pub const LONGEST: Duration = Duration::from_secs(8 * 24 * 3600);
 /// The shortest wait for a service that is out of order.
 const SHORTEST_OUTAGE: Duration = Duration::from_secs(1);
 
-/// The record of an account's pause. The record of an outage stays after the pause, until the
-/// service has answered: the next pause lasts longer.
+/// The record of an account's pause. The record of an outage stays after the pause, until a run
+/// that began later has come to its end: the next pause lasts longer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownPause {
     pub kind: PauseKind,
@@ -29,6 +29,9 @@ pub struct KnownPause {
     /// The single run that tests whether the service is back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<String>,
+    /// The service has answered since then. The strikes count until a run has come to its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_answered: bool,
 }
 
 impl KnownPause {
@@ -49,7 +52,7 @@ impl KnownPause {
 
     /// Returns true if the service may be back: a single run at a time tests the service.
     pub fn is_probed(&self, now: Timestamp) -> bool {
-        self.kind == PauseKind::Outage && !self.holds_at(now)
+        self.kind == PauseKind::Outage && !self.is_answered && !self.holds_at(now)
     }
 
     /// Returns the pause for people and programs.
@@ -82,6 +85,7 @@ pub fn after_outage(
         reason: message.to_owned(),
         strikes,
         probe: None,
+        is_answered: false,
     }
 }
 
@@ -147,6 +151,7 @@ mod tests {
             reason: "limit".to_owned(),
             strikes: 0,
             probe: None,
+            is_answered: false,
         }
     }
 

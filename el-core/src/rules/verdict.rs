@@ -19,6 +19,8 @@ pub struct Facts<'a> {
     pub exit: &'a ExitRecord,
     /// When the run began.
     pub began: Timestamp,
+    /// The atom's own run options asked for the model, or have the key, that was refused.
+    pub are_own_options_refused: bool,
     /// The recorded pause of the run's account.
     pub known: Option<&'a KnownPause>,
     pub cancel: Option<CancelMode>,
@@ -116,6 +118,9 @@ pub fn decide_verdict(facts: &Facts<'_>) -> Verdict {
     }
     match facts.exit.fault {
         Some(Fault::UsageLimit { resets_at }) => return usage_limit(facts, resets_at),
+        Some(Fault::Account { .. }) if facts.are_own_options_refused => {
+            return own_options_refused(facts);
+        }
         Some(Fault::Account { refusal }) => return account_error(facts, refusal),
         Some(Fault::Outage) => return outage_verdict(facts),
         Some(Fault::FullDisk) => return interrupted_verdict(facts, FULL_DISK),
@@ -187,6 +192,17 @@ fn account_error(facts: &Facts<'_>, refusal: Refusal) -> Verdict {
     external_verdict(facts, Outcome::AccountError, detail, PauseKind::Account, None)
 }
 
+/// The account may work: only this atom asks for the model or the key, and no other waits for it.
+fn own_options_refused(facts: &Facts<'_>) -> Verdict {
+    let detail = with_message(facts.exit, "the model or the key of the atom itself is refused");
+    let comment = format!(
+        "Not tried again, as it would end the same: {detail}. `el update` sets another one by \
+         --model or --env, and `el retry` gives the atom fresh attempts."
+    );
+    let atom = AtomChange::Block { comment };
+    Verdict { outcome: Outcome::Failed, detail, atom, pause: None }
+}
+
 fn external_verdict(
     facts: &Facts<'_>,
     outcome: Outcome,
@@ -201,6 +217,7 @@ fn external_verdict(
         reason: detail.clone(),
         strikes: 0,
         probe: None,
+        is_answered: false,
     };
     let atom = AtomChange::Reopen { retry_at: None };
     Verdict { outcome, detail, atom, pause: Some(pause) }
@@ -232,7 +249,9 @@ fn interrupted_verdict(facts: &Facts<'_>, what: &str) -> Verdict {
 
 /// Adds the agent's last words: the agent's text about a limit belongs to the description.
 fn with_message(exit: &ExitRecord, what: &str) -> String {
-    let message = exit.message.as_deref().map(str::trim).filter(|m| !m.is_empty());
+    // The reason is continued in the same sentence, or has another after it.
+    let message = exit.message.as_deref().map(|m| m.trim().trim_end_matches('.'));
+    let message = message.filter(|m| !m.is_empty());
     message.map_or_else(|| what.to_owned(), |m| format!("{what}: {m}"))
 }
 

@@ -17,6 +17,7 @@ mod listing;
 mod messages;
 mod migrations;
 mod orchestrate;
+mod outages;
 mod placement;
 mod pull_requests;
 mod races;

@@ -11,11 +11,14 @@ use crate::command_list::command_names;
 const SYNONYMS: &[(&str, &str)] = &[
     ("abort", "cancel"),
     ("continue", "resume"),
+    ("delete", "discard"),
     ("info", "show"),
     ("kill", "stop"),
     ("ls", "list"),
     ("ps", "list"),
+    ("remove", "discard"),
     ("restart", "retry"),
+    ("rm", "discard"),
     ("tail", "logs"),
     ("view", "show"),
 ];
@@ -37,9 +40,23 @@ pub(crate) fn nearest_verb<'a>(word: &str, verbs: &[&'a str]) -> Option<&'a str>
         .filter(|verb| distance(verb) <= most_slips)
 }
 
-/// The command of `el` that a word is, or nearly is.
+/// The command of `el` that a word before an id is, or nearly is.
 pub(crate) fn command_of_el(word: &str) -> Option<&'static str> {
-    nearest_verb(word, &command_names())
+    match word.to_lowercase().as_str() {
+        "stop" | "kill" => Some("cancel"),
+        "wait" => Some("why"),
+        _ => nearest_verb(word, &command_names()),
+    }
+}
+
+/// The command that a text is: nearly a verb, and an id. No task is as short as that.
+pub(crate) fn command_on_id(app: &App, text: &str) -> Option<String> {
+    let mut words = text.split_whitespace();
+    let (Some(verb), Some(id), None) = (words.next(), words.next(), words.next()) else {
+        return None;
+    };
+    let command = command_of_el(verb)?;
+    Some(format!("el {command} {}", named_id(app, id)?))
 }
 
 /// The id of the atom or run that a word names in full. A mere beginning does not count: `the` may

@@ -352,7 +352,13 @@ fn a_mistyped_command_never_becomes_a_task() {
         let refused = env.el(&["run", word]).fails_with(2).stderr;
         assert!(refused.contains(right), "{word}: {refused}");
     }
+    for (verb, right) in [("cancel", "cancel"), ("shwo", "show"), ("stop", "cancel")] {
+        let refused = env.el(&["run", &format!("{verb} {atom}")]).fails_with(2).stderr;
+        assert!(refused.contains(&format!("el {right} {atom}")), "{verb}: {refused}");
+    }
     assert_eq!(env.robot(&["list", "--all"])["count"], 1, "nothing was filed");
-    let task = env.robot(&["run", "--blocked-by", &atom, "--", "tidy"]);
-    assert_eq!(task["title"], "tidy");
+    for words in ["tidy".to_owned(), format!("cancel {atom}")] {
+        let task = env.robot(&["run", "--blocked-by", &atom, "--", &words]);
+        assert_eq!(task["title"], words);
+    }
 }

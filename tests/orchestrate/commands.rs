@@ -60,6 +60,8 @@ fn a_mistyped_command_never_becomes_a_plan() {
         (&["ls", "all"], "el orchestrate list".to_owned()),
         (&["shwo"], "el orchestrate show EPIC".to_owned()),
         (&["cancel", &epic], format!("el cancel {epic}")),
+        (&["delete", &epic], format!("el discard {epic}")),
+        (&[&format!("cancel {epic}")], format!("el cancel {epic}")),
         (&[&epic, "again"], format!("el orchestrate resume {epic}")),
     ] {
         let ran = env.el(&[&["--robot", "orchestrate"], words].concat()).fails_with(2);

@@ -1,12 +1,16 @@
 //! Turns the parser's errors into `el`'s own: the fault, and the next thing to do.
 
 use std::ffi::{OsStr, OsString};
+use std::num::ParseIntError;
 
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::{Cli, leading_flags};
 use crate::error::CommandError;
+
+/// The most words that are named as the one that was meant.
+const SUGGESTIONS_MAX: usize = 2;
 
 /// Converts a parser error.
 pub(super) fn from_parser_error(error: &clap::Error, argv: &[OsString]) -> CommandError {
@@ -29,7 +33,8 @@ pub(super) fn from_parser_error(error: &clap::Error, argv: &[OsString]) -> Comma
     for kind in
         [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
     {
-        for meant in context_texts(error, kind) {
+        // The parser names the nearest last.
+        for meant in context_texts(error, kind).into_iter().rev().take(SUGGESTIONS_MAX) {
             refusal = refusal.with_hint(format!("did you mean '{meant}'?"));
         }
     }
@@ -77,14 +82,26 @@ fn summarize_error(error: &clap::Error) -> String {
             format!("{}: '{value}' is not one of {valid}", wrong_field(error))
         }
         ErrorKind::InvalidUtf8 => "the command line holds text that is not UTF-8".to_owned(),
+        ErrorKind::TooManyValues => format!("{argument} takes no value"),
         // The check of the value itself gives the best explanation.
         _ => match std::error::Error::source(error) {
+            Some(source) if source.is::<ParseIntError>() => {
+                format!("{}: '{value}' is no whole number", wrong_field(error))
+            }
             Some(source) if !value.is_empty() => {
-                format!("{}: '{value}': {source}", wrong_field(error))
+                format!("{}: '{value}': {}", wrong_field(error), bounds_in_words(source))
             }
             _ => first_paragraph(error),
         },
     }
+}
+
+/// The explanation of a faulty value. The parser writes bounds as Rust does.
+fn bounds_in_words(source: &dyn std::error::Error) -> String {
+    let text = source.to_string();
+    let Some((value, bounds)) = text.split_once(" is not in ") else { return text };
+    let Some((least, most)) = bounds.split_once("..=") else { return text };
+    format!("{value} is not between {least} and {most}")
 }
 
 /// The flag or argument with the faulty value, as robots know the field: `status` of

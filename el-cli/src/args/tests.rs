@@ -174,7 +174,10 @@ fn the_parser_speaks_as_el_does() {
         ("el update x-1 --status open --message y", "there is no flag --message here"),
         ("el list --all --status open", "do not go together"),
         ("el list --limit", "--limit <N> needs a value"),
-        ("el list --limit x", "limit: 'x': invalid digit"),
+        ("el list --limit x", "limit: 'x' is no whole number"),
+        ("el list --limit=-1", "limit: '-1': -1 is not between 0 and"),
+        ("el work --max 0", "max: '0': 0 is not between 1 and"),
+        ("el list --all=yes", "--all takes no value"),
         ("el list --sort banana", "sort: 'banana' is not one of priority, oldest"),
         ("el comment", "a command is missing"),
     ] {

@@ -161,10 +161,15 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Refuses a prompt of a single word. Such a prompt is more often a mistyped command than a task,
-/// and would cost an agent's run.
+/// Refuses a prompt of a single word, or of a verb and an id. Such a prompt is more often a
+/// mistyped command than a task, and would cost an agent's run.
 fn ensure_no_command(prompt: &str, app: &App) -> Result<()> {
     let word = prompt.trim();
+    if let Some(meant) = mistyped::command_on_id(app, word) {
+        let error = CommandError::usage_error(format!("'{word}' is a command, not a task"));
+        let way_on = format!("if it is the task: el run -- '{word}'");
+        return Err(error.with_detail("prompt", word).with_hint(meant).with_hint(way_on));
+    }
     if word.is_empty() || word == "-" || word.contains(char::is_whitespace) {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! Cycles among edges along which an atom waits for another.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 /// A vertex of the graph of waiting. Each atom has two vertices.
@@ -29,13 +29,22 @@ impl Vertex {
     }
 }
 
-/// The atoms along a path of vertices, each step once.
-pub fn atoms_of(path: Vec<Vertex>) -> Vec<String> {
-    let mut atoms: Vec<String> = path.into_iter().map(|vertex| vertex.atom).collect();
-    atoms.dedup();
-    if atoms.len() == 1 {
-        atoms.push(atoms[0].clone());
+/// The atoms along a cycle of vertices, each once, and the first one again. A way into an epic and
+/// back, between the two vertices of an atom, is left out.
+pub fn atoms_of(mut cycle: Vec<Vertex>) -> Vec<String> {
+    let end = cycle.pop();
+    let mut atoms: Vec<String> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for Vertex { atom, .. } in cycle {
+        match places.get(&atom) {
+            Some(&place) => atoms.drain(place + 1..).for_each(|left| drop(places.remove(&left))),
+            None => {
+                places.insert(atom.clone(), atoms.len());
+                atoms.push(atom);
+            }
+        }
     }
+    atoms.extend(end.map(|vertex| vertex.atom));
     atoms
 }
 
@@ -123,6 +132,15 @@ mod tests {
         let edges = edges(&[(1, 2), (2, 3), (3, 1), (2, 4)]);
         assert_eq!(find(&edges, 1).unwrap(), ["1", "2", "3", "1"]);
         assert_eq!(find(&edges, 4), None);
+    }
+
+    #[test]
+    fn a_cycle_of_vertices_is_told_with_each_atom_once() {
+        let told =
+            |atoms: &[&str]| atoms_of(atoms.iter().map(|atom| Vertex::itself(atom)).collect());
+        assert_eq!(told(&["c", "g", "c", "e", "c"]), ["c", "e", "c"]);
+        assert_eq!(told(&["e", "e", "c", "g", "c", "c", "e"]), ["e", "c", "e"]);
+        assert_eq!(told(&["a", "a"]), ["a", "a"]);
     }
 
     #[test]

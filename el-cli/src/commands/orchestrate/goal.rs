@@ -37,7 +37,12 @@ pub(super) fn to_begin(args: &Args, app: &App) -> Result<PlanGoal> {
     }
     match args.goal.as_slice() {
         [] => Err(missing_goal_error()),
-        [one] if one.trim().contains(char::is_whitespace) => goal_from_words(one.clone()),
+        [one] if one.trim().contains(char::is_whitespace) => {
+            match mistyped::command_on_id(app, one) {
+                Some(meant) => Err(mistyped_error(one.trim(), meant)),
+                None => goal_from_words(one.clone()),
+            }
+        }
         [one] => goal_from_atom(one.trim(), app),
         [first, rest @ ..] => {
             ensure_no_command(first, Some(rest), app)?;
@@ -72,7 +77,7 @@ fn goal_from_atom(one: &str, app: &App) -> Result<PlanGoal> {
 }
 
 /// Refuses a goal in several words whose first word is nearly a command or names an atom, and any
-/// command of `el` before an atom's id. A single quoted sentence is never taken for a command.
+/// command of `el` before an atom's id.
 fn ensure_no_command(first: &str, rest: Option<&[String]>, app: &App) -> Result<()> {
     let id = rest.unwrap_or_default().first().and_then(|word| mistyped::named_id(app, word));
     let epic = id.as_deref().unwrap_or("EPIC");
@@ -92,13 +97,16 @@ fn ensure_no_command(first: &str, rest: Option<&[String]>, app: &App) -> Result<
             let id = mistyped::named_id(app, first)?;
             Some(format!("el orchestrate resume {id}"))
         });
-    let Some(meant) = meant else { return Ok(()) };
-    Err(CommandError::usage_error(format!(
-        "'{first}' looks like a mistyped command or an id, not like the beginning of a goal"
+    meant.map_or(Ok(()), |meant| Err(mistyped_error(first, meant)))
+}
+
+fn mistyped_error(words: &str, meant: String) -> CommandError {
+    CommandError::usage_error(format!(
+        "'{words}' looks like a mistyped command or an id, not like the beginning of a goal"
     ))
     .with_detail("meant", meant.as_str())
     .with_hint(meant)
-    .with_hint("if it is a goal: el orchestrate -- WORDS, or one sentence in quotes"))
+    .with_hint("if it is a goal: el orchestrate -- WORDS, or one sentence in quotes")
 }
 
 fn goal_from_words(text: String) -> Result<PlanGoal> {

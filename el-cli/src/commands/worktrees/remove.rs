@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         if let Some(name) = data.kept_as.as_ref().filter(|_| !page.is_quiet()) {
             let line = page.paint(style::HINT, &format!("git branch {} {name}", branch.branch));
             let text =
-                format!("  All but ignored files is kept for a month; {line} brings it back");
+                format!("  All but the ignored files is kept for a month; {line} brings it back");
             page.push_line(text);
         }
     })?;

@@ -249,3 +249,24 @@ fn why_names_the_command_that_the_permissions_held_back() {
         assert!(why.contains(words), "no {words} in {why}");
     }
 }
+
+#[test]
+fn logs_of_a_program_have_its_errors_where_they_came() {
+    let env = TestEnv::with_tracker();
+    env.program(
+        "robot",
+        "#!/bin/sh\necho begins\necho '    at line 3' >&2\nsleep 0.3\necho '{\"n\": 1}'\n\
+         sleep 0.3\nprintf 'no such table' >&2\nexit 3\n",
+    );
+    env.configure("[agents.robot]\nexecutor = \"command\"\ncommand = [\"robot\"]\n");
+    let id = env.create("For the robot", &[]);
+    env.el(&["work", "--once", "--agent", "robot"]).fails_with(9);
+    let shown = env.el(&["logs", &id]).ok().stdout;
+    let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("no {text:?}: {shown}"));
+    assert!(at("    at line 3") < at("{\"n\": 1}") && at("{\"n\": 1}") < at("no such table"));
+    assert!(at("begins") < at("{\"n\": 1}"), "{shown}");
+    // For programs, the output stays the output.
+    assert_eq!(env.el(&["logs", &id, "--raw"]).ok().stdout, "begins\n{\"n\": 1}\n");
+    assert_eq!(env.robot(&["logs", &id])["items"], json!(["begins", {"n": 1}]));
+    assert_eq!(env.el(&["logs", &id, "--file", "transcript"]).ok().stdout.lines().count(), 2);
+}

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use el_core::model::{Cost, EndKind, ExitRecord, Fault, Progress, Refusal, Timestamp};
 use el_core::protocol::response::Reading;
+use el_core::text::{cut_width, sanitize};
 use serde_json::json;
 
 use super::answer_listener::AnswerListener;
@@ -16,6 +17,8 @@ use crate::claude::{
 
 /// Longest message that goes into an exit record, in characters.
 const MESSAGE_MAX: usize = 500;
+/// Longest plain line in the pane, in characters.
+const LINE_MAX: usize = 2_000;
 /// The width of the pane, less the margin, in characters.
 const WIDTH: usize = 196;
 
@@ -107,13 +110,16 @@ impl Reader {
         let mut shown = String::new();
         for line in lines {
             let Line::Whole(line) = line else { continue };
-            let text = one_line(&String::from_utf8_lossy(&line), MESSAGE_MAX);
-            if !text.is_empty() {
-                shown.push_str(&format!("! {text}\n"));
-                self.remember_error(text);
-            }
+            shown.push_str(&self.read_error_line(&line));
         }
         shown
+    }
+
+    fn read_error_line(&mut self, line: &[u8]) -> String {
+        let line = String::from_utf8_lossy(line);
+        self.remember_error(one_line(&line, MESSAGE_MAX));
+        let text = plain_line(&line);
+        if text.is_empty() { text } else { format!("! {text}\n") }
     }
 
     /// Keeps a line of stderr as the reason for the end, except a hint, which follows an error.
@@ -126,13 +132,12 @@ impl Reader {
 
     /// Ends both streams. Returns the text of an unfinished last line for the pane.
     pub(crate) fn finish(&mut self) -> String {
-        if let Some(Line::Whole(rest)) = self.errors.finish() {
-            self.remember_error(one_line(&String::from_utf8_lossy(&rest), MESSAGE_MAX));
-        }
-        match self.lines.finish() {
-            Some(line) => self.read_line(line),
-            None => String::new(),
-        }
+        let error = match self.errors.finish() {
+            Some(Line::Whole(rest)) => self.read_error_line(&rest),
+            _ => String::new(),
+        };
+        let said = self.lines.finish().map(|line| self.read_line(line)).unwrap_or_default();
+        said + &error
     }
 
     fn read_line(&mut self, line: Line) -> String {
@@ -142,11 +147,12 @@ impl Reader {
                 parse_line(&line).iter().map(|event| self.read_event(event)).collect()
             }
             Line::Whole(line) => {
-                let text = one_line(&String::from_utf8_lossy(&line), 2_000);
+                let line = String::from_utf8_lossy(&line);
+                let text = plain_line(&line);
                 if !text.is_empty() {
-                    self.last_line = Some(text.clone());
+                    self.last_line = Some(one_line(&line, LINE_MAX));
                 }
-                self.answers.hear_line(&String::from_utf8_lossy(&line));
+                self.answers.hear_line(&line);
                 format!("{text}\n")
             }
         }
@@ -337,6 +343,11 @@ impl Reader {
             }
         }
     }
+}
+
+/// A line for the pane, with its indentation.
+fn plain_line(line: &str) -> String {
+    cut_width(sanitize(line).trim_end(), LINE_MAX)
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
     /// The file of the run to show: the agent's output, its pane, or its prompt; by default the
-    /// transcript if there is one
+    /// transcript if there is one, and of a program its pane, which has its errors, too
     #[arg(long, value_enum, value_name = "FILE")]
     file: Option<LogFile>,
 }
@@ -85,7 +85,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.open_for_reading()?;
     let run = choose_run(args, app, &store)?;
     let folder = bring_run_files(app, &store, &run)?;
-    let which = args.file.unwrap_or_else(|| most_telling_file(&run, &folder));
+    let is_data = args.raw || app.printer.is_robot();
+    let which = args.file.unwrap_or_else(|| match is_data && run.executor == "command" {
+        true => LogFile::Transcript,
+        false => most_telling_file(&run, &folder),
+    });
     let source = LogSource { store, path: folder.join(which.file_name()), which, run };
     if app.printer.is_robot() {
         return print_lines(args, app, &source);
@@ -118,11 +122,17 @@ fn choose_run(args: &Args, app: &App, store: &Store) -> Result<Run> {
 }
 
 /// The most telling file of a run. An interactive client has no output of its own, but a
-/// conversation once the conversation has begun, and always a screen.
+/// conversation once the conversation has begun, and always a screen. The pane of a program has
+/// both its streams.
 fn most_telling_file(run: &Run, folder: &Path) -> LogFile {
     let has_begun =
-        || folder.join(LogFile::Transcript.file_name()).metadata().is_ok_and(|file| file.len() > 0);
-    if run.executor == "interactive" && !has_begun() { LogFile::Pane } else { LogFile::Transcript }
+        |file: LogFile| folder.join(file.file_name()).metadata().is_ok_and(|file| file.len() > 0);
+    let is_pane = match run.executor.as_str() {
+        "interactive" => !has_begun(LogFile::Transcript),
+        "command" => has_begun(LogFile::Pane) || !has_begun(LogFile::Transcript),
+        _ => false,
+    };
+    if is_pane { LogFile::Pane } else { LogFile::Transcript }
 }
 
 /// The file that tells most of a run, and whether it is Claude Code's stream of events.

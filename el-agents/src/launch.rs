@@ -50,7 +50,7 @@ pub(crate) enum LaunchError {
     #[error(transparent)]
     Folder(ConfigurationError),
     /// The session could not be started.
-    #[error("the session could not be started")]
+    #[error(transparent)]
     Session(#[from] SessionError),
     /// A setting that could not be checked before.
     #[error("a setting does not fit")]

@@ -144,6 +144,21 @@ fn a_tmux_that_starts_no_session_stops_the_worker_and_loses_no_atom() {
 }
 
 #[test]
+fn a_session_that_does_not_start_is_told_once() {
+    let env = TestEnv::with_tracker();
+    env.program(
+        "tmux",
+        "#!/bin/sh\n[ \"$1\" = -V ] && exec echo 'tmux 3.4'\n\
+        echo 'no room for a session' >&2; exit 1\n",
+    );
+    let id = env.script_atom(&["close never"]);
+    let told = env.el(&["work", "--once"]).fails_with(9).stdout;
+    assert_eq!(told.matches("no room for a session").count(), 1, "{told}");
+    let detail = env.last_run(&id)["detail"].as_str().unwrap().to_owned();
+    assert_eq!(detail.matches("the session could not be started").count(), 1, "{detail}");
+}
+
+#[test]
 fn many_quick_failures_in_a_row_make_the_worker_wait() {
     let env = TestEnv::with_tracker();
     env.configure("max_attempts = 1\n");

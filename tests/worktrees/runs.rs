@@ -108,7 +108,8 @@ fn a_setup_that_fails_is_a_launch_that_fails_and_says_why() {
          max_attempts = 1\n",
     );
     let id = env.writer("a.txt", "x");
-    let _ = env.el(&["work", "--once"]);
+    let told = env.el(&["work", "--once"]).fails_with(9).stdout;
+    assert_eq!(told.matches("no network").count(), 1, "{told}");
     let run = env.last_run(&id);
     assert_eq!(run["outcome"], "launch_failed");
     assert!(run["detail"].as_str().unwrap().contains("no network"), "{run:#}");

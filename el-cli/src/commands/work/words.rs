@@ -25,14 +25,8 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
         Report::Launched { run, atom, title, attempt, .. } => {
             push_launched(page, run, atom, title, *attempt);
         }
-        Report::LaunchFailed { atom, message, .. } => {
-            page.push_line(format!(
-                "{} {} could not be launched: {}",
-                page.paint(style::ERROR, "✗"),
-                id(page, atom),
-                sanitize::one_line(message)
-            ));
-        }
+        // Told by the end of its run, which follows.
+        Report::LaunchFailed { .. } => {}
         Report::Adopted { run, atom } => {
             page.push_line(format!("↻ {} goes on: {run} is adopted", id(page, atom)))
         }

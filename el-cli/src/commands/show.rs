@@ -1,7 +1,9 @@
+use el_core::Store;
 use el_core::model::{Atom, BondKind, Timestamp};
 use el_core::ops::{self, AtomFilter, Shown, Sort};
 
 use super::run_options;
+use super::why::landing;
 use crate::app::App;
 use crate::complete;
 use crate::error::Result;
@@ -31,18 +33,18 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let store = app.open_for_reading()?;
     let ids = args.ids.iter();
     let shown: Vec<Shown> = ids.map(|id| ops::show(&store, id)).collect::<el_core::Result<_>>()?;
-    let below = match app.printer.is_robot() {
+    let more = match app.printer.is_robot() {
         true => Vec::new(),
         false => {
-            shown.iter().map(|one| child_atoms(&store, &one.atom)).collect::<Result<Vec<_>>>()?
+            shown.iter().map(|one| More::read(app, &store, one)).collect::<Result<Vec<_>>>()?
         }
     };
     app.printer.emit(&OneOrMany::for_request(args.ids.len(), &shown), |page| {
-        for (at, (one, children)) in shown.iter().zip(&below).enumerate() {
+        for (at, (one, more)) in shown.iter().zip(&more).enumerate() {
             if at > 0 && !page.is_quiet() {
                 page.push_blank();
             }
-            print_atom(page, one, children, app, app.now());
+            print_atom(page, one, more, app, app.now());
         }
     })?;
     Ok(Exit::Done)
@@ -55,10 +57,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 pub(crate) fn atom_text(app: &App, id: &str, at_once: usize) -> Result<String> {
     let store = app.open_for_reading()?;
     let shown = ops::show(&store, id)?;
-    let children = child_atoms(&store, &shown.atom)?;
+    let more = More::read(app, &store, &shown)?;
     let seen_at = |now| {
         let mut page = Page::new(false, None, false);
-        print_atom(&mut page, &shown, &children, app, now);
+        print_atom(&mut page, &shown, &more, app, now);
         page.into_text()
     };
     let text = seen_at(app.now());
@@ -66,13 +68,25 @@ pub(crate) fn atom_text(app: &App, id: &str, at_once: usize) -> Result<String> {
     Ok(if text.len() > at_once { seen_at(long_ago) } else { text })
 }
 
-fn child_atoms(store: &el_core::Store, atom: &Atom) -> Result<Vec<Atom>> {
-    let filter =
-        AtomFilter { parent: Some(atom.id.clone()), include_over: true, ..AtomFilter::default() };
-    Ok(ops::list(store, &filter, Sort::Priority, None, 0, atom.updated_at)?.items)
+/// Further facts for people.
+struct More {
+    children: Vec<Atom>,
+    /// Why its branch did not land.
+    landing: Option<String>,
 }
 
-fn print_atom(page: &mut Page, shown: &Shown, children: &[Atom], app: &App, now: Timestamp) {
+impl More {
+    fn read(app: &App, store: &Store, shown: &Shown) -> Result<More> {
+        let atom = &shown.atom;
+        let (parent, now) = (Some(atom.id.clone()), atom.updated_at);
+        let filter = AtomFilter { parent, include_over: true, ..AtomFilter::default() };
+        let children = ops::list(store, &filter, Sort::Priority, None, 0, now)?.items;
+        Ok(More { children, landing: landing::describe_failed_landing(app, store, atom)? })
+    }
+}
+
+fn print_atom(page: &mut Page, shown: &Shown, more: &More, app: &App, now: Timestamp) {
+    let More { children, landing } = more;
     if page.is_quiet() {
         page.push_line(&shown.atom.id);
         return;
@@ -81,6 +95,7 @@ fn print_atom(page: &mut Page, shown: &Shown, children: &[Atom], app: &App, now:
     print_facts(page, shown, now, app.verbosity() > 0);
     let texts = [
         ("Reason", shown.atom.close_reason.as_ref()),
+        ("Landing", landing.as_ref()),
         ("Description", Some(&shown.atom.description)),
         ("Acceptance", shown.atom.acceptance.as_ref()),
     ];

@@ -18,7 +18,7 @@ use crate::output::names::first_few;
 use crate::output::page::Page;
 use crate::output::{artifacts, atoms, pauses, pull_requests, runs, sanitize, style, time};
 
-mod landing;
+pub(super) mod landing;
 mod place;
 
 use place::{AgentPlace, shell_word};

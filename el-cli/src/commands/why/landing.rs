@@ -19,6 +19,21 @@ pub(super) fn item_to_land(app: &App, atom: &Atom) -> Option<LandItem> {
     items.into_iter().find(|item| item.branch.is_some())
 }
 
+/// Says why the last landing of an atom failed, if the branch has not come in otherwise since.
+pub(crate) fn describe_failed_landing(
+    app: &App,
+    store: &Store,
+    atom: &Atom,
+) -> Result<Option<String>> {
+    let has_failed = atom.status == Status::Closed
+        && ops::last_landing(store, &atom.id)?
+            .is_some_and(|event| event.kind == EventKind::LandFailed);
+    if !has_failed || !ops::pull_requests_of(store, &atom.id)?.is_empty() {
+        return Ok(None);
+    }
+    describe_landing(store, atom, item_to_land(app, atom).as_ref())
+}
+
 /// Says what keeps the branch of a closed atom from its target.
 pub(super) fn describe_landing(
     store: &Store,

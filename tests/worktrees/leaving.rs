@@ -57,6 +57,45 @@ fn a_conflict_is_told_in_the_history_once() {
         fates(&env, 4, &["--all"]);
     }
     assert_eq!(landings(&env, &second), one("land_failed", "conflict"));
+    // `el show` tells it until the branch is in.
+    let shows = |words: &str| env.el(&["show", &second]).ok().stdout.contains(words);
+    let conflict = env.robot(&["ready"])["items"][0]["id"].as_str().unwrap().to_owned();
+    assert!(shows("in conflict with main") && shows(&format!("el show {conflict}")));
+    env.git(&["merge", "-q", "-s", "ours", &format!("el/{second}")]);
+    assert!(!shows("in conflict with main"));
+}
+
+#[test]
+fn of_two_conflicts_with_one_file_the_later_waits_for_the_earlier() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let [_, second, third] = ["one", "two", "three"].map(|text| finished(&env, "base.txt", text));
+    let _ = ["four", "five"].map(|text| finished(&env, "other.txt", text));
+    fates(&env, 4, &["--all"]);
+    let conflict_of = |id: &str| {
+        let all = env.robot(&["list"])["items"].take();
+        let mut all = all.as_array().unwrap().iter();
+        all.find(|atom| atom["metadata"]["land_conflict_of"] == id).unwrap()["id"].clone()
+    };
+    let [before, after] = [&second, &third].map(|id| conflict_of(id));
+    let ready = env.robot(&["ready"])["items"].take();
+    let ready: Vec<&Value> = ready.as_array().unwrap().iter().map(|atom| &atom["id"]).collect();
+    assert!(ready.contains(&&before) && !ready.contains(&&after) && ready.len() == 2, "{ready:?}");
+    // The later begins with what the earlier resolved, so all of it comes in at once.
+    for (atom, of, text) in [(&before, &second, "one two"), (&after, &third, "one two three")] {
+        let script = TestEnv::script(&[
+            &format!("sh git merge -q el/{of}; git show HEAD:base.txt > had-$EL_ATOM.txt"),
+            &format!("sh echo {text} > base.txt; git add -A; git commit -q -m resolved"),
+            "close resolved",
+        ]);
+        env.el(&["update", atom.as_str().unwrap(), "-d", &script]).ok();
+    }
+    env.work(&["--drain"]);
+    for (_, fate) in fates(&env, 4, &["--all"]).iter().filter(|(id, _)| *id != second) {
+        assert!(["landed", "conflict"].contains(&fate.as_str()), "{fate}");
+    }
+    assert_eq!(fs::read_to_string(env.project("base.txt")).unwrap(), "one two three\n");
+    let had = fs::read_to_string(env.project(format!("had-{}.txt", after.as_str().unwrap())));
+    assert_eq!(had.unwrap(), "one two\n");
 }
 
 #[test]

@@ -20,7 +20,8 @@ struct ConflictAtom {
 }
 
 /// Files an atom for each conflict. If one branch builds on another, resolving the upper conflict
-/// resolves both, so both share an atom.
+/// resolves both, so both share an atom. Of two with one and the same file, the later waits for the
+/// earlier and is resolved on top of it; else it would be in conflict again.
 pub(super) fn file_all(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -48,7 +49,11 @@ pub(super) fn file_all(
             detail.push(format!("it comes with {}, which builds on it", items[above].atom_id));
             items[at].conflict_atom = items[above].conflict_atom.clone();
         } else {
-            let conflict = file_atom(store, ctx, &items[at], onto)?;
+            let shares_file =
+                |above: &&usize| items[**above].files.iter().any(|f| items[at].files.contains(f));
+            let before = filed.iter().rev().find(shares_file);
+            let before = before.and_then(|above| items[*above].conflict_atom.as_deref());
+            let conflict = file_atom(store, ctx, &items[at], onto, before)?;
             if conflict.is_closed {
                 detail.push(what_is_left(
                     repository,
@@ -89,6 +94,7 @@ fn file_atom(
     ctx: &Ctx<'_>,
     item: &LandItem,
     onto: &str,
+    before: Option<&str>,
 ) -> Result<ConflictAtom> {
     let known = ops::show(store, &item.atom_id)?.neighbours;
     let of_it = known.iter().filter(|atom| atom.metadata[CONFLICT_OF_KEY] == json!(item.atom_id));
@@ -106,7 +112,7 @@ fn file_atom(
     let parent = item.parent.as_ref().map(|parent| ops::get_atom(store, parent)).transpose()?;
     let parent = parent.filter(|parent| !parent.status.is_over()).map(|parent| parent.id);
     let files: String = item.files.iter().map(|name| format!("- `{name}`\n")).collect();
-    let new = NewAtom {
+    let mut new = NewAtom {
         title: format!("Resolve the conflict of {} with {onto}", item.atom_id),
         description: format!(
             "The branch `{branch}` ({}) cannot be brought to `{onto}` by itself. In conflict \
@@ -119,6 +125,7 @@ fn file_atom(
             item.atom_id
         ),
         parent,
+        blocked_by: before.map(str::to_owned).into_iter().collect(),
         discovered_from: Some(item.atom_id.clone()),
         metadata: Some(json!({
             CONFLICT_OF_KEY: item.atom_id,
@@ -128,5 +135,13 @@ fn file_atom(
         })),
         ..NewAtom::default()
     };
-    Ok(ConflictAtom { id: ops::create(store, ctx, &new)?.id, is_closed: false })
+    let made = match ops::create(store, ctx, &new) {
+        // Their parents already wait for each other, the other way round.
+        Err(error) if error.code() == "cycle" => {
+            new.blocked_by.clear();
+            ops::create(store, ctx, &new)
+        }
+        made => made,
+    };
+    Ok(ConflictAtom { id: made?.id, is_closed: false })
 }

@@ -230,7 +230,8 @@ fn what_is_new_is_marked_told_and_found() {
     let Some(browser) = find_browser() else { return };
     let env = TestEnv::with_tracker();
     let id = env.create("Ring a bell", &[]);
-    env.create("Boil water", &[]);
+    let first = env.create("Boil water", &[]);
+    env.create("Make tea", &["--blocked-by", &first]);
     let (_server, link) = serve(&env, "0");
     let person = start_person(&env, "news.mjs", &browser, &link);
     wait_until("a look", Duration::from_secs(60), || {
@@ -244,6 +245,7 @@ fn what_is_new_is_marked_told_and_found() {
     assert_eq!(seen["failed"], Value::Null, "{seen:#}");
     assert_eq!((&seen["isChosen"], &seen["noted"]), (&json!(true), &json!(200)));
     assert_eq!(seen["fresh"], json!([id]), "{seen:#}");
+    assert_eq!(seen["signs"], json!([["○"], ["‖"]]), "as the terminal has them: {seen:#}");
     assert_eq!(seen["told"].as_array().unwrap().len(), 1, "one notice, then silence: {seen:#}");
     assert_eq!(seen["told"][0][1], "Ring a bell");
     assert!(seen["options"][0].as_str().unwrap().contains(&id), "{seen:#}");

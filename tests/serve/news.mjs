@@ -35,6 +35,8 @@ await drive(async ({ page, seen, link, origin, project, check, isNarrow }) => {
   await fresh.first().waitFor();
   seen.fresh = await fresh.evaluateAll((all) => all.map((row) => row.dataset.atom));
   await page.getByText("1 atom new since you looked").waitFor();
+  seen.signs = await Promise.all(["ready", "waiting"].map((part) =>
+    page.locator(`section[aria-labelledby=${part}] .sign`).allInnerTexts()));
   seen.told = await page.evaluate(() => window.told);
   await check("a queue with news");
   await isNarrow("a queue with news");

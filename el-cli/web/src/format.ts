@@ -87,6 +87,12 @@ const SIGNS: Record<string, [string, string]> = {
 /** The sign of an atom that is held: by a person, or by other tasks of its plan. */
 export const HELD = "◇";
 
+/** The sign of an atom that waits for others. */
+export const WAITS = "‖";
+
+/** The sign of an atom whose branch has a pull request. */
+export const PULL = "↗";
+
 /** The sign and the word of a status. A hue never stands alone. */
 export function statusSign(status: string): [string, string] {
   return SIGNS[status] ?? ["?", status];

@@ -4,7 +4,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../api";
 import { Command } from "../command";
-import { HELD, age, count, dollars, localTime, span, statusSign, visible } from "../format";
+import { HELD, WAITS, age, count, dollars, localTime, span, statusSign, visible } from "../format";
 import { useKeys } from "../keys";
 import { address, setQuery } from "../router";
 import { board, touched } from "../state";
@@ -256,7 +256,7 @@ function Phases({ phases }: { phases: Phase[] }) {
 const STANDINGS: Record<string, [string, string]> = {
   done: [statusSign("closed")[0], "quiet"], failed: ["✗", "failed"],
   running: [statusSign("in_progress")[0], "runs"], ready: [statusSign("open")[0], "quiet"],
-  waiting: ["‖", "quiet"], review: [statusSign("review")[0], "needs"], stuck: ["!", "needs"],
+  waiting: [WAITS, "quiet"], review: [statusSign("review")[0], "needs"], stuck: ["!", "needs"],
   held: [HELD, "quiet"],
 };
 

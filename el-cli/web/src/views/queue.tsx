@@ -5,7 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import { ask, askForWorkers, type Verb } from "../actions";
 import { Command } from "../command";
 import {
-  HELD, age, count, dollars, localTime, onHost, statusSign, total, visible,
+  HELD, PULL, WAITS, age, count, dollars, localTime, onHost, statusSign, total, visible,
 } from "../format";
 import { chosenAtom, moveFocus, useKeys } from "../keys";
 import { New, Outlook } from "../looked";
@@ -270,13 +270,13 @@ export function RunLine({ run }: { run: RunRow }) {
   );
 }
 
-export function AtomLine({ row, more }: { row: AtomRow; more?: string }) {
+export function AtomLine({ row, more, sign }: { row: AtomRow; more?: string; sign?: string }) {
   const isHeld = row.status === "in_progress" && !row.run_id;
-  const [sign, word] = isHeld ? [HELD, "begun"] : statusSign(row.status);
+  const [own, word] = isHeld ? [HELD, "begun"] : statusSign(row.status);
   const waits = sent.value.get(row.id);
   return (
     <li class="row" data-row data-atom={row.id}>
-      <span class={isHeld ? "sign" : `sign ${row.status}`} aria-hidden="true">{sign}</span>
+      <span class={isHeld ? "sign" : `sign ${row.status}`} aria-hidden="true">{sign ?? own}</span>
       <div class="told">
         <p class="title">
           <span class={isHeld ? "word" : `word ${row.status}`}>{word}</span>
@@ -315,7 +315,9 @@ function Waiting({ part }: { part: Part<WaitRow> }) {
     <section aria-labelledby="waiting">
       <h2 id="waiting">Waiting <span class="quiet">{total(part)}</span></h2>
       <ul class="rows">
-        {part.items.map((row) => <AtomLine row={row} more={holdWords(row)} key={row.id} />)}
+        {part.items.map((row) => (
+          <AtomLine row={row} more={holdWords(row)} sign={WAITS} key={row.id} />
+        ))}
       </ul>
       {part.truncated && <p class="quiet">The first {part.items.length} are shown.</p>}
     </section>
@@ -339,7 +341,9 @@ function Pulls({ part }: { part: Part<PullRow> }) {
     <section aria-labelledby="pulls">
       <h2 id="pulls">Pull requests <span class="quiet">{total(part)}</span></h2>
       <ul class="rows">
-        {part.items.map((row) => <AtomLine row={row} more={pullWords(row)} key={row.id} />)}
+        {part.items.map((row) => (
+          <AtomLine row={row} more={pullWords(row)} sign={PULL} key={row.id} />
+        ))}
       </ul>
     </section>
   );

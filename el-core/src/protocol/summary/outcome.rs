@@ -152,7 +152,9 @@ impl TestLine {
         let word = clause[at];
         let before = &clause[at.saturating_sub(3)..at];
         if is_pass(word) {
-            return before.iter().any(|word| *word == "not" || word.ends_with("n't"));
+            return before.iter().any(|word| matches!(*word, "not" | "none"))
+                || before.iter().any(|word| word.ends_with("n't"))
+                || matches!(before, [.., "no", noun] if noun.starts_with("test"));
         }
         let is_error = matches!(word, "error" | "errors");
         if is_failure(word) || is_error {
@@ -165,9 +167,8 @@ impl TestLine {
             return !names_a_test && !before.iter().any(|word| is_denial(word));
         }
         match word {
-            "panicked" | "broken" | "segfault" | "crashed" => {
-                !names_a_test && !before.iter().any(|word| is_denial(word))
-            }
+            "panicked" | "broken" | "segfault" | "segmentation" | "sigsegv" | "sigabrt"
+            | "crashed" => !names_a_test && !before.iter().any(|word| is_denial(word)),
             _ if is_hang(word) => match count_near(clause, at) {
                 Some(count) => count > 0,
                 // `the hang is gone`, `it used to hang`.
@@ -178,7 +179,16 @@ impl TestLine {
                         && !matches!(last, Some("the" | "a" | "that" | "this" | "to"))
                 }
             },
-            "flaky" => count_near(clause, at).is_some_and(|count| count > 0),
+            "compile" | "build" => {
+                let is_not = |word: &&str| *word == "not" || word.ends_with("n't");
+                !names_a_test && before.iter().any(is_not)
+            }
+            "code" | "status" if before.last() == Some(&"exit") => {
+                number_after(clause, at + 1).is_some_and(|code| code > 0)
+            }
+            "flaky" | "ko" | "regression" | "regressions" => {
+                count_near(clause, at).is_some_and(|count| count > 0)
+            }
             "timed" if clause.get(at + 1) == Some(&"out") => match count_near(clause, at) {
                 Some(count) => count > 0,
                 None => !names_a_test && !before.iter().any(|word| is_denial(word)),
@@ -186,6 +196,7 @@ impl TestLine {
             "problem" | "problems" => count_near(clause, at).is_some_and(|count| count > 0),
             "red" => {
                 clause.len() == 1
+                    || at == 1 && clause.len() == 2 && !is_denial(clause[0])
                     || count_near(clause, at).is_some_and(|count| count > 0)
                     || before.last().is_some_and(|word| {
                         matches!(*word, "is" | "are" | "still" | "went" | "turned" | "stay")
@@ -210,11 +221,20 @@ impl TestLine {
             Some(TestOutcome::Passed)
         } else if is_not_run {
             Some(TestOutcome::Skipped)
-        } else if self.has_word(is_pass) || self.denies_failure() {
+        } else if self.has_passes() || self.denies_failure() {
             Some(TestOutcome::Passed)
         } else {
             self.has_word(|word| matches!(word, "none" | "skipped")).then_some(TestOutcome::Skipped)
         }
+    }
+
+    /// `8 passed`, and not `0 passed`.
+    fn has_passes(&self) -> bool {
+        self.clauses.iter().any(|clause| {
+            let clause: Vec<&str> = clause.iter().map(String::as_str).collect();
+            let counts = |at: usize| count_near(&clause, at) != Some(0);
+            (0..clause.len()).any(|at| is_pass(clause[at]) && counts(at))
+        })
     }
 
     /// `No test failures`.

@@ -21,12 +21,17 @@ const DOUBT: &str = "\
     none nothing nobody unable without except excluding but however although though unless \
     until missing remaining remains pending todo tbd skipped untested broken error errors \
     rolled reverted only still yet almost nearly far should might maybe probably hopefully \
-    half some most or crash crashed crashes red problem problems";
+    half some most or crash crashed crashes red problem problems apart minus false nope later \
+    rest awaiting awaits stub stubs stubbed workaround workarounds hack limitation limitations \
+    caveat caveats lacks lacking persists needs gave please think believe guess isnt doesnt dont \
+    didnt arent wasnt hasnt couldnt aber nicht kein keine ohne teilweise mais pas sans sauf pero \
+    sin";
 /// Words that are harmless after "no": `no errors`, `no open points`.
 const HARMLESS_IF_NONE: &str = "\
     error errors issue issues problem problems warning warnings failure failures failed \
     regression regressions blocker blockers remaining open outstanding further follow todo \
-    todos missing pending";
+    todos missing pending left needs limitation limitations caveat caveats workaround \
+    workarounds";
 
 /// Returns true if a word is in a list, which is written as a text.
 fn is_in(list: &str, word: &str) -> bool {
@@ -56,7 +61,12 @@ pub(super) fn is_template(text: &str) -> bool {
 }
 
 pub(super) fn line_reading(text: &str) -> Reading {
-    let text = without_struck_out(text);
+    let (is_ticked, own) = split_box(text);
+    if is_ticked == Some(false) {
+        return Reading::Silent;
+    }
+    let text = without_struck_out(own);
+    let is_whole = text.len() == own.len();
     let colours = read_colours(&text);
     let is_long = text.chars().count() > LOOK;
     let text: String = text.chars().take(LOOK).collect();
@@ -79,7 +89,7 @@ pub(super) fn line_reading(text: &str) -> Reading {
     }
     if has_doubt(&all) || text.contains('?') || is_long {
         Reading::Doubt
-    } else if is_completed || all.is_empty() && colours.green {
+    } else if is_completed || all.is_empty() && colours.green && is_whole {
         Reading::Completed
     } else {
         Reading::Silent
@@ -88,7 +98,7 @@ pub(super) fn line_reading(text: &str) -> Reading {
 
 /// Returns true if a line begins with the words or the sign of a status.
 pub(super) fn begins_with_status(text: &str) -> bool {
-    let text = without_struck_out(text);
+    let text = without_struck_out(split_box(text).1);
     let first = text.trim_start_matches(['*', '_', ' ', '-', '>', '`']);
     let sign = first.chars().next().and_then(Colour::from_sign);
     let segments = split_segments(&text);
@@ -173,6 +183,16 @@ fn split_segments(text: &str) -> Vec<Vec<String>> {
     segments.push(lower_words(&text[from..]));
     segments.retain(|words| !words.is_empty());
     segments
+}
+
+/// Splits the box of `- [x] text` off, and tells whether it is ticked.
+fn split_box(text: &str) -> (Option<bool>, &str) {
+    let bare = text.trim_start_matches(['-', '*', '+', ' ']);
+    match bare.get(..3) {
+        Some("[ ]") => (Some(false), &bare[3..]),
+        Some("[x]" | "[X]") => (Some(true), &bare[3..]),
+        _ => (None, text),
+    }
 }
 
 /// Without `~~this~~`.

@@ -6,10 +6,11 @@ const FOLDERS: &str = "\
 const NAMES: &str = "\
     .envrc .netrc _netrc .pgpass .my.cnf .git-credentials .htpasswd .npmrc .yarnrc.yml .pypirc \
     .dockercfg .vault-token .boto .s3cfg kubeconfig id_rsa id_dsa id_ecdsa id_ed25519 \
-    id_ecdsa_sk id_ed25519_sk credentials secrets .secrets terraform.tfstate";
+    id_ecdsa_sk id_ed25519_sk secrets .secrets terraform.tfstate token .token secret passwd \
+    htpasswd auth.json .claude.json rclone.conf .vault_pass";
 const ENDINGS: &str = "\
     .pem .key .p12 .pfx .pkcs12 .p8 .jks .keystore .kdbx .kdb .ppk .ovpn .tfvars .gpg .agekey \
-    .mobileprovision";
+    .mobileprovision credentials _rsa _dsa _ecdsa _ed25519 _token";
 /// Beginnings of the names of data files (`credentials.json`, `client_secret_12.json`).
 const STEMS: &str = "\
     credential secret client_secret client-secret service-account service_account \
@@ -88,6 +89,10 @@ mod tests {
             "prod.tfvars",
             "release.keystore",
             "Credentials",
+            "aws_credentials",
+            "deploy_rsa",
+            "github_token",
+            "auth.json",
         ] {
             assert!(is_secret(path), "{path}");
         }
@@ -101,6 +106,7 @@ mod tests {
             "environment.md",
             "monkey",
             "src/key.rs",
+            "next_token.rs",
             "package.json",
             "envoy.yaml",
         ] {

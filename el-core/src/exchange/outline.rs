@@ -26,6 +26,8 @@ pub struct Item {
     pub title: String,
     /// The text below the item, without indentation.
     pub text: String,
+    /// Below a heading of level 1: the lines of the text that are not blank.
+    pub lines: Vec<usize>,
     /// The item above in the tree: a task stands below a task or a heading, a heading below a
     /// heading.
     pub parent: Option<usize>,
@@ -211,7 +213,7 @@ impl Outline {
 
     fn push(&mut self, line: usize, kind: Kind, title: &str, parent: Option<usize>) {
         let (title, text) = (title.to_owned(), String::new());
-        self.outlined.items.push(Item { line, kind, title, text, parent });
+        self.outlined.items.push(Item { line, kind, title, text, lines: Vec::new(), parent });
     }
 
     fn note_passed(&mut self, line: usize, what: PassedKind) {
@@ -227,6 +229,9 @@ impl Outline {
         if let Some(item) = self.open_item().and_then(|at| self.outlined.items.get_mut(at)) {
             item.text.push_str(line.text);
             item.text.push('\n');
+            if item.kind == Kind::Heading(1) && !line.text.trim().is_empty() {
+                item.lines.push(line.number);
+            }
         } else if !line.text.trim().is_empty() {
             self.note_passed(line.number, PassedKind::Prose);
         }
@@ -303,7 +308,7 @@ pub fn bullet_hint(file: &str, text: &str) -> Option<String> {
     let first = markdown.lines().find(is_item)?.number;
     Some(format!(
         "the plain bullets (the first is in line {first}) become tasks with: \
-         sed -E 's/^( *)[-*+] /\\1- [ ] /' {file} | el import --from markdown -"
+         sed -E 's/^( *)([-*+]|[0-9]+[.)]) /\\1- [ ] /' {file} | el import --from markdown -"
     ))
 }
 

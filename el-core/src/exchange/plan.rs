@@ -51,12 +51,9 @@ pub(super) fn read_plan(bytes: &[u8], name: &str) -> Batch {
             }
             Role::Field => {}
             Role::Title => {
-                if !item.text.trim().is_empty() {
-                    notes.add(
-                        NoteKind::LeftOut,
-                        "the text below the document's title is for people",
-                        &place,
-                    );
+                for line in &item.lines {
+                    let what = "the text below the document's title is for people";
+                    notes.add(NoteKind::LeftOut, what, &format!("line {line}"));
                 }
             }
             Role::Prose => notes.add(
@@ -348,11 +345,16 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_noted_with_its_line() {
+        let noted = |text: &str| {
+            let notes = read_plan(text.as_bytes(), "plan.md").notes.into_list();
+            let mut lines: Vec<_> = notes.iter().flat_map(|note| note.places.clone()).collect();
+            lines.sort();
+            lines
+        };
         let text = "Hello\n- [ ] A\n- [~] halfway\n- [ ]no space\n";
-        let notes = read_plan(text.as_bytes(), "plan.md").notes.into_list();
-        let mut lines: Vec<_> = notes.iter().flat_map(|note| note.places.clone()).collect();
-        lines.sort();
-        assert_eq!(lines, ["line 1", "line 3", "line 4"]);
+        assert_eq!(noted(text), ["line 1", "line 3", "line 4"]);
+        let below_the_title = "# T\n- [ ] A\n\nprose\n\n> - [ ] quoted\n\n| - [ ] b |\n";
+        assert_eq!(noted(below_the_title), ["line 4", "line 6", "line 8"]);
     }
 
     #[test]

@@ -39,11 +39,11 @@ pub fn waiting(
     store.read(|tx| {
         let statuses = vec![Status::Open, Status::Deferred];
         let filter = AtomFilter { statuses, ..with_parent(tx, filter)? };
-        let is_ready = ready_ids(tx, &filter, now)?;
+        let is_free = unheld_ids(tx, &filter, now)?;
         let unplaced = unplaced_now(tx, is_there)?;
         let mut page = Page::of_total(Vec::new(), 0);
         Query::new(&filter).visit_atoms(tx, &sort.order_sql(now), |atom| {
-            let holds = match is_ready.contains(&atom.id) {
+            let holds = match is_free.contains(&atom.id) {
                 true => Vec::new(),
                 false => waits_of(tx, &atom, now)?,
             };
@@ -78,14 +78,14 @@ pub fn waits(
 ) -> Result<Vec<Vec<Hold>>> {
     store.read(|tx| {
         let unplaced = unplaced_now(tx, is_there)?;
-        let is_ready = match atoms.len() > FEW {
-            true => ready_ids(tx, &AtomFilter::default(), now)?,
+        let is_free = match atoms.len() > FEW {
+            true => unheld_ids(tx, &AtomFilter::default(), now)?,
             false => HashSet::new(),
         };
         atoms
             .iter()
             .map(|atom| {
-                let holds = match is_ready.contains(&atom.id) {
+                let holds = match is_free.contains(&atom.id) {
                     true => Vec::new(),
                     false => waits_of(tx, atom, now)?,
                 };
@@ -104,9 +104,9 @@ fn with_needs(
     holds
 }
 
-fn ready_ids(tx: &Tx<'_>, filter: &AtomFilter, now: Timestamp) -> Result<HashSet<String>> {
+fn unheld_ids(tx: &Tx<'_>, filter: &AtomFilter, now: Timestamp) -> Result<HashSet<String>> {
     let filter = AtomFilter { statuses: Vec::new(), ..filter.clone() };
-    Query::ready_at(&filter, now).ids(tx)
+    Query::unheld_at(&filter, now).ids(tx)
 }
 
 /// Returns the holds of an atom. Its type and its live run are left out: they are no cause to wait.

@@ -70,6 +70,14 @@ impl Query {
         query
     }
 
+    /// Returns a query for the atoms that nothing but their type keeps from being ready at `now`.
+    pub(crate) fn unheld_at(filter: &AtomFilter, now: Timestamp) -> Query {
+        let mut query = Query::ready_at(filter, now);
+        query.index = None;
+        query.conditions[0] = ready::READY.replace(ready::not_abstract!(), "");
+        query
+    }
+
     fn add_filter(&mut self, filter: &AtomFilter) {
         let is_not_over = Status::ALL.iter().all(|s| s.is_over() != filter.statuses.contains(s));
         if (filter.statuses.is_empty() && !filter.include_over) || is_not_over {

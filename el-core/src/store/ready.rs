@@ -98,12 +98,22 @@ macro_rules! is_resting_plan {
 }
 pub(super) use is_resting_plan;
 
+/// SQL: the atom is of a type that is worked on.
+macro_rules! not_abstract {
+    () => {
+        "
+     AND a.issue_type NOT IN ('epic','formula')"
+    };
+}
+pub(super) use not_abstract;
+
 /// The condition for an atom `a` at the time `:now`, without the ancestors. A back-off that begins
 /// more than a minute in the future (`CLOCK_SKEW`) holds nothing: the clock was turned back.
 pub(crate) const READY: &str = concat!(
     "a.status IN ('open','deferred') AND a.blocked_by = 0
-     AND (a.status = 'open' OR a.defer_until <= :now)
-     AND a.issue_type NOT IN ('epic','formula')
+     AND (a.status = 'open' OR a.defer_until <= :now)",
+    not_abstract!(),
+    "
      AND (a.retry_at IS NULL OR a.retry_at <= :now OR a.retry_from > :now + 60000000)",
     free_of_runs!(),
     " AND NOT ",

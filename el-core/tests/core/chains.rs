@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use el_core::model::{BondKind, IssueType};
-use el_core::ops::{self, AtomPatch, GraphIssue, Guard, NewAtom};
+use el_core::model::{Atom, BondKind, IssueType};
+use el_core::ops::{self, AtomFilter, AtomPatch, GraphIssue, Guard, NewAtom, Sort};
 
 use crate::support::Project;
 
@@ -121,6 +121,23 @@ fn a_chain_of_five_thousand_parents_is_read_in_linear_time() {
         let why = ops::explain(&p.store, last, p.now).unwrap();
         assert_eq!(why.holds.len(), 1, "{:?}", why.holds);
         assert_eq!(ops::dep_check(&p.store).unwrap(), []);
+    });
+    assert!(took < 10, "{took} s");
+}
+
+#[test]
+fn a_chain_of_epics_is_listed_in_linear_time() {
+    let p = Project::in_file();
+    chain(&p, 2_000, false);
+    raw(&p).execute("UPDATE atoms SET issue_type = 'epic' WHERE id LIKE 'el-c%'", []).unwrap();
+    let filter = AtomFilter::default();
+    let took = seconds(|| {
+        let all = ops::list(&p.store, &filter, Sort::Priority, None, 0, p.now).unwrap().items;
+        let all: Vec<&Atom> = all.iter().collect();
+        let waits = ops::waits(&p.store, &all, p.now, &|_| true).unwrap();
+        assert!(waits.len() == 2_000 && waits.iter().all(Vec::is_empty));
+        let held = ops::waiting(&p.store, &filter, Sort::Priority, None, 0, p.now, &|_| true);
+        assert_eq!(held.unwrap().total, 0);
     });
     assert!(took < 10, "{took} s");
 }

@@ -176,3 +176,14 @@ fn a_configuration_is_checked_before_it_takes_the_place_of_the_old_one() {
         "model = \"opus\" # big\n"
     );
 }
+
+#[test]
+fn a_byte_order_mark_and_carriage_returns_of_an_editor_change_nothing() {
+    let env = with_editor(
+        "sed -i -e 's/^title: .*/title: New/' -e 's/$/\\r/' -e '1s/^/\\xef\\xbb\\xbf/' \"$1\"",
+    );
+    let id = env.create("Old", &["-d", "Some text"]);
+    let updated = env.robot(&["edit", &id]);
+    let changes = updated["changes"].as_object().unwrap();
+    assert_eq!(changes.keys().collect::<Vec<_>>(), ["title"]);
+}

@@ -164,6 +164,8 @@ impl Form {
                 fields.acceptance = text;
             }
         };
+        // Some editors begin a file with a byte order mark.
+        let text = text.trim_start_matches('\u{feff}');
         for (at, line) in text.lines().enumerate() {
             let mark = line.trim_end();
             if mark == self.scissors {

@@ -47,8 +47,12 @@ fn a_worker_in_the_background_is_seen_and_stopped_until_it_is_gone() {
     let log = std::fs::read_to_string(started["log"].as_str().unwrap()).unwrap();
     assert!(log.contains(id), "it says what it does: {log}");
 
+    // A second one is told of the first, as at a terminal.
+    let second = env.el(&["work", "--background"]).ok();
+    assert!(second.stderr.contains(&format!("another worker is at it: pid {pid}")), "{second:#?}");
+
     let stopped = env.robot(&["work", "--stop"]);
-    assert_eq!(stopped["workers"], json!([pid]));
+    assert!(stopped["workers"].as_array().unwrap().contains(&json!(pid)), "{stopped}");
     assert!(!Process::runs(pid), "it is gone once --stop has returned");
     assert_eq!(env.status(id), "open");
 }

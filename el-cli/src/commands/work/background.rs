@@ -5,7 +5,7 @@ use std::fs;
 
 use el_agents::worker::{self, Detached, WorkOptions};
 
-use super::{preflight, signed_on};
+use super::{preflight, signed_on, tell_of_others};
 use crate::app::App;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -13,6 +13,7 @@ use crate::output::{sanitize, style};
 
 /// Starts this very command again, without `--background` and without a terminal.
 pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
+    tell_of_others(app, options)?;
     worker::preflight(options)?;
     preflight::print_preflight(app, options);
     let log = app.project()?.state.join("worker.log");

@@ -338,6 +338,8 @@ fn doctor_works_anywhere_and_says_what_is_there_and_whether_work_could_run() {
     env.el(&["doctor"]).ok();
     env.configure("");
     env.el(&["doctor"]).fails_with(6);
+    let error = env.run(&mut elsewhere).fails_with(6).json()["error"].take();
+    assert!(error["message"].as_str().unwrap().contains("was not found"), "{error:#}");
 }
 
 #[test]

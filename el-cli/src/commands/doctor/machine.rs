@@ -163,6 +163,15 @@ fn missing_requirements(app: &App, place: &MachineScope) -> Vec<(String, String)
         .err();
     let mut needs: Vec<_> = tmux.map(told).into_iter().collect();
     if place.project.is_none() {
+        let agents = work.agents.iter().filter_map(|name| settings.agent_settings(name).ok());
+        let clients: BTreeSet<_> = agents
+            .filter(|agent| !matches!(agent.executor, Executor::Command(_)))
+            .map(|agent| (agent.claude_code_path, agent.working_directory))
+            .collect();
+        let missing = |(client, folder): &(String, PathBuf)| {
+            requirements::find_program(client, &environment, folder).err()
+        };
+        needs.extend(clients.iter().filter_map(missing).map(told));
         return needs;
     }
     needs.extend(long_socket(app, &work, &environment));

@@ -235,7 +235,7 @@ impl Query {
         let mut parents =
             self.ready_at.map(|now| Parents::new(tx, now, self.driving.as_deref())).transpose()?;
         let sql = match self.ready_at {
-            Some(_) => ready::without_runs(tx, sql)?,
+            Some(_) => ready::without_idle_parts(tx, sql)?,
             None => sql.into(),
         };
         let mut statement = tx.prepare_cached(&sql).doing(doing)?;

@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/sqlite/0006_run_files.sql"),
     include_str!("../../../migrations/sqlite/0007_placement.sql"),
     include_str!("../../../migrations/sqlite/0008_held_pushes.sql"),
+    include_str!("../../../migrations/sqlite/0009_small_indices.sql"),
 ];
 
 /// The newest schema that `el` knows.
@@ -150,6 +151,7 @@ pub(super) mod tests {
         include_str!("../../../migrations/sqlite/samples/0006_run_files.sql"),
         include_str!("../../../migrations/sqlite/samples/0007_placement.sql"),
         include_str!("../../../migrations/sqlite/samples/0008_held_pushes.sql"),
+        include_str!("../../../migrations/sqlite/samples/0009_small_indices.sql"),
     ];
 
     fn schema(conn: &Connection) -> Vec<String> {

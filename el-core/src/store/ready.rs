@@ -24,10 +24,10 @@ use crate::model::Timestamp;
 macro_rules! has_live_blocker {
     ($x:literal) => {
         concat!(
-            "EXISTS (SELECT 1 FROM bonds b CROSS JOIN atoms s ON s.id = b.source_id
-               WHERE b.target_id = ",
+            "EXISTS (SELECT 1 FROM bonds b INDEXED BY bonds_waiting
+               CROSS JOIN atoms s ON s.id = b.source_id WHERE b.target_id = ",
             $x,
-            " AND b.kind <> 'blocks' AND CASE b.kind
+            " AND b.kind IN ('waits_for','conditional_blocks') AND CASE b.kind
                 WHEN 'waits_for' THEN s.status NOT IN ('closed','wont_do','discard') OR EXISTS (
                   WITH RECURSIVE down (id) AS (
                     SELECT c.id FROM atoms c WHERE c.parent_id = s.id
@@ -38,8 +38,7 @@ macro_rules! has_live_blocker {
                 AND (
                   lower(trim(coalesce(s.close_reason, ''))) LIKE 'fail%'
                   OR lower(trim(coalesce(s.close_reason, ''))) LIKE 'error%'
-                  OR lower(trim(coalesce(s.close_reason, ''))) LIKE 'abort%')))
-                ELSE FALSE END)"
+                  OR lower(trim(coalesce(s.close_reason, ''))) LIKE 'abort%'))) END)"
         )
     };
 }
@@ -84,6 +83,13 @@ macro_rules! free_of_runs {
     };
 }
 
+/// SQL: no bond of the rare kinds holds the atom `a`.
+macro_rules! free_of_waits {
+    () => {
+        concat!(" AND NOT ", has_live_blocker!("a.id"))
+    };
+}
+
 /// SQL: the atom with that id is the epic of a plan that has not ended and that no worker drives. A
 /// look by the id: a list of such plans would be made anew for each parent.
 macro_rules! is_resting_plan {
@@ -116,24 +122,31 @@ pub(crate) const READY: &str = concat!(
     "
      AND (a.retry_at IS NULL OR a.retry_at <= :now OR a.retry_from > :now + 60000000)",
     free_of_runs!(),
-    " AND NOT ",
-    has_live_blocker!("a.id"),
+    free_of_waits!(),
 );
 
-/// Takes the runs out of a query with [`READY`] while there is no live run and no awaited merge.
-/// SQLite needs longer to prepare that part than to do all the rest.
-pub(super) fn without_runs<'q>(tx: &Tx<'_>, sql: &'q str) -> Result<Cow<'q, str>> {
+/// Takes the runs out of a query with [`READY`] while there is no live run and no awaited merge,
+/// and the bonds while there is none of the rare kinds. SQLite needs longer to prepare each part
+/// than to do all the rest.
+pub(super) fn without_idle_parts<'q>(tx: &Tx<'_>, sql: &'q str) -> Result<Cow<'q, str>> {
+    if !tx.is_sqlite() {
+        return Ok(Cow::Borrowed(sql));
+    }
     let any = "SELECT EXISTS (SELECT 1 FROM runs r INDEXED BY runs_live WHERE r.outcome IS NULL)
-        OR EXISTS (SELECT 1 FROM unmerged)";
-    let is_any = || {
-        tx.prepare_cached(any)
-            .and_then(|mut s| s.query_row([], |row| row.get(0)))
-            .doing("find live runs")
-    };
-    Ok(match tx.is_sqlite() && !is_any()? {
-        true => Cow::Owned(sql.replace(free_of_runs!(), "")),
-        false => Cow::Borrowed(sql),
-    })
+          OR EXISTS (SELECT 1 FROM unmerged),
+        EXISTS (SELECT 1 FROM bonds b INDEXED BY bonds_waiting
+          WHERE b.kind IN ('waits_for','conditional_blocks'))";
+    let (are_runs, are_waits): (bool, bool) = tx
+        .prepare_cached(any)
+        .and_then(|mut s| s.query_row([], |row| Ok((row.get(0)?, row.get(1)?))))
+        .doing("find live runs")?;
+    let mut sql = Cow::Borrowed(sql);
+    for (is_needed, part) in [(are_runs, free_of_runs!()), (are_waits, free_of_waits!())] {
+        if !is_needed {
+            sql = Cow::Owned(sql.replace(part, ""));
+        }
+    }
+    Ok(sql)
 }
 
 /// Selects whether an atom holds the atoms below, and the atom's parent. `?3`: a plan without a
@@ -227,8 +240,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_part_about_runs_stands_in_the_condition_once_and_can_be_taken_out() {
-        assert_eq!(READY.matches(free_of_runs!()).count(), 1);
-        assert!(!READY.replace(free_of_runs!(), "").contains("runs r"));
+    fn each_idle_part_stands_in_the_condition_once_and_can_be_taken_out() {
+        for (part, table) in [(free_of_runs!(), "runs r"), (free_of_waits!(), "bonds_waiting")] {
+            assert_eq!(READY.matches(part).count(), 1);
+            assert!(!READY.replace(part, "").contains(table));
+        }
     }
 }

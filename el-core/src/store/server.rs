@@ -27,6 +27,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/postgres/0006_run_files.sql"),
     include_str!("../../../migrations/postgres/0007_placement.sql"),
     include_str!("../../../migrations/postgres/0008_held_pushes.sql"),
+    include_str!("../../../migrations/postgres/0009_small_indices.sql"),
 ];
 
 /// The key of `meta` under which the version of the schema is kept.

@@ -12,6 +12,7 @@ const SAMPLES: &[&str] = &[
     include_str!("../../../../migrations/postgres/samples/0006_run_files.sql"),
     include_str!("../../../../migrations/postgres/samples/0007_placement.sql"),
     include_str!("../../../../migrations/postgres/samples/0008_held_pushes.sql"),
+    include_str!("../../../../migrations/postgres/samples/0009_small_indices.sql"),
 ];
 
 fn at(url: &str) -> ServerAddress {

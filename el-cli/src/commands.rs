@@ -183,6 +183,16 @@ impl Command {
         matches!(self, Command::Hook(_))
     }
 
+    /// Returns true if the command opens the tracker, answers, and ends: what is called all day.
+    fn is_brief(&self) -> bool {
+        match self {
+            Command::Create(_) | Command::Show(_) | Command::Ready(_) | Command::Next(_) => true,
+            Command::Update(_) | Command::Close(_) | Command::Claim(_) => true,
+            Command::Comment(_) | Command::Search(_) | Command::Prime(_) => true,
+            _ => self.is_hook(),
+        }
+    }
+
     /// Runs `el` without a command.
     pub(crate) fn run_bare(app: &App) -> Result<Exit> {
         Command::Status(status::Args::default()).check_session(app)?;
@@ -196,6 +206,9 @@ impl Command {
             actor::ensure_valid_name(app.globals().actor.as_deref())?;
         }
         self.check_session(app)?;
+        if self.is_brief() {
+            el_core::leave_files_open();
+        }
         match self {
             Command::Init(args) => init::run(&args, app),
             Command::Create(args) => create::run(&args, app),

@@ -20,7 +20,8 @@ pub use ctx::{Ctx, SessionCredentials};
 pub use error::{Error, Result, ServerFault};
 pub use store::{
     CopyFacts, before_migration, copy_database, ensure_own_schema, exclude_from_git, files_of,
-    inspect_copy, inspect_database, list_changes, replace_contents, seal_database, sqlite_version,
+    inspect_copy, inspect_database, leave_files_open, list_changes, replace_contents,
+    seal_database, sqlite_version,
 };
 pub use store::{
     DatabaseState, Durability, Listening, MoveReport, MoveState, MoveTarget, Places,

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::open::{Durability, connect, not_ours};
+use super::open::{Durability, connect};
 use super::{Tx, closed, migrate};
 use crate::error::{Doing, find_stopped_holder};
 use crate::model::Timestamp;
@@ -159,7 +159,7 @@ pub fn list_changes(path: &Path) -> Result<Vec<(String, i64)>> {
 /// If either is no sound database of el, or the database cannot be written.
 pub fn replace_contents(database: &Path, copy: &Path) -> Result<()> {
     let from = open_ours(copy, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    let mut into = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE, Durability::Full)?;
+    let (mut into, _) = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE, Durability::Full)?;
     copy_pages(&from, &mut into)
 }
 
@@ -182,11 +182,7 @@ fn open_ours(path: &Path, flags: OpenFlags) -> Result<Connection> {
     if !path.is_file() {
         return Err(Error::NoDatabase { path: path.to_owned() });
     }
-    let conn = connect(path, flags, Durability::Normal)?;
-    let mark: i64 = conn
-        .query_row("PRAGMA application_id", [], |row| row.get(0))
-        .doing("read its mark")
-        .map_err(|error| not_ours(path, error))?;
+    let (conn, (_, mark)) = connect(path, flags, Durability::Normal)?;
     if mark == migrate::APPLICATION_ID {
         return Ok(conn);
     }

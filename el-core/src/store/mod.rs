@@ -58,6 +58,7 @@ pub use backup::{
 };
 /// Functions that read take a transaction too, so that a verb reads and writes at one moment.
 pub(crate) use engine::Tx;
+pub use engine::leave_files_open;
 pub use git_ignore::{exclude_from_git, keep_out_of_git};
 pub use listening::Listening;
 pub use logins::login_files;

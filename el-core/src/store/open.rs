@@ -6,7 +6,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::closed::{self, Closed};
-use super::engine::Database;
+use super::engine::{Database, Held};
 use super::{Tx, atom, busy, keep_out_of_git, meta, migrate};
 use crate::error::Doing;
 use crate::model::Timestamp;
@@ -47,7 +47,7 @@ const LOG_KEPT_BY_READER: u64 = 4 * 1024 * 1024;
 
 impl Drop for Store {
     fn drop(&mut self) {
-        let Some(conn) = self.database.sqlite() else { return };
+        let Some(conn) = self.database.sqlite_held() else { return };
         let mut log = self.path.clone().into_os_string();
         log.push("-wal");
         let kept = if self.has_written { LOG_KEPT } else { LOG_KEPT_BY_READER };
@@ -55,6 +55,8 @@ impl Drop for Store {
             // The last process to close the database then moves the log into the database.
             // Otherwise the next process does.
             let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
+        } else {
+            conn.leave_open();
         }
     }
 }
@@ -68,12 +70,9 @@ impl Store {
     /// this `el`, or SQLite fails.
     pub fn open(path: &Path, durability: Durability) -> Result<Store> {
         let file = file_at(path).ok_or_else(|| Error::NoDatabase { path: path.to_owned() })?;
-        let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, durability)?;
-        let found = migrate::read_version(&conn).map_err(|error| not_ours(path, error))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let (mut conn, (found, application_id)) = connect(path, flags, durability)?;
         // Another program's version may be the same number.
-        let application_id: i64 = conn
-            .query_row("PRAGMA application_id", [], |row| row.get(0))
-            .doing("read the database's mark")?;
         if application_id != migrate::APPLICATION_ID {
             let why = if found == 0 {
                 "it has no schema; `el init` was never finished here"
@@ -120,12 +119,12 @@ impl Store {
         // problems.
         let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let mut conn = connect(path, flags, Durability::Normal)?;
+        let (mut conn, (found, _)) = connect(path, flags, Durability::Normal)?;
         let exists = || {
             let message = format!("there is an el database at {} already", path.display());
             Error::conflict("exists", message)
         };
-        if migrate::read_version(&conn).map_err(|error| not_ours(path, error))? != 0 {
+        if found != 0 {
             return Err(exists());
         }
         conn.pragma_update(None, "journal_mode", "WAL").doing("switch to write-ahead logging")?;
@@ -141,7 +140,7 @@ impl Store {
     }
 
     pub(super) fn of_file(conn: Connection, path: &Path, file: (u64, u64)) -> Store {
-        let database = Database::Sqlite(conn);
+        let database = Database::Sqlite(Held::new(conn));
         Store {
             database,
             path: path.to_owned(),
@@ -317,7 +316,7 @@ fn file_at(path: &Path) -> Option<(u64, u64)> {
     meta.is_file().then(|| (meta.dev(), meta.ino()))
 }
 
-pub(super) fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Connection> {
+pub(super) fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> Result<Opened> {
     let mut conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .doing("open the database")?;
     conn.busy_handler(Some(busy::wait_and_retry)).doing("set the database's busy handler")?;
@@ -331,27 +330,36 @@ pub(super) fn connect(path: &Path, flags: OpenFlags, durability: Durability) -> 
     // might be better. There are no statistics here, so the plan would be the same.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
         .doing("keep the plans of statements")?;
-    let synchronous = match durability {
-        Durability::Normal => "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
-        Durability::Full => "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
-    };
-    conn.execute_batch(synchronous).map_err(|source| match source.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::NotADatabase) => {
-            Error::NotADatabase { path: path.to_owned(), why: "it is not a SQLite file".to_owned() }
-        }
-        _ => Error::sqlite("set it up", source),
-    })?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true).doing("keep references")?;
+    let marks =
+        read_marks(&conn, durability).doing("set it up").map_err(|error| not_ours(path, error))?;
     conn.set_prepared_statement_cache_capacity(64);
-    Ok(conn)
+    Ok((conn, marks))
+}
+
+/// A connection, with the version of the tables and the mark of the program that made them.
+type Opened = (Connection, (i64, i64));
+
+/// Reads what a start needs in one look at the file: the statement that has given its row and not
+/// ended holds the moment, in which SQLite reads the schema too.
+fn read_marks(conn: &Connection, durability: Durability) -> rusqlite::Result<(i64, i64)> {
+    let mut statement = conn.prepare("PRAGMA user_version")?;
+    let mut rows = statement.query([])?;
+    let version = rows.next()?.map_or(Ok(0), |row| row.get(0))?;
+    conn.execute_batch(match durability {
+        Durability::Normal => "PRAGMA synchronous = NORMAL",
+        Durability::Full => "PRAGMA synchronous = FULL",
+    })?;
+    Ok((version, conn.query_row("PRAGMA application_id", [], |row| row.get(0))?))
 }
 
 /// Brings the closed tables of a file to the version of this `el`.
 pub(super) fn bring_up_closed(path: &Path) -> Result<()> {
-    let mut conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, Durability::Full)?;
+    let (mut conn, _) = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, Durability::Full)?;
     migrate::bring_up_closed(&mut conn, path)
 }
 
-pub(super) fn not_ours(path: &Path, error: Error) -> Error {
+fn not_ours(path: &Path, error: Error) -> Error {
     match error {
         Error::Sqlite { source, .. }
             if source.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) =>

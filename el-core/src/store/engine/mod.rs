@@ -17,6 +17,7 @@ mod dialect;
 #[cfg(feature = "postgres")]
 mod fault;
 mod gather;
+mod held;
 #[cfg(feature = "postgres")]
 mod link;
 #[cfg(feature = "postgres")]
@@ -30,6 +31,8 @@ mod params;
 mod postgres;
 mod waiting;
 
+pub(crate) use held::Held;
+pub use held::leave_files_open;
 #[cfg(feature = "postgres")]
 pub(crate) use link::Opening;
 pub(crate) use params::{ColumnAt, Params};
@@ -108,7 +111,7 @@ impl<T> OptionalExtension<T> for Result<T> {
 /// A connection.
 #[derive(Debug)]
 pub(crate) enum Database {
-    Sqlite(rusqlite::Connection),
+    Sqlite(Held),
     #[cfg(feature = "postgres")]
     Postgres(Server),
 }
@@ -174,6 +177,15 @@ impl Database {
 
     /// The connection, if it is SQLite's: for what no server has.
     pub(crate) fn sqlite(&self) -> Option<&rusqlite::Connection> {
+        match self {
+            Database::Sqlite(conn) => Some(conn),
+            #[cfg(feature = "postgres")]
+            Database::Postgres(_) => None,
+        }
+    }
+
+    /// The same, for its end.
+    pub(crate) fn sqlite_held(&mut self) -> Option<&mut Held> {
         match self {
             Database::Sqlite(conn) => Some(conn),
             #[cfg(feature = "postgres")]

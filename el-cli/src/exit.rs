@@ -15,8 +15,6 @@
 //! | 9 | ended, but some work failed or was blocked |
 //! | 10 | claiming is paused: usage limit, outage, budget used up |
 
-use std::process::ExitCode;
-
 /// The exit status of an `el` process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -48,11 +46,5 @@ impl Exit {
             Exit::Unfinished => 9,
             Exit::Paused => 10,
         }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit.code())
     }
 }

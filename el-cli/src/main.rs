@@ -1,6 +1,7 @@
 //! `el`: an issue tracker for coding agents, with the workers built in.
 
-use std::process::ExitCode;
+#![cfg_attr(all(not(test), target_os = "linux", target_env = "gnu"), no_main)]
+
 use std::sync::Arc;
 
 mod actor;
@@ -38,6 +39,8 @@ mod session;
 mod settings;
 mod setup;
 mod shared_remote;
+#[cfg(all(not(test), target_os = "linux", target_env = "gnu"))]
+mod start;
 mod strict_json;
 mod top;
 mod trust;
@@ -60,7 +63,13 @@ const UPPER: Upper = Upper {
     show_top: top::show,
 };
 
-fn main() -> ExitCode {
+#[cfg(not(all(not(test), target_os = "linux", target_env = "gnu")))]
+fn main() -> std::process::ExitCode {
+    run_program().into()
+}
+
+/// Does what the arguments say. Returns the exit code.
+fn run_program() -> u8 {
     let argv: Vec<_> = std::env::args_os().collect();
     if argv.get(1).is_some_and(|word| word == sandbox::ENTER) {
         // The program has its environment as it was given.
@@ -75,31 +84,31 @@ fn main() -> ExitCode {
             &printer,
             printer.write_bytes(version.as_bytes()).map(|()| Exit::Done),
         )
-        .into();
+        .code();
     }
     match session::place(&argv) {
         Place::Outside => {
             complete::answer_the_shell(args::Cli::command);
-            run(&argv, None).into()
+            run(&argv, None).code()
         }
         Place::Inside(socket) => match session::call(socket.as_deref(), &argv) {
             Ok(code) => code,
-            Err(error) => report_early_error(&argv, &error).into(),
+            Err(error) => report_early_error(&argv, &error).code(),
         },
-        Place::Answering => answer_call(),
+        Place::Answering => answer_call().code(),
     }
 }
 
 /// Answers one call of an agent's session.
-fn answer_call() -> ExitCode {
+fn answer_call() -> Exit {
     // A connection without a proper call gets no answer.
-    let Ok(call) = session::take_call() else { return Exit::Usage.into() };
+    let Ok(call) = session::take_call() else { return Exit::Usage };
     let exit = match call.is_foreign {
         true => report_early_error(&call.argv, &session::foreign()),
         false => run(&call.argv, Some(call.session.into())),
     };
     session::end_call(exit);
-    exit.into()
+    exit
 }
 
 /// Reports why a command could not even begin.

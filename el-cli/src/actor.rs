@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use el_agents::git::Git;
 use el_core::model::validate;
 
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 /// Git answers in milliseconds; a broken git must not hold up a change for long.
 const GIT_DEADLINE: Duration = Duration::from_secs(2);

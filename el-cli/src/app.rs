@@ -8,15 +8,13 @@ use el_agents::clock;
 use el_core::model::Timestamp;
 use el_core::{Ctx, Durability, SessionCredentials, Store, ops};
 
-use crate::backups;
-use crate::error::Result;
 use crate::globals::Globals;
 use crate::output::printer::Printer;
 use crate::owner::ForeignTracker;
 use crate::project::{self, Project};
 use crate::session::Session;
 use crate::settings::Settings;
-use crate::{actor, in_git, locate, modes};
+use crate::{Result, actor, backups, in_git, locate, modes};
 
 #[derive(Debug)]
 pub(crate) struct App {

@@ -6,9 +6,9 @@ use std::mem::ManuallyDrop;
 use clap::error::ErrorKind;
 use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
 
+use crate::CommandError;
 use crate::command_list::COMMAND_LIST;
 use crate::commands::Command;
-use crate::error::CommandError;
 use crate::globals::Globals;
 use crate::output::terminal::ColorWhen;
 

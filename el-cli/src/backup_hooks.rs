@@ -7,12 +7,10 @@ use std::time::SystemTime;
 use el_core::inspect_copy;
 use el_core::model::Timestamp;
 
-use crate::app::App;
 use crate::backups::{Backups, LOCK_WAIT, Reason, no_home};
-use crate::error::{CommandError, Result};
 use crate::output::time;
 use crate::project::{self, Project, ensure_in_file};
-use crate::session;
+use crate::{App, CommandError, Result, session};
 
 impl Backups {
     /// The backups of the current tracker, also if its database is missing.

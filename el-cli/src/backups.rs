@@ -15,8 +15,7 @@ use etcetera::BaseStrategy as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::error::{CommandError, Result};
-use crate::known_trackers;
+use crate::{CommandError, Result, known_trackers};
 
 mod due;
 mod keep;

@@ -3,10 +3,7 @@
 
 use clap::Subcommand;
 
-use crate::actor;
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result, actor};
 
 mod approve;
 mod artifacts;

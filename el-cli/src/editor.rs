@@ -10,10 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use el_agents::git;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::sanitize;
+use crate::{App, CommandError, Result};
 
 /// A file for one text, in a folder that only the owner may enter.
 #[derive(Debug)]
@@ -121,8 +119,7 @@ fn run(app: &App, path: &Path) -> Result<()> {
             let message = format!("cannot start the editor '{editor}'");
             Err(CommandError::config_error("EDITOR", message).with_hint(hint))
         }
-        _ => Err(CommandError::new(
-            Exit::Conflict,
+        _ => Err(CommandError::conflict(
             "cancelled",
             format!("the editor '{editor}' failed ({ended}); nothing was changed"),
         )),

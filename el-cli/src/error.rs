@@ -8,7 +8,7 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use crate::exit::Exit;
+use crate::Exit;
 
 mod from_agents;
 mod from_core;
@@ -64,6 +64,16 @@ impl CommandError {
     /// A value that is not taken; `field` in the words of the command line.
     pub(crate) fn invalid_value(field: &str, message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Usage, "invalid_value", message).with_detail("field", field)
+    }
+
+    /// The state of things is against it: of an atom, of a file, of another process.
+    pub(crate) fn conflict(code: &'static str, message: impl Into<String>) -> CommandError {
+        CommandError::new(Exit::Conflict, code, message)
+    }
+
+    /// The caller has no right to it.
+    pub(crate) fn refused(code: &'static str, message: impl Into<String>) -> CommandError {
+        CommandError::new(Exit::Refused, code, message)
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> CommandError {

@@ -18,33 +18,21 @@
 /// The exit status of an `el` process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    Done,
-    Internal,
-    Usage,
-    NotFound,
-    Conflict,
-    StaleRun,
-    Configuration,
-    TimedOut,
-    Refused,
-    Unfinished,
-    Paused,
+    Done = 0,
+    Internal = 1,
+    Usage = 2,
+    NotFound = 3,
+    Conflict = 4,
+    StaleRun = 5,
+    Configuration = 6,
+    TimedOut = 7,
+    Refused = 8,
+    Unfinished = 9,
+    Paused = 10,
 }
 
 impl Exit {
     pub(crate) const fn code(self) -> u8 {
-        match self {
-            Exit::Done => 0,
-            Exit::Internal => 1,
-            Exit::Usage => 2,
-            Exit::NotFound => 3,
-            Exit::Conflict => 4,
-            Exit::StaleRun => 5,
-            Exit::Configuration => 6,
-            Exit::TimedOut => 7,
-            Exit::Refused => 8,
-            Exit::Unfinished => 9,
-            Exit::Paused => 10,
-        }
+        self as u8
     }
 }

@@ -3,10 +3,9 @@
 use el_agents::git::Git;
 use el_core::ops::Finding;
 
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::sanitize;
 use crate::project::{Project, STATE_FOLDER};
+use crate::{CommandError, Result};
 
 /// The most files that are named.
 const NAMED: usize = 4;
@@ -68,7 +67,7 @@ pub(crate) fn ensure_untracked(project: &Project) -> Result<()> {
                 project.db.display(),
                 found.hint
             );
-            Err(CommandError::new(Exit::Refused, "unsafe_tracker", found.message).with_hint(hint))
+            Err(CommandError::refused("unsafe_tracker", found.message).with_hint(hint))
         }
         _ => Ok(()),
     }

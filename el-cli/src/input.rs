@@ -7,9 +7,7 @@ use std::path::Path;
 
 use el_core::exchange::Stored;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::strict_json;
+use crate::{App, CommandError, Result, strict_json};
 
 /// More than any text that the tracker takes; a guard against a stream that never ends.
 const LIMIT: u64 = 64 << 20;

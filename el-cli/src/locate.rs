@@ -6,11 +6,10 @@ use std::path::Path;
 
 use el_core::ServerAddress;
 
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::project::{Project, current_folder, ensure_names_file, main_worktree, named_database};
 use crate::server::Server;
 use crate::settings::{Settings, keys};
+use crate::{CommandError, Exit, Result};
 
 /// Finds the project: `--db`, then `EL_DATABASE_URL`, then `EL_DB`, then the nearest folder from
 /// the current one upwards whose `.eluent` has a database or names a server. A linked git worktree

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::App;
+use crate::App;
 use crate::own_state::{canonical_folder, own_file, read_own, write_own};
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -47,11 +47,13 @@ mod trust;
 mod values;
 mod watch;
 
+pub(crate) use app::App;
 use args::Parsed;
 use clap::CommandFactory as _;
 use commands::{Command, Upper};
 use el_agents::sandbox;
-use exit::Exit;
+pub(crate) use error::{CommandError, Result};
+pub(crate) use exit::Exit;
 use output::printer::{Format, Printer};
 use output::terminal::ColorWhen;
 use session::{Place, Session};
@@ -112,7 +114,7 @@ fn answer_call() -> Exit {
 }
 
 /// Reports why a command could not even begin.
-fn report_early_error(argv: &[std::ffi::OsString], error: &error::CommandError) -> Exit {
+fn report_early_error(argv: &[std::ffi::OsString], error: &CommandError) -> Exit {
     match args::parse_command_line(argv) {
         // A hook never fails.
         Parsed::Run(cli) if cli.command.as_ref().is_some_and(Command::is_hook) => Exit::Done,
@@ -133,7 +135,7 @@ fn run(argv: &[std::ffi::OsString], session: Option<Arc<Session>>) -> Exit {
             let printer =
                 Printer::new(cli.globals.output_format(), cli.globals.color, cli.globals.quiet);
             output::panic::install_hook(printer.is_robot(), cli.globals.debug);
-            let app = app::App::new(cli.globals, printer, session);
+            let app = App::new(cli.globals, printer, session);
             el_core::before_migration(backup_hooks::before_migration);
             let done = match cli.command {
                 Some(command) => command.run(&app, &UPPER),
@@ -162,7 +164,7 @@ fn run(argv: &[std::ffi::OsString], session: Option<Arc<Session>>) -> Exit {
     }
 }
 
-fn report_result(printer: &Printer, result: error::Result<Exit>) -> Exit {
+fn report_result(printer: &Printer, result: Result<Exit>) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(error) => {

@@ -4,7 +4,7 @@
 use el_core::ops;
 use strsim::osa_distance;
 
-use crate::app::App;
+use crate::App;
 use crate::command_list::command_names;
 
 /// Verbs of other programs, with `el`'s own word.

@@ -6,10 +6,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::owner;
 use crate::project::{Project, STATE_FOLDER};
+use crate::{CommandError, Result, owner};
 
 const OTHERS_WRITE: u32 = 0o022;
 const OTHERS_ENTER: u32 = 0o011;
@@ -82,7 +80,7 @@ impl Exposed {
 
     fn refusal_error(&self) -> CommandError {
         let message = format!("{}, and with it the programs that el starts", self.message());
-        CommandError::new(Exit::Refused, "unsafe_tracker", message)
+        CommandError::refused("unsafe_tracker", message)
             .with_detail("path", self.path.display().to_string())
             .with_hint(self.hint())
     }

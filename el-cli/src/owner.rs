@@ -6,8 +6,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::CommandError;
 use crate::project::Project;
 
 /// The part of a tracker that belongs to another user.
@@ -39,8 +38,7 @@ impl ForeignTracker {
     /// The error that explains why no agent is started.
     pub(crate) fn refusal_error(&self) -> CommandError {
         let root = self.root.display();
-        CommandError::new(
-            Exit::Refused,
+        CommandError::refused(
             "dubious_owner",
             format!(
                 "{} belongs to another user (uid {}), whose settings would name the programs to \

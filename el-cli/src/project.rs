@@ -8,10 +8,9 @@ use el_agents::clock;
 pub(crate) use el_agents::git::main_worktree;
 use el_core::{Durability, SERVER_VARIABLES, ServerAddress, Store};
 
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::server::{self, Server};
 use crate::session::{self, Session};
+use crate::{CommandError, Exit, Result};
 
 /// The folder that holds a project's state.
 pub(crate) const STATE_FOLDER: &str = ".eluent";
@@ -81,8 +80,7 @@ impl Project {
         if let Some(flag) = flag
             && fs::canonicalize(flag).ok().as_ref() != Some(&session.database)
         {
-            return Err(CommandError::new(
-                Exit::Refused,
+            return Err(CommandError::refused(
                 "in_session",
                 format!(
                     "an agent's session has the tracker of its run alone, not {}",

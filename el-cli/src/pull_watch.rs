@@ -6,11 +6,10 @@ use el_agents::forge::ForgeWaits;
 use el_agents::pull_requests::{PullWatch, WatchSettings};
 use el_core::ops;
 
-use crate::app::App;
-use crate::error::Result;
 use crate::own_state::own_folder;
 use crate::project::environment_for_programs;
 use crate::settings::Settings;
+use crate::{App, Result};
 
 /// The watch of a worker; `None`: the settings want none. `el`: this program.
 pub(crate) fn watch_for_work(app: &App, el: PathBuf) -> Result<Option<PullWatch>> {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use el_core::{Store, ops};
 
-use crate::error::Result;
+use crate::Result;
 
 /// The tracker as it was when something was read.
 #[derive(Debug)]

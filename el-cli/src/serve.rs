@@ -13,10 +13,8 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::app::App;
 use crate::commands::serve::ServeOptions;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{App, CommandError, Exit, Result};
 
 mod address;
 mod answer;

@@ -5,8 +5,7 @@ use std::env;
 
 use el_core::ServerAddress;
 
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{CommandError, Exit, Result};
 
 /// The variable that names a server.
 pub(crate) const VARIABLE: &str = "EL_DATABASE_URL";

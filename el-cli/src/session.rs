@@ -20,8 +20,7 @@ mod wire;
 pub(crate) use answer::{Call, Session};
 
 use self::caller::Lost;
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::{CommandError, Exit};
 
 /// The time for which a call of a session tries to reach a silent server, and the interval.
 const SERVER_PATIENCE: Duration = Duration::from_secs(20);
@@ -99,8 +98,7 @@ pub(crate) fn open_patiently(open: impl Fn() -> el_core::Result<Store>) -> el_co
 /// Lets the session's supervisor run the command. The caller has to report an error.
 pub(crate) fn call(socket: Option<&Path>, argv: &[OsString]) -> Result<u8, CommandError> {
     let Some(socket) = socket else {
-        return Err(CommandError::new(
-            Exit::Refused,
+        return Err(CommandError::refused(
             "in_session",
             "this program works for an agent and has no tracker",
         )
@@ -123,8 +121,7 @@ pub(crate) fn call(socket: Option<&Path>, argv: &[OsString]) -> Result<u8, Comma
 
 /// The refusal for a caller from elsewhere.
 pub(crate) fn foreign() -> CommandError {
-    CommandError::new(
-        Exit::Refused,
+    CommandError::refused(
         "in_session",
         "this session belongs to another run, or to a program that is not of this run",
     )

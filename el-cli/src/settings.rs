@@ -15,8 +15,8 @@ use etcetera::BaseStrategy as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::error::{CommandError, Result};
 use crate::trust::Trust;
+use crate::{CommandError, Result};
 
 mod agents;
 pub(crate) mod duration;

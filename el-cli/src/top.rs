@@ -11,12 +11,10 @@ use el_agents::end_signal::{self, EndSignal};
 use el_core::ops::Board;
 use ratatui::crossterm::event::{self, Event};
 
-use crate::app::App;
 use crate::commands::status::InGit;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::looked::note_look;
 use crate::output::sanitize;
+use crate::{App, CommandError, Exit, Result};
 
 mod act;
 mod action;

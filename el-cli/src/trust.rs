@@ -12,8 +12,8 @@ use el_agents::settings::ProjectFile;
 use el_core::model::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{CommandError, Result};
 use crate::own_state::{canonical_folder, own_file, read_own, write_own};
+use crate::{CommandError, Result};
 
 /// The settings that a person is asked to trust.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,10 +4,8 @@ use std::time::{Duration, Instant};
 
 use unicode_width::UnicodeWidthChar as _;
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::terminal;
+use crate::{App, Exit, Result};
 
 /// `--watch`.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]

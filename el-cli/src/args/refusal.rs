@@ -7,7 +7,7 @@ use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::{Cli, leading_flags};
-use crate::error::CommandError;
+use crate::CommandError;
 
 /// The most words that are named as the one that was meant.
 const SUGGESTIONS_MAX: usize = 2;

@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 use el_core::model::Timestamp;
 
 use super::{Backup, Backups, Reason};
-use crate::error::{CommandError, Result};
 use crate::project::Project;
+use crate::{CommandError, Result};
 
 /// The age of a new tracker at the first backup.
 pub(crate) const FIRST: Duration = Duration::from_secs(10 * 60);

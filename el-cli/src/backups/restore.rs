@@ -13,8 +13,7 @@ use el_core::{
 };
 
 use super::{Backup, Backups, LOCK_WAIT, Reason, busy, sync_folder};
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{CommandError, Result};
 
 /// The present database, as a restore finds it.
 pub(crate) enum Present {
@@ -85,8 +84,7 @@ impl Backups {
         if named.is_empty() {
             return Ok(());
         }
-        Err(CommandError::new(
-            Exit::Conflict,
+        Err(CommandError::conflict(
             "in_use",
             format!("a restore would pull the tracker from under {}", named.join(", ")),
         )

@@ -2,10 +2,7 @@ use el_core::ops;
 
 use super::close::{Ids, report_changed};
 use super::freed::Waiting;
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::input;
+use crate::{App, Exit, Result, input};
 
 /// Approve atoms in review: the atoms are closed
 #[derive(Debug, clap::Args)]

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result};
 
 pub(super) mod get;
 mod list;

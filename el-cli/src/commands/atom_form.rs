@@ -3,7 +3,7 @@
 use el_core::model::{Atom, IssueType, Priority};
 use el_core::ops::AtomPatch;
 
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 /// The fields that can be edited, as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

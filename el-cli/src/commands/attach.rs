@@ -9,11 +9,8 @@ use el_core::model::Run;
 use el_core::ops;
 use serde_json::json;
 
-use crate::app::App;
-use crate::complete;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::runs;
+use crate::{App, CommandError, Exit, Result, complete};
 
 /// Watch an agent at work: attach to its tmux session
 #[derive(Debug, clap::Args)]
@@ -64,8 +61,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             "socket": socket,
             "command": command_words(&attach),
         });
-        app.printer.emit(&data, |_| {})?;
-        return Ok(Exit::Done);
+        return app.printer.emit(&data, |_| {});
     }
     if !std::io::stdin().is_terminal() || !app.printer.is_terminal() {
         return Err(CommandError::usage_error("a session can be attached to a terminal only")

@@ -5,14 +5,12 @@ use el_core::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::backups::{Backup, Backups, Reason};
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{artifacts, sanitize, style, time};
+use crate::{App, Exit, Result};
 
 /// List the tracker's backups, or make one
 #[derive(Debug, clap::Args)]
@@ -89,8 +87,7 @@ fn list(app: &App) -> Result<Exit> {
     app.printer.emit(&data, |page| {
         print_backups(page, &rows, app.now());
         data.print_footer(page, "backup", "backups");
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn print_backups(page: &mut Page, rows: &[Row], now: Timestamp) {
@@ -127,8 +124,7 @@ fn run_now(args: &Now, app: &App) -> Result<Exit> {
     if args.if_changed {
         // This output has no reader.
         let backup = backups.make_hourly(&app.project()?.state, app.now())?;
-        app.printer.emit(&Made { backup }, |_| {})?;
-        return Ok(Exit::Done);
+        return app.printer.emit(&Made { backup }, |_| {});
     }
     let backup = backups.make_backup(Reason::Manual, app.now())?;
     app.printer.emit(&Made { backup: Some(backup.clone()) }, |page| {
@@ -140,6 +136,5 @@ fn run_now(args: &Now, app: &App) -> Result<Exit> {
                 page.push_line(format!("{done} to {path}"));
             }
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -1,12 +1,9 @@
 use el_core::model::CancelMode;
 use el_core::ops::{self, Cancelled};
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::OneOrMany;
 use crate::output::style;
+use crate::{App, Exit, Result, complete};
 
 /// End running attempts cleanly
 #[derive(Debug, clap::Args)]
@@ -42,10 +39,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let cancelled: Vec<Cancelled> = asked
         .map(|target| ops::cancel(&mut store, &ctx, target, mode, args.reason.as_deref()))
         .collect::<el_core::Result<_>>()?;
-    app.printer.emit(&OneOrMany::for_request(args.targets.len(), &cancelled), |page| {
-        if page.is_quiet() {
-            return;
-        }
+    app.printer.emit_sentence(&OneOrMany::for_request(args.targets.len(), &cancelled), |page| {
         for cancelled in &cancelled {
             let done = page.paint(style::GOOD, "Asked to end:");
             let then = if args.requeue {
@@ -59,6 +53,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
                 page.paint(style::ID, &cancelled.atom_id)
             ));
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -1,8 +1,6 @@
 //! Messages between agents and people.
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result};
 
 mod list;
 mod post;

@@ -7,12 +7,9 @@ use el_core::protocol::summary;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::input;
 use crate::output::page::Page;
 use crate::output::{artifacts, sanitize, style};
+use crate::{App, CommandError, Exit, Result, input};
 
 /// Check a text that an agent wrote, and show how el understands the text
 #[derive(Debug, clap::Args)]
@@ -94,8 +91,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             .with_detail("blocks", serde_json::json!(understood.blocks))
             .with_listing(understood.problems));
     }
-    app.printer.emit(&understood, |page| understood.print_understood(page))?;
-    Ok(Exit::Done)
+    app.printer.emit(&understood, |page| understood.print_understood(page))
 }
 
 impl Understood {
@@ -184,8 +180,7 @@ impl Understood {
             page.push_line(format!("line {}: {phase} {verdict}", block.line));
         }
         if self.report.is_some() {
-            let text = page.paint(style::GOOD, "The report is whole: el submit would take it");
-            page.push_line(text);
+            page.push_painted(style::GOOD, "The report is whole: el submit would take it");
         }
         if !self.notes.is_empty() {
             page.push_blank();

@@ -1,11 +1,7 @@
 use el_core::ops;
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::atoms;
-use crate::session;
+use crate::{App, Exit, Result, complete, session};
 
 /// Claim an atom for yourself: in progress, and assigned to you
 #[derive(Debug, clap::Args)]
@@ -42,6 +38,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         args.force,
         session::claude_conversation().as_deref(),
     )?;
-    app.printer.emit(&claimed, |page| atoms::print_done(page, "Claimed", &claimed))?;
-    Ok(Exit::Done)
+    app.printer.emit(&claimed, |page| atoms::print_done(page, "Claimed", &claimed))
 }

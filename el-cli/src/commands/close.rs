@@ -7,17 +7,13 @@ use el_core::ops::{self, Guard};
 use el_core::protocol::words;
 
 use super::freed::Waiting;
-use crate::app::App;
-use crate::backup_hooks;
 use crate::backups::Reason;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::atoms;
 use crate::output::list::OneOrMany;
 use crate::output::page::Page;
 use crate::project::environment_for_programs;
 use crate::values::word_parser;
-use crate::{complete, input};
+use crate::{App, CommandError, Exit, Result, backup_hooks, complete, input};
 
 mod worktree;
 
@@ -151,8 +147,7 @@ pub(crate) fn ready_to_close(
                 break ended;
             }
             if !goes_on() {
-                return Err(CommandError::new(
-                    Exit::Conflict,
+                return Err(CommandError::conflict(
                     "cancelled",
                     "the close was called off; nothing was changed",
                 ));
@@ -194,6 +189,5 @@ pub(super) fn report_changed(
 ) -> Result<Exit> {
     let human =
         |page: &mut Page| changed.iter().for_each(|atom| atoms::print_done(page, verb, atom));
-    app.printer.emit(&OneOrMany::for_request(asked, changed), human)?;
-    Ok(Exit::Done)
+    app.printer.emit(&OneOrMany::for_request(asked, changed), human)
 }

@@ -1,8 +1,6 @@
 //! Comments on atoms.
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result};
 
 mod add;
 pub(super) mod list;

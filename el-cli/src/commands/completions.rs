@@ -2,10 +2,8 @@ use clap_complete::env::Shells;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::complete::VARIABLE;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{App, CommandError, Exit, Result};
 
 /// Print the completion script of a shell
 #[derive(Debug, clap::Args)]
@@ -40,6 +38,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let script = String::from_utf8_lossy(&script).into_owned();
     app.printer.emit(&Script { shell: &args.shell, script: &script }, |page| {
         page.push_line(script.trim_end())
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -2,12 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::project::Project;
 use crate::settings::{self, Settings};
 use crate::trust::Trust;
+use crate::{App, CommandError, Exit, Result};
 
 pub(super) mod agents;
 pub(super) mod edit;

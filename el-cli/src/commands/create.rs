@@ -6,14 +6,11 @@ use el_core::ops::{self, NewAtom};
 
 use super::freed::tell_of_closed_parents;
 use super::run_options::RunOptionArgs;
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::atoms;
 use crate::output::list::{List, OneOrMany};
 use crate::output::time::{self, Towards};
 use crate::values::word_parser;
-use crate::{complete, input};
+use crate::{App, CommandError, Exit, Result, complete, input};
 
 mod batch;
 mod edit;

@@ -4,11 +4,9 @@ use std::path::Path;
 
 use el_core::{DatabaseState, Durability, Error, Store};
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
+use crate::{App, CommandError, Exit, Result};
 
 pub(super) mod dump;
 pub(super) mod grant;
@@ -66,8 +64,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
     }
     let state = Store::database_state(&project.db, server)?;
-    app.printer.emit(&state, |page| print_state(page, &state))?;
-    Ok(Exit::Done)
+    app.printer.emit(&state, |page| print_state(page, &state))
 }
 
 /// Refuses an existing path that can be no database: a pipe, a device.
@@ -123,8 +120,7 @@ fn print_state(page: &mut Page, state: &DatabaseState) {
             format!("Its tables are of version {found}; this el knows those up to {known}.")
         }
     };
-    let text = page.paint(style::DIM, &tables);
-    page.push_line(text);
+    page.push_painted(style::DIM, &tables);
     if let Some(sentence) = &state.closed {
         let mark = page.paint(style::WARNING, "!");
         page.push_line(format!("{mark} {}", sanitize::one_line(sentence)));

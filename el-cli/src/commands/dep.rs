@@ -1,8 +1,6 @@
 //! Bonds between atoms.
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result};
 
 mod add;
 pub(super) mod check;

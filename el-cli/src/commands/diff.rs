@@ -5,12 +5,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::worktrees::{find_repository, follow_shared};
-use crate::app::App;
-use crate::complete;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
+use crate::{App, CommandError, Exit, Result, complete};
 
 /// Show an agent's changes in its worktree, committed or not
 #[derive(Debug, clap::Args)]
@@ -60,8 +57,7 @@ pub(crate) enum Form {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let form = if args.stat { Form::Stat } else { Form::Patch };
     let data = find_difference(app, &args.atom, form)?;
-    app.printer.emit(&data, |page| print_difference(page, &data))?;
-    Ok(Exit::Done)
+    app.printer.emit(&data, |page| print_difference(page, &data))
 }
 
 /// The changes of the atom's branch since it began.
@@ -142,7 +138,6 @@ fn print_difference(page: &mut Page, data: &Difference) {
         page.push_line(format!("new, not added: {}", sanitize::one_line(name)));
     }
     if data.files.is_empty() {
-        let text = page.paint(style::DIM, "it changed nothing");
-        page.push_line(text);
+        page.push_painted(style::DIM, "it changed nothing");
     }
 }

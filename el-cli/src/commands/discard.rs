@@ -4,10 +4,7 @@ use el_core::ops;
 
 use super::close::report_changed;
 use super::freed::Waiting;
-use crate::app::App;
-use crate::complete;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{App, CommandError, Exit, Result, complete};
 
 mod list;
 pub(super) mod prune;

@@ -4,12 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::modes;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
+use crate::{App, CommandError, Exit, Result, modes};
 
 mod machine;
 
@@ -120,8 +117,7 @@ fn print_findings(page: &mut Page, findings: &[Finding], app: &App) {
             _ => project.db.display().to_string(),
         };
         let place = sanitize::one_line(&place);
-        let text = page.paint(style::DIM, &format!("el {} · {place}", env!("CARGO_PKG_VERSION")));
-        page.push_line(text);
+        page.push_painted(style::DIM, &format!("el {} · {place}", env!("CARGO_PKG_VERSION")));
     }
     for finding in findings {
         let (style, mark) =
@@ -132,7 +128,6 @@ fn print_findings(page: &mut Page, findings: &[Finding], app: &App) {
         page.push_line(format!("  {hint}"));
     }
     if findings.is_empty() && !page.is_quiet() {
-        let text = page.paint(style::GOOD, "All is well");
-        page.push_line(text);
+        page.push_painted(style::GOOD, "All is well");
     }
 }

@@ -4,11 +4,8 @@ use el_core::ops::{self, AtomPatch, Updated};
 use super::atom_form::{Fields, Form};
 use super::close::guard_for_caller;
 use super::update;
-use crate::app::App;
-use crate::complete;
 use crate::editor::Draft;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{App, CommandError, Exit, Result, complete};
 
 /// Change an atom in your editor
 #[derive(Debug, clap::Args)]
@@ -45,8 +42,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     match updated {
         Ok(Some(updated)) => {
             draft.remove();
-            app.printer.emit(&updated, |page| update::print_updated(page, &updated))?;
-            Ok(Exit::Done)
+            app.printer.emit(&updated, |page| update::print_updated(page, &updated))
         }
         Ok(None) => {
             draft.remove();
@@ -58,8 +54,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 
 fn unchanged(app: &App, atom: Atom) -> Result<Exit> {
     let updated = Updated { atom, changes: serde_json::Map::new() };
-    app.printer.emit(&updated, |page| update::print_updated(page, &updated))?;
-    Ok(Exit::Done)
+    app.printer.emit(&updated, |page| update::print_updated(page, &updated))
 }
 
 /// Writes the differences, unless another process changed the same fields meanwhile. `None`: there
@@ -74,8 +69,7 @@ fn change(app: &App, atom: &Atom, before: &Fields, after: &Fields) -> Result<Opt
     // Labels come and go one by one.
     let mut ours = after.differing(before).into_iter().filter(|field| *field != "labels");
     if let Some(field) = ours.find(|field| theirs.contains(field)) {
-        return Err(CommandError::new(
-            Exit::Conflict,
+        return Err(CommandError::conflict(
             "changed",
             format!("the {field} of {} was changed by somebody else meanwhile", atom.id),
         )

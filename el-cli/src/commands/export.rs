@@ -11,12 +11,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::list::FilterArgs;
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::input;
 use crate::output::{count, sanitize, style};
 use crate::values::word_parser;
+use crate::{App, CommandError, Exit, Result, input};
 
 /// Export the project, or a part of the project
 #[derive(Debug, clap::Args)]
@@ -110,8 +107,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             text.write_all(bytes).map_err(failed)
         })?;
         text.rewind().map_err(failed)?;
-        app.printer.emit_with_text(&report(counts), &mut BufReader::new(text))?;
-        return Ok(Exit::Done);
+        return app.printer.emit_with_text(&report(counts), &mut BufReader::new(text));
     };
     let counts = replace_file(app, path, |out| {
         write_export(&store, &filter, args.format, &mut |bytes| {
@@ -119,18 +115,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         })
     })?;
     let report = report(counts);
-    app.printer.emit(&report, |page| {
-        if !page.is_quiet() {
-            let done = page.paint(style::GOOD, "Exported");
-            let counts =
-                [(report.atoms, "atom"), (report.bonds, "bond"), (report.comments, "comment")]
-                    .map(|(many, what)| count::with_noun(many, what))
-                    .join(", ");
-            let path = report.path.map(sanitize::path_line).unwrap_or_default();
-            page.push_line(format!("{done} {counts} to {path}"));
-        }
-    })?;
-    Ok(Exit::Done)
+    app.printer.emit_sentence(&report, |page| {
+        let done = page.paint(style::GOOD, "Exported");
+        let counts = [(report.atoms, "atom"), (report.bonds, "bond"), (report.comments, "comment")]
+            .map(|(many, what)| count::with_noun(many, what))
+            .join(", ");
+        let path = report.path.map(sanitize::path_line).unwrap_or_default();
+        page.push_line(format!("{done} {counts} to {path}"));
+    })
 }
 
 /// Hands an export to `write`, in pieces of whole lines. Of graphs, ids, titles and bonds are held;

@@ -4,9 +4,8 @@ use el_core::Store;
 use el_core::model::{Atom, Status};
 use el_core::ops;
 
-use crate::app::App;
-use crate::error::Result;
 use crate::output::sanitize;
+use crate::{App, Result};
 
 /// The atoms that waited for others before those ended.
 #[derive(Debug, Default)]

@@ -2,10 +2,8 @@ use clap::error::ErrorKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::style;
+use crate::{App, CommandError, Exit, Result};
 
 /// Explain a command, or a topic
 #[derive(Debug, clap::Args)]
@@ -94,10 +92,9 @@ pub(super) fn run(args: &Args, app: &App, grammar: clap::Command) -> Result<Exit
     if let [word] = words.as_slice()
         && let Some(topic) = find_topic(word)
     {
-        app.printer.emit(&Help::Topic { topic: topic.name, text: topic.text }, |page| {
+        return app.printer.emit(&Help::Topic { topic: topic.name, text: topic.text }, |page| {
             page.push_line(topic.text.trim_end())
-        })?;
-        return Ok(Exit::Done);
+        });
     }
     // The output of `el COMMAND --help`.
     let line = std::iter::once("el").chain(words.iter().copied()).chain(["--help"]);
@@ -106,8 +103,7 @@ pub(super) fn run(args: &Args, app: &App, grammar: clap::Command) -> Result<Exit
             app.printer.emit(
                 &Help::Command { command: words.join(" "), text: error.render().to_string() },
                 |_| {},
-            )?;
-            Ok(Exit::Done)
+            )
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
             app.printer.print_styled(&error.render()).map(|()| Exit::Done)
@@ -138,8 +134,7 @@ fn list_topics(app: &App) -> Result<Exit> {
             page.paint(style::DIM, "el help TOPIC tells more; el help COMMAND explains a command");
         page.push_blank();
         page.push_line(text);
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 #[cfg(test)]

@@ -5,13 +5,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::{List, stream_list, stream_table};
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{style, time};
+use crate::{App, Exit, Result, complete};
 
 /// Show all changes with author and time, oldest first
 #[derive(Debug, clap::Args)]

@@ -9,10 +9,8 @@ use el_core::protocol::context::nudge_text;
 use serde_json::{Value, json};
 
 use super::prime;
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::sanitize;
+use crate::{App, Exit, Result};
 
 /// Hooks that Claude Code calls
 #[derive(Debug, clap::Subcommand)]

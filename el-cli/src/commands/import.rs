@@ -7,13 +7,9 @@ use el_core::ops::{self, ImportOptions, Imported};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::backup_hooks;
 use crate::backups::Reason;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::input;
 use crate::output::progress::Progress;
+use crate::{App, CommandError, Exit, Result, backup_hooks, input};
 
 mod report;
 
@@ -132,8 +128,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     };
     app.printer.emit(&report, |page| {
         print_imported(page, &imported, tracker, tracker.as_str(), args.dry_run, &bad);
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn empty_file_error(file: &str) -> CommandError {

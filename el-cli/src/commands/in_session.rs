@@ -11,11 +11,9 @@ use std::path::{Component, Path, PathBuf};
 use el_agents::requirements;
 
 use super::Command;
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::sanitize;
 use crate::project::linked_worktree;
+use crate::{App, CommandError, Result};
 
 /// The permission of a session for a command with its arguments.
 #[derive(Debug, PartialEq, Eq)]
@@ -201,7 +199,7 @@ fn writes_to(path: Option<&Path>) -> SessionPermission<'_> {
 }
 
 fn refusal_error(message: String) -> CommandError {
-    CommandError::new(Exit::Refused, "in_session", message)
+    CommandError::refused("in_session", message)
 }
 
 /// The names of git's own copies, which git gives to a merge driver.

@@ -7,11 +7,9 @@ use el_core::ops::{self, InboxFilter, Page};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{messages, style};
+use crate::{App, Exit, Result};
 
 /// Read the messages that name you, or another name, by @name
 #[derive(Debug, clap::Args)]
@@ -71,8 +69,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             } else {
                 format!("nothing for {reader}")
             };
-            let text = page.paint(style::DIM, &text);
-            page.push_line(text);
+            page.push_painted(style::DIM, &text);
         } else {
             inbox.list.print_footer(page, "message", "messages");
         }

@@ -5,15 +5,11 @@ use el_core::{ServerAddress, Store, keep_out_of_git};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::backups::{self, Backups};
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::modes;
 use crate::output::{sanitize, style, time};
 use crate::project::{self, Project};
 use crate::settings::Settings;
+use crate::{App, CommandError, Exit, Result, locate, modes};
 
 /// Start a tracker in the current folder
 #[derive(Debug, clap::Args)]
@@ -76,18 +72,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         server: server.as_deref(),
         repo_name: &prefix,
     };
-    app.printer.emit(&data, |page| {
-        if page.is_quiet() {
-            return;
-        }
+    app.printer.emit_sentence(&data, |page| {
         let done = page.paint(style::GOOD, "Initialized");
         let place = match &server {
             Some(server) => format!("on {}", sanitize::one_line(server)),
             None => format!("in {}", sanitize::path_line(&project.state)),
         };
         page.push_line(format!("{done} a tracker {place}; ids begin with '{prefix}-'"));
-        let next = page.paint(style::DIM, "next: el create \"what is to be done\"");
-        page.push_line(next);
+        page.push_painted(style::DIM, "next: el create \"what is to be done\"");
     })?;
     if let Some(newest) = earlier {
         let when = time::relative_time(app.now(), newest.at);
@@ -121,8 +113,7 @@ fn choose_project(args: &Args, app: &App) -> Result<Project> {
         && found.root != cwd
         && !args.nested
     {
-        return Err(CommandError::new(
-            Exit::Conflict,
+        return Err(CommandError::conflict(
             "exists",
             format!("{} belongs to the tracker in {}", cwd.display(), found.state.display()),
         )

@@ -8,21 +8,17 @@ use self::push::PushTarget;
 use super::pr::{self, Opening};
 use super::work::this_program;
 use super::worktrees::{find_repository, follow_shared, target_branch};
-use crate::app::App;
-use crate::complete;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::input;
 use crate::output::branch_lines::{BranchLines, print_branches};
 use crate::output::page::Page;
 use crate::output::progress::Progress;
 use crate::output::{runs, time};
 use crate::project::environment_for_programs;
+use crate::{App, CommandError, Exit, Result, complete, input};
 
 mod push;
 
 /// Land the finished work of agents: merge their branches in turn, and check before any is kept
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "\
 Examples:
   el land q5e6
@@ -145,20 +141,8 @@ struct Landed {
 /// Lands the branch of one atom; a branch that stays out is an error. `commits`: first commits the
 /// changes that the agent left.
 pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
-    let Landed { onto, items, .. } = land_branches(
-        &Args {
-            atoms: vec![id.to_owned()],
-            all: false,
-            onto: None,
-            dry_run: false,
-            commit: commits,
-            message: None,
-            allow_config: false,
-            push: false,
-            pr: false,
-        },
-        app,
-    )?;
+    let args = Args { atoms: vec![id.to_owned()], commit: commits, ..Args::default() };
+    let Landed { onto, items, .. } = land_branches(&args, app)?;
     let Some(item) = items
         .iter()
         .find(|item| !matches!(item.outcome, LandOutcome::Landed | LandOutcome::Already))
@@ -166,8 +150,7 @@ pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
         return Ok(());
     };
     let outcome = describe_outcome(item.outcome, &onto, commits);
-    let error =
-        CommandError::new(Exit::Conflict, "not_landed", format!("{} {outcome}", item.atom_id));
+    let error = CommandError::conflict("not_landed", format!("{} {outcome}", item.atom_id));
     Err(match &item.detail {
         Some(detail) => error.with_hint(detail.as_str()),
         None => error,
@@ -303,8 +286,7 @@ fn report_landing(app: &App, dry_run: bool, done: &Landed, pushed: Result<()>) -
     let failed = items.iter().filter(|item| item.outcome.is_failure()).count();
     if failed > 0 && app.printer.is_robot() {
         let noun = if failed == 1 { "branch" } else { "branches" };
-        return Err(with_items(CommandError::new(
-            Exit::Conflict,
+        return Err(with_items(CommandError::conflict(
             "not_landed",
             format!("{failed} {noun} could not be brought to {onto}"),
         ))

@@ -8,15 +8,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::freed;
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::{List, Window, stream_lines};
 use crate::output::time::{self, Towards};
 use crate::output::{atoms, holds, pull_requests, style};
 use crate::values::{SortArg, word_parser};
 use crate::watch::WatchArgs;
+use crate::{App, Exit, Result, complete};
 
 mod tree;
 
@@ -200,8 +197,7 @@ fn look(args: &Args, app: &App) -> Result<Exit> {
     };
     let list = List::from_page(&found);
     if is_robot {
-        app.printer.emit(&list, |_| {})?;
-        return Ok(Exit::Done);
+        return app.printer.emit(&list, |_| {});
     }
     let atoms: Vec<&Atom> = found.items.iter().map(|row| &row.atom).collect();
     let waits = waits(&store, &found.items, now)?;
@@ -215,19 +211,16 @@ fn look(args: &Args, app: &App) -> Result<Exit> {
             atoms::print_table_with_waits(page, &atoms, &waits, now);
         }
         if found.items.is_empty() && !page.is_quiet() {
-            let text = page.paint(style::DIM, "nothing found");
-            page.push_line(text);
+            page.push_painted(style::DIM, "nothing found");
         } else {
             list.print_footer(page, "atom", "atoms");
         }
         if !page.is_quiet() {
             for line in &below {
-                let text = page.paint(style::DIM, line);
-                page.push_line(text);
+                page.push_painted(style::DIM, line);
             }
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// The words for the cause of each row's wait; a pull request is told until the merge.

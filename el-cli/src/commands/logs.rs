@@ -9,13 +9,10 @@ use el_core::model::Run;
 use el_core::ops;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::commands::runs::bring_run_files;
-use crate::complete;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::runs;
+use crate::{App, CommandError, Exit, Result, complete};
 
 mod feed;
 mod tail;
@@ -271,6 +268,5 @@ fn print_lines(args: &Args, app: &App, source: &LogSource) -> Result<Exit> {
         path: &source.path,
         list: List::from_page(&page),
     };
-    app.printer.emit(&log, |_| {})?;
-    Ok(Exit::Done)
+    app.printer.emit(&log, |_| {})
 }

@@ -1,8 +1,6 @@
 //! The files of agents that know only files.
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result};
 
 pub(super) mod post;
 mod sync;

@@ -5,10 +5,8 @@ use clap_mangen::Man;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::{sanitize, style};
+use crate::{App, CommandError, Exit, Result};
 
 /// Print the manual page
 #[derive(Debug, clap::Args)]
@@ -58,17 +56,17 @@ pub(super) fn run(args: &Args, app: &App, mut root: clap::Command) -> Result<Exi
             super::export::write_whole_file(app, &path, &text)?;
             pages.push(path);
         }
-        app.printer.emit(&Manual::Pages { count: pages.len(), pages: &pages }, |page| {
-            if !page.is_quiet() {
+        return app.printer.emit_sentence(
+            &Manual::Pages { count: pages.len(), pages: &pages },
+            |page| {
                 let done = page.paint(style::GOOD, "Wrote");
                 page.push_line(format!(
                     "{done} {} pages into {}",
                     pages.len(),
                     sanitize::path_line(dir)
                 ));
-            }
-        })?;
-        return Ok(Exit::Done);
+            },
+        );
     }
     let mut command = &root;
     for word in &args.words {
@@ -83,8 +81,7 @@ pub(super) fn run(args: &Args, app: &App, mut root: clap::Command) -> Result<Exi
         .join("-");
     let text = String::from_utf8_lossy(&manual_page(command, &name)?).into_owned();
     app.printer
-        .emit(&Manual::Page { name: &name, page: &text }, |page| page.push_line(text.trim_end()))?;
-    Ok(Exit::Done)
+        .emit(&Manual::Page { name: &name, page: &text }, |page| page.push_line(text.trim_end()))
 }
 
 /// The pages of a command and of all its subcommands.

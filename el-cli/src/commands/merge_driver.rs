@@ -8,11 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::export::{replace_file, write_whole_file};
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::input;
 use crate::output::{sanitize, style};
+use crate::{App, CommandError, Exit, Result, input};
 
 /// Merge two copies of an export that is kept in git
 #[derive(Debug, clap::Args)]
@@ -177,10 +174,7 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
         line: &attribute,
         had_line: has_attribute,
     };
-    app.printer.emit(&data, |page| {
-        if page.is_quiet() {
-            return;
-        }
+    app.printer.emit_sentence(&data, |page| {
         if does {
             let done = page.paint(style::GOOD, "Installed");
             page.push_line(format!("{done} the merge driver for {pattern} in this clone"));
@@ -198,8 +192,7 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
                 .paint(style::DIM, "commit .gitattributes; every clone sets its own git config");
             page.push_line(text);
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// Git at the top of the current checkout.

@@ -4,12 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::list::FilterArgs;
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{atoms, style};
-use crate::session;
+use crate::{App, Exit, Result, session};
 
 /// Pick the best ready atom, and optionally claim the atom
 #[derive(Debug, clap::Args)]
@@ -66,9 +63,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             }
         }
         if found.is_empty() && !page.is_quiet() {
-            let text = page.paint(style::DIM, "nothing is ready");
-            page.push_line(text);
+            page.push_painted(style::DIM, "nothing is ready");
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

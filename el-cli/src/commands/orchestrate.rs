@@ -6,11 +6,8 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 
 use super::work::Overrides;
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::settings::Settings;
+use crate::{App, Exit, Result, complete};
 
 mod begin;
 mod branches;

@@ -3,10 +3,7 @@
 use el_core::model::Phase;
 use el_core::rules::orchestrate::Question;
 
-use crate::app::App;
-use crate::complete;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{App, CommandError, Exit, Result, complete};
 
 mod becomes;
 mod read;

@@ -2,9 +2,7 @@
 
 use el_core::ops;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{App, CommandError, Exit, Result};
 
 mod adopt;
 mod answer;

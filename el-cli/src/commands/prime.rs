@@ -1,11 +1,9 @@
 use el_core::model::Atom;
 use el_core::ops::{self, Primed};
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::sanitize;
+use crate::{App, Exit, Result};
 
 /// Print the few lines that an agent needs at its start
 #[derive(Debug, clap::Args)]
@@ -44,12 +42,11 @@ On the way: el show ID · el comment add ID TEXT · el create TITLE -d TEXT --di
 ";
 
 pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
-    print_primer(app)?;
-    Ok(Exit::Done)
+    print_primer(app)
 }
 
 /// Prints the primer. Prints nothing without a tracker, or if the tracker is another user's.
-pub(super) fn print_primer(app: &App) -> Result<()> {
+pub(super) fn print_primer(app: &App) -> Result<Exit> {
     // A hook runs in every folder, also in folders without a tracker.
     let is_there = match app.foreign_tracker() {
         Err(error) if error.code() == "no_database" => false,
@@ -57,10 +54,7 @@ pub(super) fn print_primer(app: &App) -> Result<()> {
         other => other?.is_none(),
     };
     if !is_there {
-        if app.printer.is_robot() {
-            app.printer.emit(&None::<Primed>, |_| {})?;
-        }
-        return Ok(());
+        return app.printer.emit(&None::<Primed>, |_| {});
     }
     let primed = ops::prime(&app.open_for_reading()?, &app.ctx(), MOST)?;
     let inert = app.settings()?.inert_sentence();
@@ -69,8 +63,7 @@ pub(super) fn print_primer(app: &App) -> Result<()> {
         if let Some(sentence) = &inert {
             page.push_line(sanitize::one_line(sentence));
         }
-    })?;
-    Ok(())
+    })
 }
 
 fn print_primed(page: &mut Page, primed: &Primed, actor: &str) {

@@ -4,12 +4,10 @@ use el_core::ops::{self, AgentQueue};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{pauses, style, tasks};
 use crate::watch::WatchArgs;
+use crate::{App, Exit, Result};
 
 /// Show each agent with its current work and its queue
 #[derive(Debug, clap::Args)]
@@ -108,8 +106,7 @@ fn look(args: &Args, app: &App) -> Result<Exit> {
         }
         if let Some(pause) = &pause {
             page.push_blank();
-            page.push_line(page.paint(style::WARNING, &pauses::pause_sentence(pause)));
+            page.push_painted(style::WARNING, &pauses::pause_sentence(pause));
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

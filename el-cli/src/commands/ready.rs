@@ -4,12 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::list::FilterArgs;
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::{List, Window};
 use crate::output::{atoms, style};
 use crate::values::SortArg;
+use crate::{App, Exit, Result};
 
 /// List the atoms that can be worked on now, best first
 #[derive(Debug, clap::Args)]
@@ -57,14 +55,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     app.printer.emit(&data, |page| {
         atoms::print_table(page, &found.items, now);
         if found.items.is_empty() && !page.is_quiet() {
-            let text = page.paint(
+            page.push_painted(
                 style::DIM,
                 "nothing is ready; el list shows what is there, el why ATOM what holds it",
             );
-            page.push_line(text);
         } else {
             data.list.print_footer(page, "ready atom", "ready atoms");
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -1,10 +1,7 @@
 use el_core::ops;
 
 use super::close::{Ids, report_changed};
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::input;
+use crate::{App, Exit, Result, input};
 
 /// Reject atoms in review: each is open again, and the next attempt is told the reason
 #[derive(Debug, clap::Args)]

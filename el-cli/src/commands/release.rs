@@ -1,10 +1,7 @@
 use el_core::ops;
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::{atoms, style};
+use crate::{App, Exit, Result, complete};
 
 /// Give a claim back: open again, for anyone
 #[derive(Debug, clap::Args)]
@@ -35,6 +32,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
                 .paint(style::DIM, &format!("{run} is being ended; the atom is open once it is"));
             page.push_line(text);
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

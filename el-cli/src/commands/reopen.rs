@@ -2,9 +2,7 @@ use el_core::ops;
 
 use super::close::{Ids, report_changed};
 use super::freed::tell_of_closed_parents;
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result};
 
 /// Open atoms again, with fresh attempts
 #[derive(Debug, clap::Args)]

@@ -8,12 +8,10 @@ use el_core::{CopyFacts, inspect_copy, list_changes};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::backups::{Backup, Backups, Present, Reason, Restored};
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style, time};
+use crate::{App, CommandError, Exit, Result};
 
 /// Bring back a backup of the tracker; what it replaces is kept
 #[derive(Debug, clap::Args)]
@@ -96,8 +94,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         replaced: restored.replaced,
         ended_runs: restored.ended.into_iter().map(|run| run.id).collect(),
     };
-    app.printer.emit(&answer, |page| print_answer(page, &answer, app.now()))?;
-    Ok(Exit::Done)
+    app.printer.emit(&answer, |page| print_answer(page, &answer, app.now()))
 }
 
 /// The backup that the words mean.

@@ -1,9 +1,7 @@
 use el_core::ops;
 
 use super::close::{Ids, report_changed};
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result};
 
 /// Give atoms fresh attempts: open, no back-off
 #[derive(Debug, clap::Args)]

@@ -8,12 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::list::FilterArgs;
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::page::Page;
 use crate::output::{atoms, sanitize, style, time};
+use crate::{App, Exit, Result};
 
 /// List atoms in review with their reports, changes and build results
 #[derive(Debug, clap::Args)]
@@ -57,8 +55,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             return;
         }
         if rows.is_empty() {
-            let text = page.paint(style::DIM, "nothing waits for review");
-            page.push_line(text);
+            page.push_painted(style::DIM, "nothing waits for review");
             return;
         }
         for (at, row) in rows.iter().enumerate() {
@@ -68,8 +65,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             print_review(page, row, now);
         }
         list.print_footer(page, "atom waits", "atoms wait");
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// Asks git about the files that the report names, or about all files if the report names none.
@@ -121,11 +117,10 @@ fn print_review(page: &mut Page, row: &Row<'_>, now: Timestamp) {
         .run
         .as_ref()
         .map_or_else(String::new, |run| format!(" · {} (attempt {})", run.id, run.attempt));
-    let since = page.paint(
+    page.push_painted(
         style::DIM,
         &format!("  {by}{run} · waits since {}", time::relative_time(now, waiting.waiting_since)),
     );
-    page.push_line(since);
     let report = waiting.review.as_ref().map(|review| &review.report);
     let text = |pointer: &str| {
         report
@@ -142,8 +137,7 @@ fn print_review(page: &mut Page, row: &Row<'_>, now: Timestamp) {
     match (&row.diff, &row.diff_note) {
         (Some(diff), _) => print_diff_stat(page, diff),
         (None, Some(note)) => {
-            let note = page.paint(style::DIM, &format!("  Changes: {}", sanitize::one_line(note)));
-            page.push_line(note);
+            page.push_painted(style::DIM, &format!("  Changes: {}", sanitize::one_line(note)));
         }
         (None, None) => {}
     }
@@ -189,8 +183,9 @@ fn print_diff_stat(page: &mut Page, diff: &DiffStat) {
         ));
     }
     if diff.files.len() > FILES_SHOWN {
-        let text =
-            page.paint(style::DIM, &format!("    … and {} more", diff.files.len() - FILES_SHOWN));
-        page.push_line(text);
+        page.push_painted(
+            style::DIM,
+            &format!("    … and {} more", diff.files.len() - FILES_SHOWN),
+        );
     }
 }

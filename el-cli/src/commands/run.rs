@@ -10,15 +10,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::work::{Started, folders};
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style, tasks};
 use crate::project::{current_folder, linked_worktree};
 use crate::settings::{Settings, duration};
 use crate::values::word_parser;
-use crate::{complete, input, mistyped};
+use crate::{App, CommandError, Exit, Result, complete, input, mistyped};
 
 mod hand_over;
 mod start;
@@ -157,8 +154,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         started_worker: done.started.as_ref(),
         warnings: &done.warnings,
     };
-    app.printer.emit(&Answer::Filed(filed), |page| print_hand_over(page, &done, &new))?;
-    Ok(Exit::Done)
+    app.printer.emit(&Answer::Filed(filed), |page| print_hand_over(page, &done, &new))
 }
 
 /// Refuses a prompt of a single word, or of a verb and an id. Such a prompt is more often a
@@ -299,7 +295,7 @@ fn print_hand_over(page: &mut Page, done: &FiledTask, new: &NewTask) {
             "A worker was started for it (pid {}); it ends when nothing is left.",
             started.pid
         );
-        page.push_line(page.paint(style::DIM, &text));
+        page.push_painted(style::DIM, &text);
     }
     let worktree = done.background.worktree_of().filter(|_| new.workdir.is_none());
     if let Some((folder, prefix)) = worktree {
@@ -308,7 +304,7 @@ fn print_hand_over(page: &mut Page, done: &FiledTask, new: &NewTask) {
              in. --workdir . works in this folder instead.",
             task.id, task.id
         );
-        page.push_line(page.paint(style::DIM, &text));
+        page.push_painted(style::DIM, &text);
         if let Some(files) = folders::uncommitted_files(folder) {
             page.push_line(format!("Not committed here, so not in that worktree: {files}"));
         }
@@ -317,5 +313,5 @@ fn print_hand_over(page: &mut Page, done: &FiledTask, new: &NewTask) {
         "el tasks show {} tells how it stands; el logs {} -f follows it.",
         task.id, task.id
     );
-    page.push_line(page.paint(style::DIM, &text));
+    page.push_painted(style::DIM, &text);
 }

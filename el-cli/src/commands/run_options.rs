@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use el_core::model::{EFFORTS, RunOptions, RunOptionsPatch};
 
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct RunOptionArgs {

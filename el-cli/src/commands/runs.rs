@@ -1,8 +1,6 @@
 //! The attempts at atoms.
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result};
 
 mod files;
 mod list;

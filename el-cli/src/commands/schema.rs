@@ -2,10 +2,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::style;
+use crate::{App, CommandError, Exit, Result};
 
 mod answers;
 
@@ -41,22 +39,20 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = args.words.join(" ");
     if name.is_empty() {
         let names: Vec<&str> = command_names().collect();
-        app.printer.emit(
+        return app.printer.emit(
             &Answer::Commands { commands: &names, without: NOT_DESCRIBED },
             |page| {
                 names.iter().for_each(|name| page.push_line(name));
                 if !page.is_quiet() && page.width().is_some() {
                     let without = NOT_DESCRIBED.join(", ");
                     page.push_blank();
-                    let text = page.paint(
+                    page.push_painted(
                         style::DIM,
                         &format!("el schema COMMAND prints it; {without} have none: they stream"),
                     );
-                    page.push_line(text);
                 }
             },
-        )?;
-        return Ok(Exit::Done);
+        );
     }
     let document = answers::document_schema(&name).ok_or_else(|| {
         let why = if NOT_DESCRIBED.contains(&name.as_str()) {
@@ -69,6 +65,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     })?;
     app.printer.emit(&Answer::Schema(&document), |page| {
         page.push_line(serde_json::to_string_pretty(&document).unwrap_or_default())
-    })?;
-    Ok(Exit::Done)
+    })
 }

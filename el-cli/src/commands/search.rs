@@ -1,10 +1,8 @@
 use el_core::ops;
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{atoms, style};
+use crate::{App, Exit, Result};
 
 /// Search titles, descriptions and acceptance, best match first
 #[derive(Debug, clap::Args)]
@@ -36,11 +34,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         atoms::print_table(page, &found.items, app.now());
         if found.items.is_empty() && !page.is_quiet() {
             let more = if args.all { "" } else { "; --all searches what is over too" };
-            let text = page.paint(style::DIM, &format!("nothing found{more}"));
-            page.push_line(text);
+            page.push_painted(style::DIM, &format!("nothing found{more}"));
         } else {
             list.print_footer(page, "match", "matches");
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

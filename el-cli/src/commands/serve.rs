@@ -1,7 +1,4 @@
-use crate::app::App;
-use crate::backups;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result, backups};
 
 /// The values of the flags.
 #[derive(Debug, Clone, Copy)]

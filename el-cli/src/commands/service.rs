@@ -13,12 +13,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::work::this_program;
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::{sanitize, style};
 use crate::replace::replace_file;
-use crate::server;
+use crate::{App, CommandError, Exit, Result, server};
 
 mod text;
 
@@ -157,12 +154,11 @@ fn report_service(app: &App, service: &Service, done: &str) -> Result<Exit> {
             answer.name,
             sanitize::one_line(&state)
         ));
-        page.push_line(page.paint(style::DIM, &sanitize::path_line(&answer.path)));
+        page.push_painted(style::DIM, &sanitize::path_line(&answer.path));
         for line in &answer.next {
-            page.push_line(page.paint(style::DIM, &sanitize::one_line(line)));
+            page.push_painted(style::DIM, &sanitize::one_line(line));
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// The service of a project.

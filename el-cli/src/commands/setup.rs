@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::{sanitize, style};
+use crate::{App, CommandError, Exit, Result};
 
 mod agents;
 mod claude;
@@ -101,18 +99,13 @@ fn carry_out(
         backup: plan.backup_path().filter(|_| !print),
     });
     let answer = Answer { scope, removed: remove, printed: print, files: files.collect(), notes };
-    app.printer.emit(&answer, |page| {
-        if page.is_quiet() {
-            return;
-        }
+    app.printer.emit_sentence(&answer, |page| {
         for row in &answer.files {
             let path = sanitize::path_line(row.path);
             if print {
-                page.push_line(
-                    page.paint(
-                        style::TITLE,
-                        &format!("# {path}: {}", row.change.change_words(true)),
-                    ),
+                page.push_painted(
+                    style::TITLE,
+                    &format!("# {path}: {}", row.change.change_words(true)),
                 );
                 row.content
                     .into_iter()
@@ -133,10 +126,9 @@ fn carry_out(
             }
         }
         for note in notes {
-            page.push_line(page.paint(style::DIM, note));
+            page.push_painted(style::DIM, note);
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn setup_error(path: &Path, why: impl std::fmt::Display) -> CommandError {

@@ -4,16 +4,13 @@ use el_core::ops::{self, AtomFilter, Shown, Sort};
 
 use super::run_options;
 use super::why::landing;
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::OneOrMany;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{
     artifacts, atoms, bonds, comments, pull_requests, runs, sanitize, style, time,
 };
+use crate::{App, Exit, Result, complete};
 
 /// Show all facts about atoms
 #[derive(Debug, clap::Args)]
@@ -46,8 +43,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             }
             print_atom(page, one, more, app, app.now());
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// The human view of an atom for a pipe: no colour, no wrapping.

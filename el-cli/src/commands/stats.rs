@@ -5,13 +5,11 @@ use el_core::ops::{self, Counts, SERIES_DAYS_MAX, Stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{count, pauses, runs, series, style, time};
 use crate::values::word_parser;
+use crate::{App, Exit, Result};
 
 /// Show the project in numbers
 #[derive(Debug, clap::Args)]
@@ -54,19 +52,17 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Some(name) = args.series {
         let (days, ahead) = (usize::from(args.days), time::minutes_ahead(app.now()));
         let found = ops::series(&app.open_for_reading()?, name, days, ahead, app.now())?;
-        app.printer.emit(&found, |page| series::print_series(page, &found))?;
-        return Ok(Exit::Done);
+        return app.printer.emit(&found, |page| series::print_series(page, &found));
     }
     let stats = ops::stats(&app.open_for_reading()?, app.now())?;
-    app.printer.emit(&stats, |page| print_stats(page, &stats))?;
-    Ok(Exit::Done)
+    app.printer.emit(&stats, |page| print_stats(page, &stats))
 }
 
 fn print_stats(page: &mut Page, stats: &Stats) {
     let ready = page.paint(style::GOOD, &format!("{} ready", stats.ready));
     page.push_line(format!("{}, {ready}", count::with_noun(stats.total, "atom")));
     if let Some(pause) = &stats.pause {
-        page.push_line(page.paint(style::WARNING, &pauses::pause_sentence(pause)));
+        page.push_painted(style::WARNING, &pauses::pause_sentence(pause));
     }
     print_bars(page, "By status", &stats.by_status, |word| {
         (style::status_style(word), word.to_owned())

@@ -2,13 +2,11 @@ use el_agents::worker;
 use el_core::Store;
 use el_core::ops::{self, Board};
 
-use crate::app::App;
 use crate::backup_hooks::has_backup;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::looked::{last_look, note_look};
 use crate::output::{board, sanitize, style, terminal};
 use crate::watch::WatchArgs;
+use crate::{App, Exit, Result};
 
 mod in_git;
 mod overlaps;

@@ -6,11 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::close;
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::{atoms, style};
-use crate::{complete, input};
+use crate::{App, CommandError, Exit, Result, complete, input};
 
 /// Hand an atom over for review, with a completion report
 #[derive(Debug, clap::Args)]
@@ -55,11 +52,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     app.printer.emit(&Answer::Submitted(&submitted), |page| {
         atoms::print_done(page, "Submitted", &submitted.atom);
         if !page.is_quiet() {
-            let text = page.paint(style::DIM, "  it waits for el approve or el reject");
-            page.push_line(text);
+            page.push_painted(style::DIM, "  it waits for el approve or el reject");
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn write_template(args: &Args, app: &App) -> Result<Exit> {
@@ -70,6 +65,5 @@ fn write_template(args: &Args, app: &App) -> Result<Exit> {
     })?;
     app.printer.emit(&Answer::Template(&template), |page| {
         text.lines().for_each(|line| page.push_line(line))
-    })?;
-    Ok(Exit::Done)
+    })
 }

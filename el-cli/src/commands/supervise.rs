@@ -1,9 +1,6 @@
 use el_agents::rundir::RunDir;
 
-use crate::app::App;
-use crate::backups;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{App, CommandError, Exit, Result, backups};
 
 /// The program of a session's pane; started by `el work`
 #[derive(Debug, clap::Args)]

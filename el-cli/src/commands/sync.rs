@@ -1,8 +1,6 @@
 //! Other trackers that are reached by a person's own programs.
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result};
 
 mod accept;
 mod batch;

@@ -4,9 +4,7 @@ use el_core::ops::Task;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result};
 
 mod cancel;
 mod list;

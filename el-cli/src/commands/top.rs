@@ -1,8 +1,6 @@
 use std::io::IsTerminal as _;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{App, CommandError, Exit, Result};
 
 /// Show the board in this terminal, live, with a key for each action
 #[derive(Debug, clap::Args)]

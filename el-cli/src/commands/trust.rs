@@ -10,14 +10,11 @@ use el_core::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{sanitize, style, time};
 use crate::trust::{Claims, Trust};
-use crate::{input, settings};
+use crate::{App, CommandError, Exit, Result, input, settings};
 
 /// Trust what the repository says of programs and permissions
 #[derive(Debug, clap::Args)]
@@ -185,8 +182,7 @@ fn report_trust(app: &App, asked: &Asked, done: &str) -> Result<Exit> {
             (done, _, _) => format!("{} {path}", page.paint(style::GOOD, done)),
         };
         page.push_line(line);
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn print_claims(page: &mut Page, asked: &Asked) {
@@ -227,7 +223,7 @@ fn print_claims(page: &mut Page, asked: &Asked) {
             Change::Changed => (style::WARNING, "  (changed)"),
             Change::Gone => (style::DIM, "  (gone)"),
         };
-        page.push_line(page.paint(style, &format!("  {}{change}", sanitize::one_line(&row.key))));
+        page.push_painted(style, &format!("  {}{change}", sanitize::one_line(&row.key)));
     }
 }
 

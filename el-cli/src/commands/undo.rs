@@ -4,12 +4,10 @@ use el_core::ops::{self, Step};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::page::Page;
 use crate::output::{sanitize, style, time};
+use crate::{App, CommandError, Exit, Result};
 
 /// Take back your last change; again, the one before
 #[derive(Debug, clap::Args)]
@@ -56,12 +54,11 @@ pub(super) enum Answer<'a> {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if args.list {
         let steps = ops::undo_steps(&app.open_for_reading()?, app.actor(), LISTED)?;
-        app.printer.emit(&Answer::Steps(List::complete(&steps)), |page| {
+        return app.printer.emit(&Answer::Steps(List::complete(&steps)), |page| {
             for step in &steps {
                 print_step(page, "", step, app);
             }
-        })?;
-        return Ok(Exit::Done);
+        });
     }
     let step = ops::undo(&mut app.open_for_writing()?, &app.ctx(), args.step, args.dry_run)
         .map_err(|error| CommandError::from(error).with_hint("el undo --list shows your steps"))?;
@@ -73,8 +70,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             (false, false) => "Took back step",
         };
         print_step(page, head, &step, app);
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn print_step(page: &mut Page, head: &str, step: &Step, app: &App) {
@@ -87,7 +83,6 @@ fn print_step(page: &mut Page, head: &str, step: &Step, app: &App) {
         page.push_line(format!("  {atom} {}", sanitize::one_line(&change.what)));
     }
     if let Some(why) = &step.cannot {
-        let why = page.paint(style::DIM, &format!("  cannot be taken back: {why}"));
-        page.push_line(why);
+        page.push_painted(style::DIM, &format!("  cannot be taken back: {why}"));
     }
 }

@@ -8,17 +8,13 @@ use serde_json::Value;
 use super::close::{self, GuardArgs, Ids};
 use super::freed::{Waiting, tell_of_closed_parents};
 use super::run_options::RunOptionArgs;
-use crate::app::App;
-use crate::backup_hooks;
 use crate::backups::Reason;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::list::OneOrMany;
 use crate::output::page::Page;
 use crate::output::time::{self, Towards};
 use crate::output::{atoms, sanitize, style};
 use crate::values::word_parser;
-use crate::{complete, input};
+use crate::{App, CommandError, Exit, Result, backup_hooks, complete, input};
 
 /// Change atoms
 #[derive(Debug, clap::Args)]
@@ -213,8 +209,7 @@ pub(super) fn print_updated(page: &mut Page, updated: &Updated) {
         } else {
             format!("  {field}: {from} → {to}")
         };
-        let line = page.paint(style::DIM, &line);
-        page.push_line(line);
+        page.push_painted(style::DIM, &line);
     }
 }
 

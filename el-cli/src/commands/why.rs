@@ -10,13 +10,10 @@ use el_core::{Store, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::names::first_few;
 use crate::output::page::Page;
 use crate::output::{artifacts, atoms, pauses, pull_requests, runs, sanitize, style, time};
+use crate::{App, Exit, Result, complete};
 
 pub(super) mod landing;
 mod place;
@@ -92,8 +89,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
                 page.push_paragraph(&format!("A git holds, or left behind, the lock {path}"), 2);
             });
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// Git locks in the project's repository, which keep agents from committing.

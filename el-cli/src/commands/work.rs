@@ -8,15 +8,11 @@ use el_core::ops::{self, AtomFilter};
 
 use super::freed;
 use super::list::FilterArgs;
-use crate::app::App;
-use crate::backups;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::sanitize;
 use crate::project::environment_for_programs;
 use crate::pull_watch::watch_for_work;
 use crate::settings::{Settings, WorkSettings};
-use crate::{complete, mistyped};
+use crate::{App, CommandError, Exit, Result, backups, complete, mistyped};
 
 mod background;
 mod dry_run;
@@ -217,11 +213,10 @@ impl Overrides {
 
 /// The settings and agents from which a worker is made.
 struct Resolved {
+    settings: Settings,
     work: WorkSettings,
     agents: Vec<Served>,
-    places: Places,
     filter: AtomFilter,
-    offers: Vec<String>,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
@@ -311,19 +306,17 @@ fn resolve_agents(args: &Args, app: &App) -> Result<Resolved> {
     app.warn_of_inert(&settings);
     let (work, elsewhere) = settings.agents_here(settings.work_settings()?)?;
     elsewhere.iter().for_each(|why| app.printer.note(&format!("not here: {why}")));
-    let offers = settings.worker_offers()?;
     let mut agents = settings.served_agents(&work)?;
     for served in &mut agents {
         served.agent.allowed_tools.extend(args.overrides.allowed_tools.iter().cloned());
     }
-    let places = project_places(app, &work)?;
     let mut filter = args.filter.atom_filter(app)?;
     if !args.atoms.is_empty() {
         let store = app.open_for_reading()?;
         let ids = args.atoms.iter().map(|atom| ops::resolve_id(&store, atom));
         filter.ids = ids.collect::<el_core::Result<_>>()?;
     }
-    Ok(Resolved { work, agents, places, filter, offers })
+    Ok(Resolved { settings, work, agents, filter })
 }
 
 /// Refuses a word that is nearly a flag: `el work stop`.
@@ -369,21 +362,39 @@ fn work_options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOption
     };
     Ok(WorkOptions {
         name: args.name.clone(),
-        agents: resolved.agents,
-        rules: resolved.work.rules,
-        places: resolved.places,
-        durability: app.settings()?.durability()?,
         filter: resolved.filter,
-        offers: resolved.offers,
-        concurrency: usize::try_from(resolved.work.concurrency).unwrap_or(1),
         max_claims,
         drain: args.drain || max_claims.is_some() || !args.atoms.is_empty(),
         waits: args.wait,
+        pulls: watch_for_work(app, this_program()?)?,
+        ..draining_worker(app, &resolved.settings, &resolved.work, resolved.agents)?
+    })
+}
+
+/// A worker for all that is there, which leaves when nothing is left.
+pub(super) fn draining_worker(
+    app: &App,
+    settings: &Settings,
+    work: &WorkSettings,
+    agents: Vec<Served>,
+) -> Result<WorkOptions> {
+    Ok(WorkOptions {
+        name: None,
+        agents,
+        rules: work.rules,
+        places: project_places(app, work)?,
+        durability: settings.durability()?,
+        filter: AtomFilter::default(),
+        offers: settings.worker_offers()?,
+        concurrency: usize::try_from(work.concurrency).unwrap_or(1),
+        max_claims: None,
+        drain: true,
+        waits: false,
         environment: environment_for_programs(app.project()?),
         preamble: None,
-        resources: resolved.work.resources,
+        resources: work.resources,
         drive: None,
-        pulls: watch_for_work(app, this_program()?)?,
+        pulls: None,
     })
 }
 

@@ -5,14 +5,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::work::offer_words;
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{sanitize, style, time};
 use crate::watch::WatchArgs;
+use crate::{App, CommandError, Exit, Result};
 
 /// List the workers: host, agents, live runs, load, last sign of life
 #[derive(Debug, clap::Args)]
@@ -182,8 +180,7 @@ fn look(only: &[String], app: &App) -> Result<Exit> {
             true => page.push_line("No worker is there; el work --background starts one"),
             false => list.print_footer(page, "worker", "workers"),
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn print_table(page: &mut Page, rows: &[Row], now: Timestamp) {

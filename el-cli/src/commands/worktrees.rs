@@ -5,9 +5,7 @@ use el_agents::land::{AtomBranch, atom_branches, resolve_target};
 use el_core::Store;
 use el_core::ops::{self, RunFilter};
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result};
 
 mod at_remote;
 mod list;

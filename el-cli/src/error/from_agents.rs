@@ -10,7 +10,7 @@ use el_agents::pull_requests::PullError;
 use el_agents::requirements::ConfigurationError;
 
 use super::CommandError;
-use crate::exit::Exit;
+use crate::Exit;
 
 impl From<ConfigurationError> for CommandError {
     fn from(error: ConfigurationError) -> CommandError {
@@ -79,7 +79,7 @@ impl From<LandError> for CommandError {
             LandError::File { doing, path, source } => {
                 CommandError::file_error(doing, &path, source)
             }
-            LandError::Busy => CommandError::new(Exit::Conflict, "busy", message)
+            LandError::Busy => CommandError::conflict("busy", message)
                 .with_retryable(true)
                 .with_hint("wait for it to end"),
             LandError::AgentBranch(_) => CommandError::usage_error(message)
@@ -88,7 +88,7 @@ impl From<LandError> for CommandError {
             LandError::TargetFails { output, .. } => {
                 let lines: Vec<&str> = output.lines().collect();
                 let end = lines[lines.len().saturating_sub(8)..].iter();
-                CommandError::new(Exit::Conflict, "check_failed", message)
+                CommandError::conflict("check_failed", message)
                     .with_detail("output", lines.join("\n"))
                     .with_listing(end.map(|line| (*line).to_owned()))
                     .with_hint(
@@ -99,7 +99,7 @@ impl From<LandError> for CommandError {
             LandError::CannotRun { key, .. } => CommandError::config_error(key, message).with_hint(
                 format!("{key} is a program and its arguments; sh -c '…' gives it a shell"),
             ),
-            LandError::Interrupted => CommandError::new(Exit::Conflict, "broken_off", message),
+            LandError::Interrupted => CommandError::conflict("broken_off", message),
         }
     }
 }

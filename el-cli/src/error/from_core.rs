@@ -4,7 +4,7 @@ use el_core::Error;
 use serde_json::json;
 
 use super::CommandError;
-use crate::exit::Exit;
+use crate::Exit;
 
 impl From<Error> for CommandError {
     fn from(error: Error) -> CommandError {

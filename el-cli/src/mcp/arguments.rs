@@ -7,7 +7,7 @@ use std::str::FromStr;
 use el_core::model::Priority;
 use serde_json::{Map, Value};
 
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 #[derive(Debug, Default)]
 pub(super) struct Arguments(Map<String, Value>);

@@ -10,9 +10,7 @@ use serde_json::{Value, json};
 use super::reply::AnswerSink;
 use super::version::Version;
 use super::wire;
-use crate::app::App;
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::{App, CommandError};
 
 /// Progress is told at most so often.
 const TELL_EVERY: Duration = Duration::from_secs(1);
@@ -90,5 +88,5 @@ impl Call {
 
 /// The error that ends a cancelled call. Such a call has no answer, so the text is never shown.
 pub(super) fn called_off() -> CommandError {
-    CommandError::new(Exit::Conflict, "cancelled", "the call was called off; nothing was changed")
+    CommandError::conflict("cancelled", "the call was called off; nothing was changed")
 }

@@ -13,13 +13,11 @@ use super::call::{Call, Progress, Stops};
 use super::reply::Reply;
 use super::tools::{self, Tool};
 use super::version::Version;
-use crate::app::App;
-use crate::error::CommandError;
-use crate::exit::Exit;
 use crate::globals::Globals;
 use crate::output::printer::{Format, Printer};
 use crate::output::terminal::ColorWhen;
 use crate::session::Session;
+use crate::{App, CommandError, Exit};
 
 /// The greatest number of calls that may wait at once.
 const WAITING_MAX: usize = 64;

@@ -18,14 +18,12 @@ use super::wire::{
     self, INVALID_PARAMS, INVALID_REQUEST, Incoming, METHOD_NOT_FOUND, PARSE_ERROR, Parsed,
     UNSUPPORTED_VERSION, WireError,
 };
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::globals::Globals;
 use crate::output::panic;
 use crate::output::printer::{Format, Printer};
 use crate::output::terminal::ColorWhen;
 use crate::session::Session;
+use crate::{App, CommandError, Exit, Result};
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";

@@ -6,7 +6,7 @@ use super::arguments::Arguments;
 use super::call::Call;
 use super::version::Version;
 use super::{catalog, rows, wire};
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 mod changes;
 mod finding;

@@ -85,9 +85,10 @@ pub(crate) fn print_brief(page: &mut Page, summary: &Summary, run: &str, artifac
         page.push_paragraph(&format!("- {text}"), 2);
     }
     if summary.accomplishments.len() > SHORT {
-        let text =
-            page.paint(style::DIM, &format!("  … {} more", summary.accomplishments.len() - SHORT));
-        page.push_line(text);
+        page.push_painted(
+            style::DIM,
+            &format!("  … {} more", summary.accomplishments.len() - SHORT),
+        );
     }
     let mut table =
         Table::new([Column::new("PATH"), Column::new("DESCRIPTION").flexible()]).without_heading(2);
@@ -103,11 +104,10 @@ pub(crate) fn print_brief(page: &mut Page, summary: &Summary, run: &str, artifac
     let named = summary.deliverables.len();
     let sent = usize::try_from(artifacts.saturating_sub(1)).unwrap_or(0);
     if sent < named {
-        let text = page.paint(
+        page.push_painted(
             style::DIM,
             &format!("  {sent} of {named} files handed over; el artifacts show {run} says why"),
         );
-        page.push_line(text);
     }
 }
 

@@ -80,13 +80,13 @@ pub(crate) fn print_board(page: &mut Page, name: &str, board: &Board, rows: Opti
     page.push_line(format!("{name}  {}", counts_line(board)));
     let outlook = outlook_line(board);
     for line in outlook.into_iter().chain(news_line(board)) {
-        page.push_line(page.paint(style::DIM, &sanitize::one_line(&line)));
+        page.push_painted(style::DIM, &sanitize::one_line(&line));
     }
     if let Some(pause) = &board.pause {
-        page.push_line(page.paint(style::WARNING, &pauses::pause_sentence(pause)));
+        page.push_painted(style::WARNING, &pauses::pause_sentence(pause));
     } else if let Some(reason) = &board.held_back {
         let text = format!("The worker holds back: {}", sanitize::one_line(reason));
-        page.push_line(page.paint(style::WARNING, &text));
+        page.push_painted(style::WARNING, &text);
     }
     let room = Room::divide(board, rows);
     print_needs(page, board, room.needs);
@@ -168,7 +168,7 @@ fn print_rest<T>(page: &mut Page, part: &Part<T>, shown: usize, command: &str) {
     if shown < part.total {
         let more = if part.capped { "+" } else { "" };
         let text = format!("  … {}{more} more: {command}", part.total - shown);
-        page.push_line(page.paint(style::DIM, &text));
+        page.push_painted(style::DIM, &text);
     }
 }
 

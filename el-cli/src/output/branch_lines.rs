@@ -43,7 +43,6 @@ pub(crate) fn print_branches<'a>(
         }
     }
     if is_empty && !page.is_quiet() {
-        let text = page.paint(style::DIM, if_none);
-        page.push_line(text);
+        page.push_painted(style::DIM, if_none);
     }
 }

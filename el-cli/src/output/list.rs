@@ -8,8 +8,7 @@ use super::page::Page;
 use super::printer::{ListWriter, Printer};
 use super::style;
 use super::table::{Cell, Table};
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{CommandError, Exit, Result};
 
 /// Bytes of a table that are held at most, about, before they are written.
 const TEXT_HELD: usize = 1 << 20;
@@ -71,8 +70,7 @@ fn print_counts(page: &mut Page, counts: (usize, usize, bool), [one, many]: [&st
         format!("{total} {noun}")
     };
     page.push_blank();
-    let text = page.paint(style::DIM, &text);
-    page.push_line(text);
+    page.push_painted(style::DIM, &text);
 }
 
 /// A single value if a single id was named, a list if several were.
@@ -203,8 +201,7 @@ pub(crate) fn stream_table<T>(
     if count > 0 {
         print_counts(&mut page, (count, total, false), [one, many]);
     } else if !page.is_quiet() && !none.is_empty() {
-        let text = page.paint(style::DIM, none);
-        page.push_line(text);
+        page.push_painted(style::DIM, none);
     }
     printer.write_bytes(page.into_text().as_bytes())?;
     Ok(count)

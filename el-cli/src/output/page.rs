@@ -37,6 +37,11 @@ impl Page {
         self.text.push('\n');
     }
 
+    /// Adds a line in one style.
+    pub(crate) fn push_painted(&mut self, style: Style, text: &str) {
+        self.push_line(paint_if(self.color, style, text));
+    }
+
     /// An empty page of the same width and colour.
     pub(crate) fn new_alike(&self) -> Page {
         Page::new(self.color, self.width, self.quiet)
@@ -44,8 +49,7 @@ impl Page {
 
     /// A heading above a part of the view.
     pub(crate) fn push_heading(&mut self, text: &str) {
-        let painted = self.paint(style::TITLE, text);
-        self.push_line(painted);
+        self.push_painted(style::TITLE, text);
     }
 
     /// Text of any origin and length, cleaned, wrapped to the terminal and indented.

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::panic::PanicHookInfo;
 
 use super::robot;
-use crate::error::CommandError;
+use crate::CommandError;
 
 /// From here on a panic ends the process with the code for internal errors.
 pub(crate) fn install_hook(robot: bool, debug: bool) {

@@ -12,8 +12,7 @@ use serde::Serialize;
 use super::page::{Page, paint_if};
 use super::terminal::{ColorWhen, Terminal};
 use super::{robot, sanitize, style, terminal};
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{CommandError, Exit, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -83,26 +82,34 @@ impl Printer {
     }
 
     /// Prints the answer of a command: `data` in the envelope for robots, or the page that `human`
-    /// writes.
+    /// writes. That is how a command ends, so the exit code comes back.
     pub(crate) fn emit<T: Serialize + ?Sized>(
         &self,
         data: &T,
         human: impl FnOnce(&mut Page),
-    ) -> Result<()> {
+    ) -> Result<Exit> {
         match self.format {
-            Format::Robot => {
-                let document = robot::success_document(data).map_err(|source| {
-                    CommandError::internal_error("cannot write the answer as JSON")
-                        .with_source(source)
-                })?;
-                self.write_bytes(&document)
-            }
+            Format::Robot => self.write_bytes(&robot::success_document(data).map_err(no_json)?)?,
             Format::Human => {
                 let mut page = self.new_page();
                 human(&mut page);
-                self.write_bytes(page.into_text().as_bytes())
+                self.write_bytes(page.into_text().as_bytes())?;
             }
         }
+        Ok(Exit::Done)
+    }
+
+    /// The same for an answer that is nothing but sentences to people: none with `-q`.
+    pub(crate) fn emit_sentence<T: Serialize + ?Sized>(
+        &self,
+        data: &T,
+        human: impl FnOnce(&mut Page),
+    ) -> Result<Exit> {
+        self.emit(data, |page| {
+            if !page.is_quiet() {
+                human(page)
+            }
+        })
     }
 
     /// Begins a list for robots whose items come singly, so that memory stays bounded. `head` holds
@@ -117,10 +124,7 @@ impl Printer {
         &self,
         data: &T,
         text: &mut dyn BufRead,
-    ) -> Result<()> {
-        let no_json = |source| {
-            CommandError::internal_error("cannot write the answer as JSON").with_source(source)
-        };
+    ) -> Result<Exit> {
         let mut out = robot::success_document(data).map_err(no_json)?;
         let end = out.split_off(out.len() - TEXT_END.len());
         debug_assert_eq!(end, TEXT_END, "the last field is an empty text");
@@ -142,7 +146,8 @@ impl Printer {
             }
         }
         out.extend_from_slice(&end);
-        self.write_bytes(&out)
+        self.write_bytes(&out)?;
+        Ok(Exit::Done)
     }
 
     /// Prints the answer of a command whose exit code tells how the work went. A closed pipe does
@@ -249,6 +254,10 @@ impl Printer {
     }
 }
 
+fn no_json(source: serde_json::Error) -> CommandError {
+    CommandError::internal_error("cannot write the answer as JSON").with_source(source)
+}
+
 /// A list that is being printed. A short list is written at once, so that a failure still finds
 /// stdout empty.
 #[derive(Debug)]
@@ -281,11 +290,7 @@ impl ListWriter<'_> {
     }
 
     pub(crate) fn push_item<T: Serialize>(&mut self, item: &T) -> Result<()> {
-        self.push_with(|out| {
-            append_json(out, item).map_err(|source| {
-                CommandError::internal_error("cannot write the answer as JSON").with_source(source)
-            })
-        })
+        self.push_with(|out| append_json(out, item).map_err(no_json))
     }
 
     /// Adds an item that is JSON already, as [`append_json`] writes it.

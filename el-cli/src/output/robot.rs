@@ -7,7 +7,7 @@ use el_core::text::append_json;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::error::CommandError;
+use crate::CommandError;
 
 /// The whole document that a command prints.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -17,7 +17,7 @@ pub(crate) fn print_series(page: &mut Page, series: &Series) {
         series.items.iter().filter(|point| has_figures(series, point)).collect();
     if told.is_empty() {
         let since = time::relative_time(series.until, series.since);
-        return page.push_line(page.paint(style::DIM, &format!("nothing to tell since {since}")));
+        return page.push_painted(style::DIM, &format!("nothing to tell since {since}"));
     }
     let heading = match series.by {
         "day" => "DAY",
@@ -43,7 +43,7 @@ pub(crate) fn print_series(page: &mut Page, series: &Series) {
     }
     table.print_table(page);
     if series.truncated {
-        page.push_line(page.paint(style::WARNING, "what is older than these was left out"));
+        page.push_painted(style::WARNING, "what is older than these was left out");
     }
 }
 

@@ -211,7 +211,7 @@ pub(crate) fn print_place(page: &mut Page, place: &QueuePlace) {
     };
     page.push_line(text);
     if let Some(pause) = &place.pause {
-        page.push_line(page.paint(style::WARNING, &pauses::pause_sentence(pause)));
+        page.push_painted(style::WARNING, &pauses::pause_sentence(pause));
     }
 }
 
@@ -274,10 +274,10 @@ pub(crate) fn print_queue(page: &mut Page, queue: &AgentQueue, now: Timestamp) {
     table.print_table(page);
     if queue.waiting.len() > LISTED {
         let text = format!("  and {} more; --robot lists all", queue.waiting.len() - LISTED);
-        page.push_line(page.paint(style::DIM, &text));
+        page.push_painted(style::DIM, &text);
     }
     if !queue.is_served && queue.queued_tasks > 0 {
         let text = "  No worker takes these now: el work does, and the next el run for this agent.";
-        page.push_line(page.paint(style::WARNING, text));
+        page.push_painted(style::WARNING, text);
     }
 }

@@ -9,8 +9,8 @@ use el_core::model::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 
-use crate::error::{CommandError, Result};
 use crate::settings::duration;
+use crate::{CommandError, Result};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;

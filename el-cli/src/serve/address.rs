@@ -8,9 +8,7 @@ use std::process::{Command, Stdio};
 use el_agents::tmux::socket_name;
 
 use super::LOOPBACK;
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{App, CommandError, Result};
 
 /// The projects' ports, so that a bookmark stays true.
 const FIRST_PORT: u16 = 7300;
@@ -79,8 +77,7 @@ pub(super) fn listen_on_port(
             Err(error) => last = error,
         }
     }
-    let error = CommandError::new(
-        Exit::Conflict,
+    let error = CommandError::conflict(
         "port_in_use",
         format!("cannot listen on port {} of this machine", wanted.start()),
     );

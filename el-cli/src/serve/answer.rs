@@ -4,9 +4,8 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use crate::error::CommandError;
-use crate::exit::Exit;
 use crate::output::robot;
+use crate::{CommandError, Exit};
 
 /// The answer to a request that could not be done.
 #[derive(Debug)]
@@ -18,7 +17,7 @@ pub(super) struct Failure {
 impl Failure {
     /// A refusal of the server itself; the text tells what to do.
     pub(super) fn new(status: StatusCode, code: &'static str, message: &str) -> Failure {
-        let error = CommandError::new(Exit::Refused, code, message);
+        let error = CommandError::refused(code, message);
         Failure { status, body: robot::failure_document(&error) }
     }
 }

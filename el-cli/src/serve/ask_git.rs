@@ -7,10 +7,9 @@ use std::time::Duration;
 use el_core::{Store, ops};
 
 use super::board::{self, Board};
-use crate::app::App;
 use crate::commands::status::InGit;
-use crate::error::Result;
 use crate::read_age::ReadAge;
+use crate::{App, Result};
 
 /// Between two questions to git.
 const CALM: Duration = Duration::from_secs(2);

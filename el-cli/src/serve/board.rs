@@ -9,12 +9,11 @@ use super::address::Name;
 use super::answer::Failure;
 use super::in_git;
 use super::sign_in::SignIn;
-use crate::app::App;
-use crate::error::{CommandError, Result};
 use crate::globals::Globals;
 use crate::output::printer::{Format, Printer};
 use crate::output::terminal::ColorWhen;
 use crate::project::Project;
+use crate::{App, CommandError, Result};
 
 /// The most connections at a time; a further one is closed at once.
 const CONNECTIONS: usize = 64;

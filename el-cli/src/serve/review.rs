@@ -7,9 +7,8 @@ use serde::Serialize;
 
 use super::answer::{Data, Failure};
 use super::board::Board;
-use crate::app::App;
 use crate::commands::diff::{self, Difference, Form};
-use crate::error::Result;
+use crate::{App, Result};
 
 /// The longest diff that a page takes, in bytes.
 const PATCH: usize = 8 << 20;

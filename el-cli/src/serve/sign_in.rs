@@ -11,8 +11,8 @@ use std::{fs, io};
 use el_agents::artifacts::sha256_hex;
 use el_core::model::fresh_token;
 
-use crate::error::{CommandError, Result};
 use crate::replace::replace_private;
+use crate::{CommandError, Result};
 
 /// How long a link may be used.
 pub(super) const CODE_LIFE: Duration = Duration::from_secs(60);

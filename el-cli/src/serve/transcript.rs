@@ -12,11 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::{Data, Failure};
 use super::board::Board;
-use crate::app::App;
 use crate::commands::logs;
 use crate::commands::runs::bring_run_files;
-use crate::error::{CommandError, Result};
 use crate::output::sanitize;
+use crate::{App, CommandError, Result};
 
 /// The bytes of a page.
 const PAGE: u64 = 128 << 10;

@@ -13,11 +13,10 @@ use super::answer::{Data, Failure};
 use super::board::Board;
 use super::body::Body;
 use super::notes::{self, Note};
-use crate::app::App;
 use crate::commands::close::guard_for_caller;
 use crate::commands::land;
-use crate::error::{CommandError, Result};
 use crate::output::time::{self, Towards};
+use crate::{App, CommandError, Result};
 
 /// A change of an atom. Each verb takes its own keys and refuses the others.
 #[derive(Debug, Default, Deserialize)]

@@ -13,12 +13,11 @@ use el_core::{Store, ops};
 use serde::Serialize;
 
 use super::board::{self, Board, Told};
-use crate::app::App;
 use crate::commands::status::{self, InGit};
-use crate::error::{CommandError, Result};
 use crate::looked::last_look;
 use crate::project::Project;
 use crate::read_age::ReadAge;
+use crate::{App, CommandError, Result};
 
 /// Between two looks: a look costs microseconds.
 const LOOK: Duration = Duration::from_millis(40);

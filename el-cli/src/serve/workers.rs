@@ -13,10 +13,8 @@ use super::answer::{Data, Failure};
 use super::board::Board;
 use super::body::Body;
 use super::verbs::ensure_writable;
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::sanitize;
+use crate::{App, CommandError, Exit, Result};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -17,7 +17,7 @@ use el_core::{Durability, ServerAddress, SessionCredentials, Store};
 
 use super::caller::{OUTSIDE, VARIABLES};
 use super::wire::{self, Kind, Message};
-use crate::exit::Exit;
+use crate::Exit;
 
 /// The time limit for receiving a caller's command.
 const PATIENCE: Duration = Duration::from_secs(10);

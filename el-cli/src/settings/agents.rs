@@ -3,7 +3,7 @@
 use super::keys::Key;
 use super::value::Value;
 use super::{Origin, Resolved, Settings};
-use crate::error::Result;
+use crate::Result;
 
 impl Settings {
     /// The agents with a table of their own.

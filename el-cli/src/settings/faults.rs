@@ -2,7 +2,7 @@
 
 use super::file::{ConfigFile, Entry};
 use super::{Given, Settings};
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 impl Settings {
     /// Refuses settings that must not start agents: an unreadable file or line may hold the agents'

@@ -11,7 +11,7 @@ use super::file::{ConfigFile, Entry};
 use super::keys::{Class, Key, Kind, Narrower};
 use super::value::Value;
 use super::{Origin, Settings};
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 impl Entry {
     /// The name as `el config set` takes names: `model`, `agents.gendry.model`.

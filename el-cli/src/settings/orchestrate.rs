@@ -6,7 +6,7 @@ use el_core::ops::PlanSettings;
 
 use super::value::Value;
 use super::{Origin, Settings, WorkSettings};
-use crate::error::Result;
+use crate::Result;
 
 /// The default number of parallel sessions: the parts of a plan are meant to run together.
 const CONCURRENCY: u32 = 3;

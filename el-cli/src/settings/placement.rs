@@ -5,7 +5,7 @@ use el_core::model::validate;
 use el_core::rules::placement::is_host_among;
 
 use super::{Settings, WorkSettings};
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 /// An agent's demands on the machine on which it works.
 #[derive(Debug, Clone, PartialEq, Eq)]

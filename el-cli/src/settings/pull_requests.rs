@@ -5,7 +5,7 @@ use el_agents::pull_requests::{FeedbackRules, PullOptions, TextRules, WantedPlac
 
 use super::Settings;
 use super::value::Value;
-use crate::error::Result;
+use crate::Result;
 
 /// The settings of `el pr`.
 #[derive(Debug)]

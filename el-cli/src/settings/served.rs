@@ -13,7 +13,7 @@ use super::file::Entry;
 use super::keys::Key;
 use super::value::Value;
 use super::{Origin, Settings, WorkSettings};
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 impl Settings {
     /// The agents of a worker, in the given order.

@@ -1,7 +1,7 @@
 //! The settings of `el sync`.
 
 use super::Settings;
-use crate::error::Result;
+use crate::Result;
 
 /// Where issues are, and which of them are taken.
 #[derive(Debug)]

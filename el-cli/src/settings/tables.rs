@@ -1,7 +1,7 @@
 //! Where the tables are, and how a change is kept.
 
 use super::{Origin, Settings, keys};
-use crate::error::Result;
+use crate::Result;
 
 impl Settings {
     /// The server that the project's file names. A user's file cannot, since it counts for all.

@@ -12,10 +12,9 @@ use toml_edit::{DocumentMut, Item, Table};
 use super::file::ConfigFile;
 use super::keys::{Key, Scope};
 use super::value::Value;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::replace::replace_file;
 use crate::trust::Trust;
+use crate::{CommandError, Result};
 
 /// A setting's name on the command line: `model`, or `agents.gendry.model` for a single agent.
 #[derive(Debug, Clone)]
@@ -128,8 +127,7 @@ pub(crate) fn replace(
     }
     locked(path, |target| {
         if read_if_present(target)?.as_deref() != before {
-            return Err(CommandError::new(
-                Exit::Conflict,
+            return Err(CommandError::conflict(
                 "changed",
                 format!("{} was changed by somebody else meanwhile", target.display()),
             ));

@@ -8,13 +8,12 @@ use el_core::model::Timestamp;
 use el_core::ops::{self, Board};
 
 use super::Message;
-use crate::app::App;
 use crate::commands::status::InGit;
-use crate::error::Result;
 use crate::globals::Globals;
 use crate::looked::last_look;
 use crate::output::printer::Printer;
 use crate::read_age::ReadAge;
+use crate::{App, Result};
 
 /// The interval between two looks at the database.
 const LOOK: Duration = Duration::from_millis(200);

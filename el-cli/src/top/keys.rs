@@ -12,8 +12,8 @@ use super::detail::View;
 use super::screen::Screen;
 use super::state::Pane;
 use super::{Message, Top, act, carry, has_key, no_terminal};
+use crate::Result;
 use crate::editor::Draft;
-use crate::error::Result;
 
 /// The interval in which the reader notices that the terminal is lent.
 const LOOK: Duration = Duration::from_millis(100);

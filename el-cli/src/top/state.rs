@@ -6,8 +6,9 @@ use el_core::ops::Board;
 use super::action::Prompt;
 use crate::output::{board as words, holds, pull_requests, runs, sanitize, style, time};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Pane {
+    #[default]
     Needs,
     Running,
     Ready,
@@ -144,7 +145,7 @@ impl List {
 }
 
 /// Everything that is drawn.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) name: String,
     pub(super) board: Option<Board>,
@@ -166,21 +167,7 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(name: String, has_color: bool) -> State {
-        State {
-            name,
-            board: None,
-            lists: Default::default(),
-            focus: Pane::Needs,
-            source: Pane::Needs,
-            filter: String::new(),
-            news: String::new(),
-            is_lost: false,
-            prompt: None,
-            shows_help: false,
-            has_color,
-            is_busy: false,
-            held: None,
-        }
+        State { name, has_color, ..State::default() }
     }
 
     pub(super) fn list(&self, pane: Pane) -> &List {

@@ -9,12 +9,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::export::replace_file;
-use crate::app::App;
 use crate::commands::runs::bring_run_files;
-use crate::complete;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::{artifacts, sanitize, style};
+use crate::{App, CommandError, Exit, Result, complete};
 
 /// Print a file that was handed over, or write the file to disk
 #[derive(Debug, clap::Args)]
@@ -71,17 +68,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Some(output) = args.output.as_deref().filter(|path| *path != Path::new("-")) {
         let length = copy_to_file(app, &mut file, output, args.force)?;
         let answer = Answer { artifact, source: &source, content: None, written_to: Some(output) };
-        app.printer.emit(&answer, |page| {
-            if !page.is_quiet() {
-                let done = page.paint(style::GOOD, "Wrote");
-                page.push_line(format!(
-                    "{done} {} ({})",
-                    sanitize::path_line(output),
-                    artifacts::format_size(i64::try_from(length).unwrap_or(i64::MAX))
-                ));
-            }
-        })?;
-        return Ok(Exit::Done);
+        return app.printer.emit_sentence(&answer, |page| {
+            let done = page.paint(style::GOOD, "Wrote");
+            page.push_line(format!(
+                "{done} {} ({})",
+                sanitize::path_line(output),
+                artifacts::format_size(i64::try_from(length).unwrap_or(i64::MAX))
+            ));
+        });
     }
     let unreadable = |error| CommandError::file_error("read", &source, error);
     if app.printer.is_robot() {
@@ -89,9 +83,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         (&mut file).take(CONTENT_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         let is_whole = bytes.len() as u64 <= CONTENT_MAX;
         let content = if is_whole { String::from_utf8(bytes).ok() } else { None };
-        app.printer
-            .emit(&Answer { artifact, source: &source, content, written_to: None }, |_| {})?;
-        return Ok(Exit::Done);
+        return app
+            .printer
+            .emit(&Answer { artifact, source: &source, content, written_to: None }, |_| {});
     }
     if app.printer.is_terminal() {
         let mut bytes = Vec::new();
@@ -149,8 +143,7 @@ fn open_source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, P
         let failed = |error| CommandError::file_error("read", &path, error);
         let (found, _) = sha256(&mut file).map_err(failed)?;
         if found != *wanted {
-            return Err(CommandError::new(
-                Exit::Conflict,
+            return Err(CommandError::conflict(
                 "changed",
                 format!("{named} has changed since it was handed over"),
             )
@@ -165,7 +158,7 @@ fn open_source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, P
 fn copy_to_file(app: &App, from: &mut File, to: &Path, force: bool) -> Result<u64> {
     let exists = || {
         let message = format!("{} is there already", sanitize::path_line(to));
-        CommandError::new(Exit::Conflict, "exists", message).with_hint("--force writes over it")
+        CommandError::conflict("exists", message).with_hint("--force writes over it")
     };
     if app.caller().is_some() {
         if !force && fs::symlink_metadata(to).is_ok() {

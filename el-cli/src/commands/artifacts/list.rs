@@ -1,10 +1,8 @@
 use el_core::ops::{self, RunFilter};
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{runs, style};
+use crate::{App, Exit, Result};
 
 pub(super) fn run(app: &App) -> Result<Exit> {
     let mut found = ops::runs(&app.open_for_reading()?, &RunFilter::default())?.items;
@@ -13,11 +11,9 @@ pub(super) fn run(app: &App) -> Result<Exit> {
     app.printer.emit(&list, |page| {
         runs::print_table(page, &found, app.now());
         if found.is_empty() && !page.is_quiet() {
-            let text = page.paint(style::DIM, "no run has handed anything back");
-            page.push_line(text);
+            page.push_painted(style::DIM, "no run has handed anything back");
         } else {
             list.print_footer(page, "run", "runs");
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -5,14 +5,11 @@ use el_core::ops::{self, HandedBack};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::commands::runs::bring_run_files;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::page::Page;
 use crate::output::{artifacts, runs, sanitize, style};
+use crate::{App, Exit, Result, complete};
 
 /// Show a run's summary and key files
 #[derive(Debug, clap::Args)]
@@ -54,8 +51,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         list: List::complete(&found.artifacts),
         not_sent: &found.not_sent,
     };
-    app.printer.emit(&answer, |page| print_artifacts(page, &found, app))?;
-    Ok(Exit::Done)
+    app.printer.emit(&answer, |page| print_artifacts(page, &found, app))
 }
 
 fn print_artifacts(page: &mut Page, found: &HandedBack, app: &App) {
@@ -81,8 +77,7 @@ fn print_artifacts(page: &mut Page, found: &HandedBack, app: &App) {
         } else {
             "it handed nothing back"
         };
-        let text = page.paint(style::DIM, why);
-        page.push_line(text);
+        page.push_painted(style::DIM, why);
         return;
     };
     artifacts::print_summary(page, summary);

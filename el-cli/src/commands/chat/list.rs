@@ -1,12 +1,10 @@
 use el_core::ops;
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::style;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::time;
+use crate::{App, Exit, Result};
 
 /// List the channels, most recently used first
 #[derive(Debug, clap::Args)]
@@ -26,8 +24,7 @@ pub(super) fn run(app: &App) -> Result<Exit> {
             return;
         }
         if channels.is_empty() {
-            let text = page.paint(style::DIM, "nothing was said yet");
-            page.push_line(text);
+            page.push_painted(style::DIM, "nothing was said yet");
             return;
         }
         let mut table = Table::new([
@@ -52,6 +49,5 @@ pub(super) fn run(app: &App) -> Result<Exit> {
         }
         table.print_table(page);
         list.print_footer(page, "channel", "channels");
-    })?;
-    Ok(Exit::Done)
+    })
 }

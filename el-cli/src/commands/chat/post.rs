@@ -1,10 +1,7 @@
 use el_core::ops::{self, NewMessage};
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::style;
-use crate::{complete, input};
+use crate::{App, Exit, Result, complete, input};
 
 /// Post a message to a channel; a missing channel is created
 #[derive(Debug, clap::Args)]
@@ -49,6 +46,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             format!(", for {}", posted.mentions.join(", "))
         };
         page.push_line(format!("{done} {channel}{reached}"));
-    })?;
-    Ok(Exit::Done)
+    })
 }

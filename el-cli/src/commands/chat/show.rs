@@ -3,12 +3,9 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::messages;
+use crate::{App, Exit, Result, complete};
 
 /// Read a channel, oldest message first
 #[derive(Debug, clap::Args)]
@@ -45,6 +42,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     app.printer.emit(&viewed, |page| {
         messages::print_all(page, found.items.iter().map(|message| (message, false)), true, now);
         viewed.list.print_footer(page, "message", "messages");
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -9,10 +9,8 @@ use el_core::Store;
 use el_core::model::Run;
 use el_core::ops;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::sanitize;
+use crate::{App, CommandError, Result};
 
 /// The maximum number of files that an error names.
 const NAMED: usize = 10;
@@ -63,7 +61,7 @@ pub(super) fn ensure_committed(app: &App, store: &mut Store, run: &Run, token: &
         return Ok(());
     }
     let message = format!("{} is not ended yet: {}", run.atom_id, faults.join("; "));
-    let refused = CommandError::new(Exit::Conflict, "uncommitted", message)
+    let refused = CommandError::conflict("uncommitted", message)
         .with_detail("files", files)
         .with_retryable(true);
     let refused = hints.into_iter().fold(refused, CommandError::with_hint);

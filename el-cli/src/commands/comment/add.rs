@@ -1,10 +1,7 @@
 use el_core::ops;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::style;
-use crate::{complete, input};
+use crate::{App, CommandError, Exit, Result, complete, input};
 
 /// Add a comment
 #[derive(Debug, clap::Args)]
@@ -40,15 +37,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         ctx.actor = author;
     }
     let added = ops::add_comment(&mut store, &ctx, &args.id, &text)?;
-    app.printer.emit(&added, |page| {
-        if !page.is_quiet() {
-            let line = format!(
-                "{} {}",
-                page.paint(style::GOOD, "Commented on"),
-                page.paint(style::ID, &added.parent_id)
-            );
-            page.push_line(line);
-        }
-    })?;
-    Ok(Exit::Done)
+    app.printer.emit_sentence(&added, |page| {
+        let line = format!(
+            "{} {}",
+            page.paint(style::GOOD, "Commented on"),
+            page.paint(style::ID, &added.parent_id)
+        );
+        page.push_line(line);
+    })
 }

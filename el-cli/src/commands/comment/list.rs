@@ -3,12 +3,9 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{comments, style};
+use crate::{App, Exit, Result, complete};
 
 /// Read the comments on an atom, oldest first
 #[derive(Debug, clap::Args)]
@@ -34,10 +31,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let data = Said { atom_id: &atom_id, list: List::complete(&said) };
     app.printer.emit(&data, |page| {
         if said.is_empty() && !page.is_quiet() {
-            let text = page.paint(style::DIM, "nothing was said yet");
-            page.push_line(text);
+            page.push_painted(style::DIM, "nothing was said yet");
         }
         comments::print_comments(page, &said, app.now());
-    })?;
-    Ok(Exit::Done)
+    })
 }

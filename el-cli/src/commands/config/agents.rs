@@ -3,12 +3,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::load_settings;
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::style;
 use crate::output::table::{Cell, Column, Table};
+use crate::{App, Exit, Result};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::commands) struct Row {
@@ -57,6 +55,5 @@ pub(super) fn run(app: &App) -> Result<Exit> {
             ]);
         }
         table.print_table(page);
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -4,12 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ConfigFileArgs;
-use crate::app::App;
 use crate::editor::Draft;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::{sanitize, style};
 use crate::settings::write;
+use crate::{App, Exit, Result};
 
 /// Change a configuration file in your editor
 #[derive(Debug, clap::Args)]
@@ -52,11 +50,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
     }
     let edited = Edited { path, changed };
-    app.printer.emit(&edited, |page| {
-        if !page.is_quiet() {
-            let done = page.paint(style::GOOD, if changed { "Changed" } else { "Unchanged" });
-            page.push_line(format!("{done} {}", sanitize::path_line(&edited.path)));
-        }
-    })?;
-    Ok(Exit::Done)
+    app.printer.emit_sentence(&edited, |page| {
+        let done = page.paint(style::GOOD, if changed { "Changed" } else { "Unchanged" });
+        page.push_line(format!("{done} {}", sanitize::path_line(&edited.path)));
+    })
 }

@@ -2,12 +2,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::load_settings;
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::settings::Resolved;
 use crate::settings::write::Name;
+use crate::{App, Exit, Result, complete};
 
 /// Print the value of a setting
 #[derive(Debug, clap::Args)]
@@ -40,6 +37,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let data = Setting { key: &args.key, resolved: &resolved };
     app.printer.emit(&data, |page| {
         page.push_line(crate::output::sanitize::one_line(&resolved.value.to_text()))
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -4,10 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ConfigFileArgs;
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::sanitize;
+use crate::{App, Exit, Result};
 
 /// Print where a configuration file is, or would be
 #[derive(Debug, clap::Args)]
@@ -29,6 +27,5 @@ pub(in crate::commands) struct Found {
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let path = args.place.config_path(app)?;
     let found = Found { exists: path.is_file(), path };
-    app.printer.emit(&found, |page| page.push_line(sanitize::path_line(&found.path)))?;
-    Ok(Exit::Done)
+    app.printer.emit(&found, |page| page.push_line(sanitize::path_line(&found.path)))
 }

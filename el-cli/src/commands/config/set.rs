@@ -5,17 +5,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ConfigFileArgs, load_settings};
-use crate::app::App;
-use crate::complete;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::modes;
 use crate::output::{sanitize, style};
 use crate::settings::keys::DATABASE_URL;
 use crate::settings::value::Value;
 use crate::settings::write::{self, Name};
-use crate::shared_remote;
+use crate::{App, CommandError, Exit, Result, complete, locate, modes, shared_remote};
 
 /// Change a setting in a file; comments stay
 #[derive(Debug, clap::Args)]
@@ -63,16 +57,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let text = if args.add { longer_list(args, &name, app)? } else { args.value.clone() };
     let value = write::set_value(&path, &name, &text, args.place.trust(&path).as_ref())?;
     let data = Set { key: &args.key, value: &value, path: &path };
-    app.printer.emit(&data, |page| {
-        if !page.is_quiet() {
-            let done = page.paint(style::GOOD, "Set");
-            page.push_line(format!(
-                "{done} {} = {} in {}",
-                sanitize::one_line(&args.key),
-                sanitize::one_line(&value.to_text()),
-                sanitize::path_line(&path)
-            ));
-        }
+    app.printer.emit_sentence(&data, |page| {
+        let done = page.paint(style::GOOD, "Set");
+        page.push_line(format!(
+            "{done} {} = {} in {}",
+            sanitize::one_line(&args.key),
+            sanitize::one_line(&value.to_text()),
+            sanitize::path_line(&path)
+        ));
     })?;
     let settings = load_settings(app)?;
     if args.key == "remote"

@@ -3,14 +3,12 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::load_settings;
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::style;
 use crate::output::table::{Cell, Column, Table};
 use crate::settings::keys::{self, Key, Scope};
 use crate::settings::{self, Origin, Resolved, Settings};
+use crate::{App, CommandError, Exit, Result};
 
 /// Show every setting with its value and origin
 #[derive(Debug, clap::Args)]

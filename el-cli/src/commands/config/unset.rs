@@ -4,12 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ConfigFileArgs;
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::{sanitize, style};
 use crate::settings::write::{self, Name};
+use crate::{App, Exit, Result, complete};
 
 /// Remove a setting from a file
 #[derive(Debug, clap::Args)]
@@ -40,15 +37,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let name = Name::parse_name(&args.key)?;
     let path = args.place.config_path(app)?;
     let removed = write::unset_value(&path, &name, args.place.trust(&path).as_ref())?;
-    app.printer.emit(&Unset { key: &args.key, removed, path: &path }, |page| {
-        if !page.is_quiet() {
-            let done = page.paint(style::GOOD, if removed { "Removed" } else { "Unchanged" });
-            page.push_line(format!(
-                "{done} {} in {}",
-                sanitize::one_line(&args.key),
-                sanitize::path_line(&path)
-            ));
-        }
-    })?;
-    Ok(Exit::Done)
+    app.printer.emit_sentence(&Unset { key: &args.key, removed, path: &path }, |page| {
+        let done = page.paint(style::GOOD, if removed { "Removed" } else { "Unchanged" });
+        page.push_line(format!(
+            "{done} {} in {}",
+            sanitize::one_line(&args.key),
+            sanitize::path_line(&path)
+        ));
+    })
 }

@@ -8,7 +8,7 @@ use el_core::ops::NewAtom;
 
 use super::jsonl;
 use super::markdown::{self, TaskList};
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 #[derive(Debug, PartialEq, Eq)]
 enum Format {

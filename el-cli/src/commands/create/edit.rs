@@ -4,12 +4,10 @@ use el_core::model::Priority;
 use el_core::ops::{self, NewAtom};
 
 use super::{Args, atom_from_flags, print_created};
-use crate::app::App;
 use crate::commands::atom_form::{Fields, Form};
 use crate::editor::Draft;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::{List, OneOrMany};
+use crate::{App, Exit, Result};
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let begun = atom_from_flags(args, app)?;
@@ -30,8 +28,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             draft.remove();
             app.printer.emit(&OneOrMany::One(&made), |page| {
                 print_created(page, std::slice::from_ref(&made))
-            })?;
-            Ok(Exit::Done)
+            })
         }
         Ok(None) => {
             draft.remove();
@@ -42,12 +39,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 fn nothing(app: &App) -> Result<Exit> {
-    app.printer.emit(&OneOrMany::<el_core::model::Atom>::Many(List::complete(&[])), |page| {
-        if !page.is_quiet() {
+    app.printer.emit_sentence(
+        &OneOrMany::<el_core::model::Atom>::Many(List::complete(&[])),
+        |page| {
             page.push_line("Nothing was filed");
-        }
-    })?;
-    Ok(Exit::Done)
+        },
+    )
 }
 
 fn fields(new: &NewAtom) -> Fields {

@@ -6,9 +6,8 @@ use el_core::ops::NewAtom;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::error::{CommandError, Result};
 use crate::output::time::{self, Towards};
-use crate::strict_json;
+use crate::{CommandError, Result, strict_json};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

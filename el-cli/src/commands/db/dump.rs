@@ -8,11 +8,9 @@ use serde::Serialize;
 
 use super::move_to::{as_count, place_of};
 use super::{ensure_file_or_nothing, target_error};
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::progress::Progress;
 use crate::output::{sanitize, style};
+use crate::{App, CommandError, Exit, Result};
 
 /// Copy all of the tracker into a file
 #[derive(Debug, clap::Args)]
@@ -45,7 +43,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     ensure_file_or_nothing(&path)?;
     if path.exists() {
         let message = format!("{} exists already", path.display());
-        return Err(CommandError::new(Exit::Conflict, "exists", message)
+        return Err(CommandError::conflict("exists", message)
             .with_hint("name a file that is not there yet"));
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) {
@@ -68,6 +66,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             "{done} {rows} to {}",
             sanitize::path_line(Path::new(&answer.path))
         ));
-    })?;
-    Ok(Exit::Done)
+    })
 }

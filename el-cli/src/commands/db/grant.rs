@@ -4,10 +4,8 @@ use el_core::{Durability, ServerRole};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::{sanitize, style};
+use crate::{App, Exit, Result};
 
 /// Let a role of the server work with the tracker, or own it
 #[derive(Debug, clap::Args)]
@@ -72,6 +70,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             Role::Member => "can work with the tracker",
         };
         page.push_line(format!("{done}: {name} {what}"));
-    })?;
-    Ok(Exit::Done)
+    })
 }

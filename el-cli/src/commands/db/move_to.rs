@@ -13,15 +13,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ensure_file_or_nothing, target_error};
-use crate::app::App;
 use crate::commands::work::{named_worker, silent_hint};
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::modes;
 use crate::output::page::Page;
 use crate::output::progress::Progress;
 use crate::output::{sanitize, style};
 use crate::project::{Project, STATE_FOLDER};
+use crate::{App, CommandError, Exit, Result, modes};
 
 /// Move the tracker to a server, or into a file
 #[derive(Debug, clap::Args)]
@@ -112,8 +109,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             format!("unset EL_DATABASE_URL; export EL_DB='{path}', or --db '{path}' each time")
         }
     };
-    app.printer.emit(&answer, |page| print_answer(page, &answer, &next))?;
-    Ok(Exit::Done)
+    app.printer.emit(&answer, |page| print_answer(page, &answer, &next))
 }
 
 pub(super) fn as_count(rows: u64) -> usize {
@@ -180,9 +176,7 @@ fn ensure_no_workers(store: &Store, now: Timestamp) -> Result<()> {
     let hint = silent_hint(&there, now)
         .unwrap_or_else(|| "el work --stop ends workers and runs cleanly".to_owned());
     let message = format!("nothing was moved, since workers are there: {}", named.join(", "));
-    Err(CommandError::new(Exit::Conflict, "in_use", message)
-        .with_detail("live", named)
-        .with_hint(hint))
+    Err(CommandError::conflict("in_use", message).with_detail("live", named).with_hint(hint))
 }
 
 fn print_answer(page: &mut Page, answer: &Answer, next: &str) {
@@ -203,6 +197,5 @@ fn print_answer(page: &mut Page, answer: &Answer, next: &str) {
     if page.is_quiet() {
         return;
     }
-    let next = page.paint(style::DIM, &format!("next: {next}"));
-    page.push_line(next);
+    page.push_painted(style::DIM, &format!("next: {next}"));
 }

@@ -1,13 +1,10 @@
 use el_core::model::{Bond, BondKind};
 use el_core::ops;
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::style;
 use crate::values::word_parser;
+use crate::{App, Exit, Result, complete};
 
 /// Bind a source to a target: the target waits for the source
 #[derive(Debug, clap::Args)]
@@ -39,8 +36,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         &args.target,
         args.kind,
     )?;
-    app.printer.emit(&bond, |page| print_bond(page, "Bound", &bond))?;
-    Ok(Exit::Done)
+    app.printer.emit(&bond, |page| print_bond(page, "Bound", &bond))
 }
 
 /// `Bound app-q5e6 —blocks→ app-x2`.

@@ -4,10 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::style;
+use crate::{App, CommandError, Exit, Result};
 
 /// Check the whole graph for atoms that would wait for ever
 #[derive(Debug, clap::Args)]
@@ -29,13 +27,12 @@ pub(in crate::commands) struct Checked<'a> {
 pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
     let issues = ops::dep_check(&app.open_for_reading()?)?;
     if issues.is_empty() {
-        app.printer.emit(&Checked { issues_count: issues.len(), issues: &issues }, |page| {
-            if !page.is_quiet() {
-                let text = page.paint(style::GOOD, "The graph is sound");
-                page.push_line(text);
-            }
-        })?;
-        return Ok(Exit::Done);
+        return app.printer.emit_sentence(
+            &Checked { issues_count: issues.len(), issues: &issues },
+            |page| {
+                page.push_painted(style::GOOD, "The graph is sound");
+            },
+        );
     }
     let lines = issues.iter().map(|issue| match issue {
         GraphIssue::Cycle { path } => format!("cycle: {}", cycle_text(path)),
@@ -44,12 +41,8 @@ pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
         }
     });
     let noun = if issues.len() == 1 { "issue" } else { "issues" };
-    Err(CommandError::new(
-        Exit::Conflict,
-        "graph_issues",
-        format!("the graph has {} {noun}", issues.len()),
-    )
-    .with_listing(lines.collect::<Vec<_>>())
-    .with_detail("issues_count", issues.len())
-    .with_detail("issues", json!(issues)))
+    Err(CommandError::conflict("graph_issues", format!("the graph has {} {noun}", issues.len()))
+        .with_listing(lines.collect::<Vec<_>>())
+        .with_detail("issues_count", issues.len())
+        .with_detail("issues", json!(issues)))
 }

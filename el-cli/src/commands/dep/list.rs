@@ -3,11 +3,8 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::{bonds, style};
+use crate::{App, Exit, Result, complete};
 
 /// List the bonds of an atom, by direction
 #[derive(Debug, clap::Args)]
@@ -38,10 +35,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     };
     app.printer.emit(&data, |page| {
         if dependencies.outgoing.is_empty() && dependencies.incoming.is_empty() {
-            let text = page.paint(style::DIM, "bound to nothing");
-            page.push_line(text);
+            page.push_painted(style::DIM, "bound to nothing");
         }
         bonds::print_bonds(page, &shown);
-    })?;
-    Ok(Exit::Done)
+    })
 }

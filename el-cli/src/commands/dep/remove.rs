@@ -2,12 +2,9 @@ use el_core::model::BondKind;
 use el_core::ops;
 
 use super::add::print_bond;
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::values::word_parser;
+use crate::{App, Exit, Result, complete};
 
 /// Remove the bonds from a source to a target
 #[derive(Debug, clap::Args)]
@@ -39,6 +36,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     )?;
     app.printer.emit(&List::complete(&removed), |page| {
         removed.iter().for_each(|bond| print_bond(page, "Removed", bond))
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -4,13 +4,10 @@ use el_core::ops::{self, TreeNode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::commands::export;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{atoms, style};
+use crate::{App, Exit, Result, complete};
 
 /// Show the atoms that wait for an atom as a tree, or the atoms that it waits for
 #[derive(Debug, clap::Args)]
@@ -85,8 +82,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let root = node_line(page, &tree);
         page.push_line(root);
         print_branches(page, &tree, "");
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// The tree as a graph: each atom once, each bond once.

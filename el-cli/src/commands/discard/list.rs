@@ -1,11 +1,9 @@
 use el_core::model::Status;
 use el_core::ops::{self, AtomFilter, Sort};
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::{List, Window};
 use crate::output::{atoms, style};
+use crate::{App, Exit, Result};
 
 /// List the discarded atoms
 #[derive(Debug, clap::Args)]
@@ -28,11 +26,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     app.printer.emit(&list, |page| {
         atoms::print_table(page, &found.items, now);
         if found.items.is_empty() && !page.is_quiet() {
-            let text = page.paint(style::DIM, "nothing is discarded");
-            page.push_line(text);
+            page.push_painted(style::DIM, "nothing is discarded");
         } else {
             list.print_footer(page, "discarded atom", "discarded atoms");
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -6,13 +6,9 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::backup_hooks;
 use crate::backups::Reason;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::input;
 use crate::output::{atoms, style};
+use crate::{App, CommandError, Exit, Result, backup_hooks, input};
 
 /// Remove old discarded atoms for good, with their comments and bonds
 #[derive(Debug, clap::Args)]
@@ -85,9 +81,7 @@ fn report_pruned(app: &App, pruned: &[Atom], dry_run: bool) -> Result<Exit> {
             atoms::print_done(page, if dry_run { "Would remove" } else { "Removed" }, atom);
         }
         if pruned.is_empty() && !page.is_quiet() {
-            let text = page.paint(style::DIM, "nothing was removed");
-            page.push_line(text);
+            page.push_painted(style::DIM, "nothing was removed");
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

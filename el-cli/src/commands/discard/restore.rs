@@ -1,10 +1,7 @@
 use el_core::ops;
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::atoms;
+use crate::{App, Exit, Result, complete};
 
 /// Take a discarded atom back: open again
 #[derive(Debug, clap::Args)]
@@ -19,6 +16,5 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let restored = ops::restore(&mut app.open_for_writing()?, &app.ctx(), &args.id)?;
-    app.printer.emit(&restored, |page| atoms::print_done(page, "Restored", &restored))?;
-    Ok(Exit::Done)
+    app.printer.emit(&restored, |page| atoms::print_done(page, "Restored", &restored))
 }

@@ -13,15 +13,12 @@ use el_agents::tmux::{Tmux, socket_name};
 use el_agents::worker;
 use el_core::ops::Finding;
 
-use crate::app::App;
 use crate::commands::work::project_places;
-use crate::error::Result;
-use crate::in_git;
 use crate::modes::Exposed;
 use crate::project::Project;
 use crate::settings::keys::Key;
 use crate::settings::{Settings, WorkSettings};
-use crate::shared_remote;
+use crate::{App, Result, in_git, shared_remote};
 
 mod backups;
 mod facts;

@@ -4,9 +4,7 @@ use el_agents::git::{PushResult, Repository};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{App, CommandError, Exit, Result};
 
 /// Where the target branch is pushed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -67,8 +65,7 @@ impl PushTarget {
         if let (Some(there), Some(tip)) = (&there, &tip)
             && !repository.contains(tip, there)?
         {
-            return Err(CommandError::new(
-                Exit::Conflict,
+            return Err(CommandError::conflict(
                 "not_pushed",
                 format!("{} has commits that {onto} lacks, so nothing is pushed", self.name()),
             )
@@ -95,8 +92,7 @@ impl PushTarget {
             {
                 Ok(())
             }
-            PushResult::Refused(why) => Err(CommandError::new(
-                Exit::Conflict,
+            PushResult::Refused(why) => Err(CommandError::conflict(
                 "not_pushed",
                 format!("{} did not take it: {why}", self.name()),
             )

@@ -6,7 +6,7 @@ use el_core::Store;
 use el_core::model::Atom;
 use el_core::ops;
 
-use crate::error::Result;
+use crate::Result;
 use crate::output::page::Page;
 use crate::output::{atoms, style};
 

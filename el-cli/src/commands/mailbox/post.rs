@@ -8,11 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::input;
 use crate::output::style;
+use crate::{App, CommandError, Exit, Result, input};
 
 /// Append a message to a mailbox file, under the file's lock
 #[derive(Debug, clap::Args)]
@@ -56,14 +53,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     };
     Mailbox::new(&app.project()?.root).post_message(file, message).map_err(mailbox_failure)?;
     let data = Appended { file: file.relative_path() };
-    app.printer.emit(&data, |page| {
-        if !page.is_quiet() {
-            let line =
-                format!("{} {}", page.paint(style::GOOD, "Appended to"), file.relative_path());
-            page.push_line(line);
-        }
-    })?;
-    Ok(Exit::Done)
+    app.printer.emit_sentence(&data, |page| {
+        let line = format!("{} {}", page.paint(style::GOOD, "Appended to"), file.relative_path());
+        page.push_line(line);
+    })
 }
 
 fn ensure_message(message: &Value) -> Result<()> {
@@ -86,7 +79,7 @@ fn mailbox_failure(error: MailboxError) -> CommandError {
     match error {
         MailboxError::Store(error) => error.into(),
         MailboxError::NotADocument { .. } => {
-            CommandError::new(Exit::Conflict, "not_a_mailbox", error.to_string())
+            CommandError::conflict("not_a_mailbox", error.to_string())
                 .with_hint("el mailbox sync sets a file aside that is no JSON")
         }
         other => {

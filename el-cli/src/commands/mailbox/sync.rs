@@ -4,12 +4,10 @@ use el_agents::mailbox::{Mailbox, Synced};
 use el_core::Store;
 use el_core::ops::AtomFilter;
 
-use crate::app::App;
 use crate::commands::list::FilterArgs;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
+use crate::{App, CommandError, Exit, Result};
 
 /// Read the messages and tasks of others, and write the tracker's own
 #[derive(Debug, clap::Args)]
@@ -45,7 +43,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut store = app.open_for_writing()?;
     if let Some(session) = app.session() {
         let message = format!("the mailbox is not for an agent's session ({})", session.run);
-        return Err(CommandError::new(Exit::Conflict, "in_session", message)
+        return Err(CommandError::conflict("in_session", message)
             .with_hint("el submit hands the work of a session over"));
     }
     let mut mailbox = Mailbox::new(&app.project()?.root).with_approvals(args.approvals);
@@ -62,12 +60,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     app.printer.emit(&synced, |page| {
         if synced.is_empty() && !page.is_quiet() {
-            let text = page.paint(style::DIM, "all is in step");
-            page.push_line(text);
+            page.push_painted(style::DIM, "all is in step");
         }
         print_sync(page, &synced);
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn print_sync(page: &mut Page, synced: &Synced) {
@@ -88,8 +84,7 @@ fn print_sync(page: &mut Page, synced: &Synced) {
     if synced.notes.is_empty() && !synced.written.is_empty() {
         let files: Vec<&str> =
             synced.written.iter().map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
-        let text = page.paint(style::DIM, &format!("wrote {}", files.join(", ")));
-        page.push_line(text);
+        page.push_painted(style::DIM, &format!("wrote {}", files.join(", ")));
     }
 }
 

@@ -10,15 +10,12 @@ use el_core::rules::budget::EPIC_KEY;
 
 use super::goal::PlanGoal;
 use super::{DriveArgs, PlanArgs, ending, lock};
-use crate::app::App;
 use crate::commands::work;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::project::environment_for_programs;
 use crate::pull_watch::watch_for_work;
 use crate::settings::Settings;
 use crate::settings::keys::Key;
 use crate::settings::value::Value;
+use crate::{App, CommandError, Exit, Result};
 
 /// The epic, the settings and the lock of a plan that is driven.
 pub(super) struct StartedPlan {
@@ -192,21 +189,7 @@ fn work_options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<Work
         }
     }
     Ok(WorkOptions {
-        name: None,
-        agents,
-        rules: work.rules,
-        places: work::project_places(app, &work)?,
-        durability: settings.durability()?,
-        filter: AtomFilter::default(),
-        offers: settings.worker_offers()?,
-        concurrency: usize::try_from(work.concurrency).unwrap_or(1),
-        max_claims: None,
-        drain: true,
-        waits: false,
-        environment: environment_for_programs(app.project()?),
-        preamble: None,
-        resources: work.resources,
-        drive: None,
         pulls: watch_for_work(app, work::this_program()?)?,
+        ..work::draining_worker(app, settings, &work, agents)?
     })
 }

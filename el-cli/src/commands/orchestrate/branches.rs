@@ -8,7 +8,7 @@ use el_core::ops::Overview;
 
 use super::ending::Ending;
 use super::state::State;
-use crate::error::Result;
+use crate::Result;
 
 /// Adds the branches that are not landed, and the results that the last run left out, to the ending
 /// of a finished plan.

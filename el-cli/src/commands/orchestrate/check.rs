@@ -6,8 +6,7 @@ use el_core::protocol::words;
 
 use super::begin::StartedPlan;
 use super::tell::PlanReporter;
-use crate::app::App;
-use crate::error::{CommandError, Result};
+use crate::{App, CommandError, Result};
 
 pub(super) fn run(
     app: &App,

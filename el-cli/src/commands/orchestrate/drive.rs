@@ -13,10 +13,8 @@ use super::check;
 use super::ending::{Ending, ending_of_step};
 use super::state::State;
 use super::tell::PlanReporter;
-use crate::app::App;
 use crate::commands::work;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{App, CommandError, Exit, Result};
 
 /// The final answer of the command.
 #[derive(Debug, Serialize)]

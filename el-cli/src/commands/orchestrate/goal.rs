@@ -4,9 +4,7 @@
 use el_core::ops::{self, Goal};
 
 use super::{Args, ResumeArgs, VERBS};
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::{input, mistyped};
+use crate::{App, CommandError, Result, input, mistyped};
 
 /// The goal or the epic of the plan.
 #[derive(Debug)]

@@ -73,8 +73,7 @@ impl Drawing<'_> {
                 hidden,
                 count_noun(self.overview.tasks.len(), "task")
             );
-            let text = page.paint(style::DIM, &text);
-            page.push_line(text);
+            page.push_painted(style::DIM, &text);
         }
     }
 

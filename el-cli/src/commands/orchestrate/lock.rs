@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use el_agents::file_lock::FileLock;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{App, CommandError, Result};
 
 /// The wait for the lock. Another process may only be testing the lock, or be about to end.
 const LIMIT: Duration = Duration::from_millis(500);
@@ -19,13 +17,11 @@ pub(super) fn acquire_plan_lock(app: &App, epic: &str) -> Result<FileLock> {
     let locked = FileLock::acquire_within(&path, LIMIT)
         .map_err(|source| CommandError::file_error("lock", &path, source))?;
     locked.ok_or_else(|| {
-        CommandError::new(
-            Exit::Conflict,
-            "busy",
-            format!("another el orchestrate drives {epic} just now"),
-        )
-        .with_retryable(true)
-        .with_hint(format!("el orchestrate show {epic} shows where it is; Ctrl-C there stops it"))
+        CommandError::conflict("busy", format!("another el orchestrate drives {epic} just now"))
+            .with_retryable(true)
+            .with_hint(format!(
+                "el orchestrate show {epic} shows where it is; Ctrl-C there stops it"
+            ))
     })
 }
 

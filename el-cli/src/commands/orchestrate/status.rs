@@ -7,14 +7,11 @@ use serde::Serialize;
 use super::ending::{self, Ending, ending_of_step};
 use super::layers::Drawing;
 use super::lock;
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{style, time};
 use crate::watch::WatchArgs;
+use crate::{App, Exit, Result, complete};
 
 /// Draw where an orchestration stands and why
 #[derive(Debug, clap::Args)]
@@ -135,8 +132,7 @@ fn show_plan(args: &Args, app: &App, epic: &str) -> Result<Exit> {
         .ok();
     let drawing = Drawing { overview: &plan.overview, now: app.now(), policy, all: args.all };
     let Plan { driven, ending, .. } = &plan;
-    app.printer.emit(&plan.status(), |page| drawing.print_plan(page, ending, *driven))?;
-    Ok(Exit::Done)
+    app.printer.emit(&plan.status(), |page| drawing.print_plan(page, ending, *driven))
 }
 
 /// The state of the plan. While a process drives the plan, a person has no next step.
@@ -182,8 +178,7 @@ pub(super) fn list_plans(app: &App) -> Result<Exit> {
     let items = read_plans(app)?;
     let answer = All { count: items.len(), total: items.len(), truncated: false, items };
     let now = app.now();
-    app.printer.emit(&answer, |page| print_table(page, &answer.items, now))?;
-    Ok(Exit::Done)
+    app.printer.emit(&answer, |page| print_table(page, &answer.items, now))
 }
 
 fn print_table(page: &mut Page, items: &[Item], now: Timestamp) {

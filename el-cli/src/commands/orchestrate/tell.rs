@@ -15,11 +15,10 @@ use serde::Serialize;
 use super::begin::StartedPlan;
 use super::layers::fit_to_width;
 use super::words;
-use crate::app::App;
 use crate::commands::work::live;
-use crate::error::Result;
 use crate::output::printer::Printer;
 use crate::output::{sanitize, style, time};
+use crate::{App, Result};
 
 /// Lines of a failed check's output that are shown.
 const TAIL: usize = 12;

@@ -11,7 +11,7 @@ use el_core::protocol::response::{
 use el_core::text::markdown::{Line, LineKind, Markdown};
 use serde_json::{Value, json};
 
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 /// The data of a text, checked.
 #[derive(Debug)]

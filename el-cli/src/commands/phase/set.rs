@@ -8,12 +8,9 @@ use serde_json::Value;
 
 use super::becomes::Becomes;
 use super::{PhaseSelector, read};
-use crate::app::App;
 use crate::commands::orchestrate::{self, Ending, is_driven};
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::input;
 use crate::output::{sanitize, style};
+use crate::{App, CommandError, Exit, Result, input};
 
 /// Supply the data of a phase, in an agent's place
 #[derive(Debug, clap::Args)]
@@ -117,8 +114,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         if !args.dry_run {
             ending.print_ending(page);
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// Refuses an answer that would make the work of a live run worthless: a run that answers the
@@ -136,8 +132,7 @@ fn nobody_answers(before: &Overview, question: Question) -> Result<()> {
     };
     let (run, name) =
         (phase.run_id.as_deref().unwrap_or("a run"), orchestrate::phase_name(&phase.name));
-    Err(CommandError::new(
-        Exit::Conflict,
+    Err(CommandError::conflict(
         "answering",
         format!("{run} is at work on the {name} of {epic} just now"),
     )

@@ -7,11 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::PhaseSelector;
-use crate::app::App;
 use crate::commands::orchestrate::command_of;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::{sanitize, time};
+use crate::{App, CommandError, Exit, Result};
 
 /// Print the data of a phase as JSON, to be changed and set again
 #[derive(Debug, clap::Args)]
@@ -79,8 +77,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     for fault in faults.iter().filter(|_| !app.printer.is_robot()) {
         app.printer.note(&format!("could not be used, {}", told(fault)));
     }
-    app.printer.emit(&answer, |page| page.push_line(pretty_json(data)))?;
-    Ok(Exit::Done)
+    app.printer.emit(&answer, |page| page.push_line(pretty_json(data)))
 }
 
 /// JSON that is harmless on a terminal and has the same value: control characters are escaped.

@@ -3,11 +3,8 @@ use el_core::ops;
 
 use super::answer::Listing;
 use super::place::find_or_ask;
-use crate::app::App;
 use crate::commands::worktrees::find_repository;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result, complete};
 
 /// Take a pull request of an atom's branch, which somebody else opened, for the atom's own
 #[derive(Debug, clap::Args)]
@@ -33,6 +30,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let one = adopt(&mut store, &app.ctx(), &repository, &settings.forges, &place, key)?;
     let listing = Listing::new(vec![one]);
     let now = app.now();
-    app.printer.emit(&listing, |page| listing.print(page, now))?;
-    Ok(Exit::Done)
+    app.printer.emit(&listing, |page| listing.print(page, now))
 }

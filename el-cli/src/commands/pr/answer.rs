@@ -6,13 +6,11 @@ use el_core::ops::Given;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::branch_lines::{BranchLines, print_branches};
 use crate::output::page::Page;
 use crate::output::pull_requests::{held_words, number_text, state_style, state_words};
 use crate::output::{sanitize, style, time};
+use crate::{App, CommandError, Exit, Result};
 
 /// The answer of `el pr`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -58,7 +56,7 @@ impl<'a> Opening<'a> {
 }
 
 /// Pull requests as they are known here.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(in crate::commands) struct Listing {
     pub(super) count: usize,
     pub(super) total: usize,
@@ -86,17 +84,7 @@ pub(in crate::commands) struct TakenIn {
 
 impl Listing {
     pub(super) fn new(items: Vec<PullRequest>) -> Listing {
-        Listing {
-            count: items.len(),
-            total: items.len(),
-            truncated: false,
-            items,
-            reopened: Vec::new(),
-            blocked: Vec::new(),
-            answers: Vec::new(),
-            taken_in: Vec::new(),
-            uncommitted: Vec::new(),
-        }
+        Listing { count: items.len(), total: items.len(), items, ..Listing::default() }
     }
 
     pub(super) fn with_uncommitted(self, uncommitted: Vec<String>) -> Listing {
@@ -159,8 +147,7 @@ impl Listing {
             page.push_line(format!("{id}  is blocked: its review asks for more"));
         }
         if self.items.is_empty() && !page.is_quiet() {
-            let text = page.paint(style::DIM, "no pull request is known here");
-            page.push_line(text);
+            page.push_painted(style::DIM, "no pull request is known here");
         }
     }
 }
@@ -169,8 +156,7 @@ pub(super) fn report_opening(app: &App, data: &Opening<'_>) -> Result<Exit> {
     let failed = data.items.iter().filter(|item| item.outcome.is_failure()).count();
     if failed > 0 && app.printer.is_robot() {
         let noun = if failed == 1 { "branch has" } else { "branches have" };
-        return Err(CommandError::new(
-            Exit::Conflict,
+        return Err(CommandError::conflict(
             "not_opened",
             format!("{failed} {noun} no pull request as it should be"),
         )

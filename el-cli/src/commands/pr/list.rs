@@ -2,10 +2,8 @@ use el_agents::pull_requests::find_uncommitted;
 use el_core::ops;
 
 use super::answer::Listing;
-use crate::app::App;
 use crate::commands::worktrees::find_repository;
-use crate::error::Result;
-use crate::exit::Exit;
+use crate::{App, Exit, Result};
 
 /// List the pull requests that el knows, without asking the forge
 #[derive(Debug, clap::Args)]
@@ -29,6 +27,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     });
     let listing = Listing::new(found).with_uncommitted(uncommitted.unwrap_or_default());
     let now = app.now();
-    app.printer.emit(&listing, |page| listing.print(page, now))?;
-    Ok(Exit::Done)
+    app.printer.emit(&listing, |page| listing.print(page, now))
 }

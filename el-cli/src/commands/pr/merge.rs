@@ -4,13 +4,10 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
 use crate::commands::worktrees::find_repository;
-use crate::complete;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::pull_requests::{number_text, state_words};
 use crate::output::style;
+use crate::{App, CommandError, Exit, Result, complete};
 
 /// Ask the forge to merge a pull request, exactly as el pushed it
 #[derive(Debug, clap::Args)]
@@ -56,8 +53,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         MergeEnd::Done(one) => (one, false),
         MergeEnd::Asked(one) => (one, true),
         MergeEnd::Held(why) => {
-            return Err(CommandError::new(
-                Exit::Conflict,
+            return Err(CommandError::conflict(
                 "not_merged",
                 format!("{} of {atom} is not merged: {why}", number_text(&record)),
             ));
@@ -72,6 +68,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             false => state_words(one),
         };
         page.push_line(format!("{id}  {number}  {words}"));
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -6,14 +6,11 @@ use el_agents::pull_requests::{PullItem, PullOptions, PullPlace, PullRun, open_a
 use super::answer::{Opening, report_opening};
 use super::place::find_or_ask;
 use super::wanted_atoms;
-use crate::app::App;
 use crate::commands::work::this_program;
 use crate::commands::worktrees::{find_repository, target_branch};
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::own_state::own_folder;
 use crate::project::environment_for_programs;
+use crate::{App, Exit, Result, complete};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Open {

@@ -7,10 +7,9 @@ use el_agents::forge::Forges;
 use el_agents::git::Repository;
 use el_agents::pull_requests::{PullError, PullPlace, WantedPlace, find_place};
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
 use crate::settings::write::{self, Name};
 use crate::trust::Trust;
+use crate::{App, CommandError, Result};
 
 pub(super) fn find_or_ask(
     app: &App,

@@ -1,12 +1,10 @@
 use el_agents::pull_requests::{BETWEEN_LOOKS, PushedAnswer};
 
 use super::answer::Listing;
-use crate::app::App;
 use crate::commands::work::this_program;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::time;
 use crate::pull_watch::pull_watch;
+use crate::{App, Exit, Result};
 
 /// Ask the forge what became of the pull requests: one query a minute for all of a repository
 #[derive(Debug, clap::Args)]
@@ -38,8 +36,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         found.answers.iter().for_each(|answer| warn_of_answer(app, answer));
         if args.once {
             let listing = Listing::new(found.seen).with_news(found.answers, found.given);
-            print_listing(app, listing.with_uncommitted(found.uncommitted))?;
-            return Ok(Exit::Done);
+            return print_listing(app, listing.with_uncommitted(found.uncommitted));
         }
         let is_over = found.seen.iter().all(|one| !one.state.is_live());
         let shown = if is_first { found.seen } else { found.changed };
@@ -70,7 +67,7 @@ fn warn_of_answer(app: &App, answer: &PushedAnswer) {
     }
 }
 
-fn print_listing(app: &App, listing: Listing) -> Result<()> {
+fn print_listing(app: &App, listing: Listing) -> Result<Exit> {
     let now = app.now();
     app.printer.emit(&listing, |page| listing.print(page, now))
 }

@@ -9,11 +9,9 @@ use el_core::ops::{self, Delegated, NewTask, Task};
 
 use super::start::{self, BackgroundWorker};
 use super::{absolute_folder, wait};
-use crate::app::App;
 use crate::commands::work::Started;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::settings::{Settings, WorkSettings};
+use crate::{App, CommandError, Result};
 
 /// More parallel runs cause a warning.
 const MANY: usize = 2;
@@ -121,8 +119,7 @@ fn refuse_too_deep(app: &App, settings: &Settings, store: &Store) -> Result<()> 
     if ops::delegation_depth(store, &session.run)? < i64::from(most) {
         return Ok(());
     }
-    Err(CommandError::new(
-        Exit::Refused,
+    Err(CommandError::refused(
         "too_deep",
         format!(
             "this session's work is the last of {most} tasks within each other, each handed over \
@@ -141,8 +138,7 @@ pub(super) fn refuse_to_wait_for_itself(app: &App, settings: &Settings, agent: &
         && ops::get_run(&app.open_for_reading()?, &session.run).is_ok_and(|run| run.agent == agent)
         && settings.agent_settings(agent)?.max_parallel.unwrap_or(1) == 1
     {
-        return Err(CommandError::new(
-            Exit::Conflict,
+        return Err(CommandError::conflict(
             "in_session",
             format!("{agent} does one thing at a time, and that is this session"),
         )

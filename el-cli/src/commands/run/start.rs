@@ -6,17 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use el_agents::file_lock::FileLock;
-use el_agents::settings::Places;
 use el_agents::worker::{self, Detached, Served, WorkOptions};
 use el_core::Store;
 use el_core::model::{Takes, Worker};
-use el_core::ops::{self, AtomFilter};
+use el_core::ops;
 
-use crate::app::App;
 use crate::commands::work::{self, Started, signed_on};
-use crate::error::{CommandError, Result};
-use crate::project::environment_for_programs;
 use crate::settings::{Place, Settings, WorkSettings};
+use crate::{App, CommandError, Result};
 
 /// The arguments and settings of a background worker for a single agent.
 pub(super) struct BackgroundWorker {
@@ -24,7 +21,6 @@ pub(super) struct BackgroundWorker {
     served: Served,
     options: WorkOptions,
     place: Place,
-    places: Places,
     state: PathBuf,
     root: PathBuf,
     /// The words that name the project to the worker.
@@ -41,32 +37,17 @@ impl BackgroundWorker {
     ) -> Result<BackgroundWorker> {
         let alone = WorkSettings { agents: vec![agent.to_owned()], ..work.clone() };
         let served = settings.served_agents(&alone)?.remove(0);
-        let places = work::project_places(app, work)?;
         let project = app.project()?;
         let options = WorkOptions {
-            name: None,
-            agents: vec![served.clone()],
-            rules: work.rules,
-            places: places.clone(),
-            durability: settings.durability()?,
-            filter: AtomFilter::default(),
-            offers: settings.worker_offers()?,
             concurrency: served.at_most,
-            max_claims: None,
-            drain: true,
-            waits: false,
-            environment: environment_for_programs(project),
-            preamble: None,
             resources: el_agents::worker::Resources::default(),
-            drive: None,
-            pulls: None,
+            ..work::draining_worker(app, settings, work, vec![served.clone()])?
         };
         Ok(BackgroundWorker {
             agent: agent.to_owned(),
             served,
             options,
             place: settings.place_of(agent)?,
-            places,
             state: project.state.clone(),
             root: project.root.clone(),
             words: project.database_flag(),
@@ -107,7 +88,7 @@ impl BackgroundWorker {
         let log = self.state.join("worker.log");
         let begins_at = fs::metadata(&log).map_or(0, |meta| meta.len());
         let detached = Detached {
-            places: &self.places,
+            places: &self.options.places,
             arguments: &self.worker_arguments(),
             folder: &self.root,
             log: &log,

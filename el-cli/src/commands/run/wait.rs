@@ -8,11 +8,9 @@ use el_core::ops::{self, Task};
 
 use super::Answer;
 use super::start::{self, BackgroundWorker};
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::{runs, sanitize, style, tasks, time};
 use crate::read_age::ReadAge;
+use crate::{App, CommandError, Exit, Result};
 
 /// Between two looks for changes; a look costs microseconds.
 const LOOK: Duration = Duration::from_millis(100);
@@ -30,10 +28,7 @@ pub(super) fn run(
 ) -> Result<Exit> {
     let task = wait_for_task(app, store, background, id)?;
     match failed_verdict(&task) {
-        None => {
-            app.printer.emit(&Answer::Ended(&task), |page| tasks::print_ended(page, &task))?;
-            Ok(Exit::Done)
-        }
+        None => app.printer.emit(&Answer::Ended(&task), |page| tasks::print_ended(page, &task)),
         Some(error) => Err(error),
     }
 }

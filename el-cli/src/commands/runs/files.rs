@@ -3,8 +3,7 @@ use std::path::PathBuf;
 use el_core::Store;
 use el_core::model::Run;
 
-use crate::app::App;
-use crate::error::Result;
+use crate::{App, Result};
 
 /// Returns the local folder of a run's files. The files of a run on another machine are fetched
 /// from the server first.

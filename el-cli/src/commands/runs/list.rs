@@ -1,15 +1,12 @@
 use el_core::model::{Outcome, Run};
 use el_core::ops::{self, RunFilter};
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::{stream_list, stream_table};
 use crate::output::runs;
 use crate::output::table::{Cell, Column, Table};
 use crate::values::word_parser;
 use crate::watch::WatchArgs;
+use crate::{App, Exit, Result, complete};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {

@@ -5,14 +5,11 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::OneOrMany;
 use crate::output::page::Page;
 use crate::output::table::{Cell, Column, Table};
 use crate::output::{artifacts, runs, sanitize, style, time};
+use crate::{App, Exit, Result, complete};
 
 /// Show all facts about runs
 #[derive(Debug, clap::Args)]
@@ -52,8 +49,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             }
             print_run(page, &one.run, one.folder.as_deref(), now);
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn print_run(page: &mut Page, run: &Run, folder: Option<&Path>, now: Timestamp) {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 /// A command that a manager of services keeps running.
 #[derive(Debug)]

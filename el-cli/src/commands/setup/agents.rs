@@ -1,10 +1,7 @@
 use super::file::Plan;
 use super::{Scope, carry_out};
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::project;
 use crate::setup::{block_in, block_out};
+use crate::{App, Exit, Result, project};
 
 /// Other agents: a block in AGENTS.md
 #[derive(Debug, clap::Args)]

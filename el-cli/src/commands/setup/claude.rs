@@ -2,11 +2,8 @@ use std::path::PathBuf;
 
 use super::file::Plan;
 use super::{Scope, carry_out, setup_error};
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::project;
 use crate::setup::{EditError, FILES, hooks_in, hooks_out, server_in, server_out};
+use crate::{App, CommandError, Exit, Result, project};
 
 /// Claude Code: its hooks, the MCP server, slash commands and a skill
 #[derive(Debug, clap::Args)]

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::setup_error;
-use crate::error::{CommandError, Result};
 use crate::replace::replace_file;
+use crate::{CommandError, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

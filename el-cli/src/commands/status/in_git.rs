@@ -7,9 +7,8 @@ use el_core::Store;
 use el_core::ops::{self, Board, BranchToLand};
 
 use super::overlaps::{Overlaps, find_overlaps};
-use crate::app::App;
 use crate::commands::worktrees::{find_repository, target_branch};
-use crate::error::Result;
+use crate::{App, Result};
 
 /// The rows of the board that are looked at.
 const ROWS: usize = 50;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use el_agents::git::{Git, base_reference};
 use el_core::ops::Board;
 
-use crate::app::App;
+use crate::App;
 use crate::commands::worktrees::find_repository;
 
 /// Two atoms at work, and the files that both change.

@@ -3,8 +3,7 @@
 use el_core::exchange::{self, Batch, Tracker};
 use serde_json::Value;
 
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{CommandError, Exit, Result};
 
 /// Reads issues.
 pub(super) fn read_batch(issues: &[Value]) -> Result<Batch> {

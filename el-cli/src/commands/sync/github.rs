@@ -12,14 +12,10 @@ use super::accept::{Acceptance, Accepted};
 use super::batch::read_batch;
 use super::push::Pushed;
 use super::repository::{Place, find_place};
-use crate::app::App;
-use crate::backup_hooks;
 use crate::backups::Reason;
 use crate::commands::import::print_imported;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::progress::Progress;
+use crate::{App, Exit, Result, backup_hooks, complete};
 
 /// Take over the issues of a GitHub repository, by your own gh
 #[derive(Debug, clap::Args)]
@@ -134,8 +130,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         for line in describe_remarks(synced) {
             page.push_line(line);
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn pull(args: &Args, app: &App, gh: &GithubCli, place: &Place) -> Result<Synced> {

@@ -13,12 +13,9 @@ use serde_json::Value;
 
 use super::batch::read_batch;
 use super::repository::Place;
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::input;
 use crate::output::page::Page;
 use crate::output::{sanitize, style};
+use crate::{App, CommandError, Result, input};
 
 /// The answer.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -125,8 +122,7 @@ fn ensure_no_key(app: &App, atom: &str, fields: &[PushField]) -> Result<()> {
     for field in fields.iter().filter(|field| field.may_write) {
         if let Some(like) = describe_key(&field.ours, &values) {
             let field = field.field;
-            return Err(CommandError::new(
-                Exit::Conflict,
+            return Err(CommandError::conflict(
                 "has_key",
                 format!("the {field} of {atom} contains something that looks like {like}"),
             )

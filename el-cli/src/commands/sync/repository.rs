@@ -2,9 +2,8 @@
 
 use el_agents::forge::RepoName;
 
-use crate::app::App;
 use crate::commands::worktrees::find_repository;
-use crate::error::{CommandError, Result};
+use crate::{App, CommandError, Result};
 
 /// The repository at GitHub.
 #[derive(Debug)]

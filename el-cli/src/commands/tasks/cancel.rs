@@ -1,12 +1,9 @@
 use el_core::model::TaskStatus;
 use el_core::ops::{self, CancelledTask};
 
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::OneOrMany;
 use crate::output::{sanitize, style};
+use crate::{App, Exit, Result, complete};
 
 /// Cancel tasks, queued or running
 #[derive(Debug, clap::Args)]
@@ -37,10 +34,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let cancelled: Vec<CancelledTask> = ids
         .map(|id| ops::cancel_task(&mut store, &ctx, id, args.reason.as_deref()))
         .collect::<el_core::Result<_>>()?;
-    app.printer.emit(&OneOrMany::for_request(args.ids.len(), &cancelled), |page| {
-        if page.is_quiet() {
-            return;
-        }
+    app.printer.emit_sentence(&OneOrMany::for_request(args.ids.len(), &cancelled), |page| {
         for cancelled in &cancelled {
             let id = page.paint(style::ID, &cancelled.task.id);
             let title = sanitize::one_line(&cancelled.task.title).into_owned();
@@ -53,6 +47,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             let done = page.paint(style::GOOD, done);
             page.push_line(format!("{done} {id} {title}{then}, until el retry"));
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

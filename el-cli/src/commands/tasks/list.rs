@@ -2,13 +2,11 @@ use clap::builder::NonEmptyStringValueParser;
 use el_core::model::TaskStatus;
 use el_core::ops::{self, TaskFilter};
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::{style, tasks};
 use crate::values::word_parser;
 use crate::watch::WatchArgs;
+use crate::{App, Exit, Result};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
@@ -41,11 +39,9 @@ fn look(args: &ListArgs, app: &App) -> Result<Exit> {
     app.printer.emit(&list, |page| {
         tasks::print_table(page, &found.items, app.now());
         if found.items.is_empty() && !page.is_quiet() {
-            let text = page.paint(style::DIM, "no tasks; el run hands one over");
-            page.push_line(text);
+            page.push_painted(style::DIM, "no tasks; el run hands one over");
         } else {
             list.print_footer(page, "task", "tasks");
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -1,12 +1,9 @@
 use el_core::ops;
 
 use super::Placed;
-use crate::app::App;
-use crate::complete;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::OneOrMany;
 use crate::output::tasks;
+use crate::{App, Exit, Result, complete};
 
 /// Show all facts about tasks, with the last lines of output
 #[derive(Debug, clap::Args)]
@@ -37,6 +34,5 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             }
             tasks::print_task(page, &one.task, one.position, now);
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -5,9 +5,8 @@ use el_core::Store;
 use el_core::model::{Atom, Event, EventKind, Status};
 use el_core::ops;
 
-use crate::app::App;
 use crate::commands::work::items_to_land;
-use crate::error::Result;
+use crate::{App, Result};
 
 /// The branch of a closed atom, as `el land` would take it; `None` without a branch.
 pub(super) fn item_to_land(app: &App, atom: &Atom) -> Option<LandItem> {

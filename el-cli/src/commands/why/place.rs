@@ -7,10 +7,9 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::Result;
 use crate::output::sanitize;
 use crate::settings::Place;
+use crate::{App, Result};
 
 /// Where an agent works, or an assignee that nobody serves, at whatever place.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -6,10 +6,8 @@ use std::fs;
 use el_agents::worker::{self, Detached, WorkOptions};
 
 use super::{preflight, signed_on, tell_of_others};
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::{sanitize, style};
+use crate::{App, CommandError, Exit, Result};
 
 /// Starts this very command again, without `--background` and without a terminal.
 pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
@@ -44,7 +42,6 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
             sanitize::path_line(&started.log)
         ));
         let next = "el work --status says what it does; el work --stop ends it";
-        page.push_line(page.paint(style::DIM, next));
-    })?;
-    Ok(Exit::Done)
+        page.push_painted(style::DIM, next);
+    })
 }

@@ -8,10 +8,8 @@ use el_core::ops::{self, AssigneeFilter, Sort};
 use serde_json::json;
 
 use super::preflight;
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::{atoms, pauses, sanitize, style};
+use crate::{App, Exit, Result};
 
 pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
     let calls = worker::preview_commands(options)?;
@@ -56,8 +54,7 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
         atoms::print_table(page, &queue, now);
         if let Some(pause) = &pause {
             page.push_blank();
-            page.push_line(page.paint(style::WARNING, &pauses::pause_sentence(pause)));
+            page.push_painted(style::WARNING, &pauses::pause_sentence(pause));
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

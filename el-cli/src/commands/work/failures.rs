@@ -3,8 +3,7 @@
 use el_agents::worker::{Summary, WorkError};
 use el_core::model::{Pause, PauseKind};
 
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
+use crate::{CommandError, Exit, Result};
 
 /// The error for an action that a pause prevents, with the exit code of the pause.
 pub(in crate::commands) fn pause_error(pause: &Pause) -> CommandError {

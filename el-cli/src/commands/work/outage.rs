@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 use el_core::Durability;
 use serde_json::json;
 
-use crate::app::App;
-use crate::error::{CommandError, Result};
+use crate::{App, CommandError, Result};
 
 /// The pause before the server is asked again: the first, and the longest.
 const SHORTEST: Duration = Duration::from_millis(200);

@@ -3,7 +3,7 @@
 use el_agents::settings::{AgentSettings, Executor};
 use el_agents::worker::{Served, WorkOptions};
 
-use crate::app::App;
+use crate::App;
 use crate::output::sanitize;
 
 /// Prints, for each agent, the folder, the permissions and the cost limit. For people only: a

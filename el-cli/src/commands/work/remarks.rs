@@ -7,10 +7,8 @@ use el_agents::worker::{self, WorkOptions};
 use el_core::ops::{self, Sort};
 
 use super::folders;
-use crate::app::App;
-use crate::error::Result;
 use crate::output::{runs, sanitize, time};
-use crate::shared_remote;
+use crate::{App, Result, shared_remote};
 
 /// Names the requested atoms that cannot begin now.
 pub(super) fn tell_what_waits(app: &App, options: &WorkOptions) -> Result<()> {

@@ -6,10 +6,8 @@ use el_core::ops;
 use serde::Serialize;
 
 use super::Resolved;
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::sanitize;
+use crate::{App, CommandError, Exit, Result};
 
 /// The answer of `--resume`.
 #[derive(Debug, Serialize)]
@@ -50,6 +48,5 @@ pub(super) fn report_resumed(app: &App, done: &Resumed) -> Result<Exit> {
             "Nothing held this project; a pause that the account's other projects know of is \
              over too",
         ),
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -13,7 +13,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::error::{CommandError, Result};
+use crate::{CommandError, Result};
 
 /// The longest wait for a worker to sign on.
 const SIGN_ON: Duration = Duration::from_secs(10);

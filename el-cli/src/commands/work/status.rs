@@ -7,10 +7,8 @@ use el_core::model::{Run, Worker};
 use el_core::ops;
 use serde::Serialize;
 
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::{runs, sanitize, style, time};
+use crate::{App, Exit, Result};
 
 /// The answer of `--status`.
 #[derive(Debug, Serialize)]
@@ -77,8 +75,7 @@ pub(super) fn run(app: &App) -> Result<Exit> {
             page.push_line(format!("{id} runs without a worker ({}); el work adopts it", run.id));
         }
         if let Some(log) = &status.log {
-            page.push_line(page.paint(style::DIM, &format!("log: {}", sanitize::path_line(log))));
+            page.push_painted(style::DIM, &format!("log: {}", sanitize::path_line(log)));
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -6,11 +6,9 @@ use el_core::model::{Run, Timestamp, Worker};
 use serde_json::json;
 
 use super::{STOP_LIMIT, project_places};
-use crate::app::App;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::{runs, style, time};
 use crate::settings::{Settings, WorkSettings};
+use crate::{App, CommandError, Exit, Result};
 
 pub(super) fn run(app: &App, which: &Which) -> Result<Exit> {
     // The tracker names the processes to end.
@@ -78,8 +76,7 @@ pub(super) fn run(app: &App, which: &Which) -> Result<Exit> {
         if stopped.ended.is_empty() && workers.is_empty() {
             page.push_line("Nothing was running");
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// The pid, and the host if it is another one.

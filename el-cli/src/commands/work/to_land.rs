@@ -4,11 +4,10 @@ use el_agents::land::{LandItem, LandOutcome, atom_branches, hold_configuration, 
 use el_agents::worker::WorkOptions;
 
 use super::live::Listener;
-use crate::app::App;
 use crate::commands::worktrees::{find_repository, target_branch};
-use crate::error::Result;
 use crate::output::names::first_few;
 use crate::output::style;
+use crate::{App, Result};
 
 /// Suggests `el land` if agents worked in worktrees.
 pub(super) fn suggest_landing(app: &App, options: &WorkOptions, listener: &mut Listener<'_>) {

@@ -18,8 +18,9 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
             } else {
                 format!("up to {concurrency} at a time")
             };
-            page.push_line(
-                page.paint(style::DIM, &format!("{names} {verb}, {many}; Ctrl-C stops claiming")),
+            page.push_painted(
+                style::DIM,
+                &format!("{names} {verb}, {many}; Ctrl-C stops claiming"),
             );
         }
         Report::Launched { run, atom, title, attempt, .. } => {

@@ -5,8 +5,7 @@ use el_core::ops;
 use el_core::{Error, Store};
 
 use super::target_branch;
-use crate::app::App;
-use crate::error::Result;
+use crate::{App, Result};
 
 /// Deletes the branches of atoms that are over. Returns their names. A remote that does not answer
 /// is told, and is no error.

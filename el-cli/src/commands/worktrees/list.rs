@@ -1,13 +1,11 @@
 use el_agents::land::AtomBranch;
 
 use super::{find_branches, find_repository};
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::list::List;
 use crate::output::page::Page;
 use crate::output::pull_requests::{number_text, state_words};
 use crate::output::{sanitize, style};
+use crate::{App, Exit, Result};
 
 /// List the worktrees and branches of agents
 #[derive(Debug, clap::Args)]
@@ -24,11 +22,9 @@ pub(super) fn run(app: &App) -> Result<Exit> {
     app.printer.emit(&list, |page| {
         found.iter().for_each(|branch| print_branch(page, branch));
         if found.is_empty() && !page.is_quiet() {
-            let text = page.paint(style::DIM, "No atom has a branch");
-            page.push_line(text);
+            page.push_painted(style::DIM, "No atom has a branch");
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 /// Prints the branch, the state, and the folder of the worktree.
@@ -40,8 +36,7 @@ pub(super) fn print_branch(page: &mut Page, branch: &AtomBranch) {
     let title = branch.title.as_deref().map(sanitize::one_line).unwrap_or_default();
     page.push_line(format!("{id}  {}  {title}", branch_state(branch)));
     if let Some(path) = &branch.path {
-        let text = page.paint(style::DIM, &format!("  {}", sanitize::path_line(path)));
-        page.push_line(text);
+        page.push_painted(style::DIM, &format!("  {}", sanitize::path_line(path)));
     }
 }
 

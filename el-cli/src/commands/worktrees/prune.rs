@@ -5,10 +5,8 @@ use serde::Serialize;
 
 use super::removal::{Kept, Removal};
 use super::{at_remote, find_branches};
-use crate::app::App;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::output::{sanitize, style};
+use crate::{App, Exit, Result};
 
 /// Remove the worktrees and branches whose work has landed and that are clean
 #[derive(Debug, clap::Args)]
@@ -90,9 +88,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         let nothing_there = data.expired.is_empty() && data.remote_branches.is_empty();
         if found.is_empty() && nothing_there && !page.is_quiet() {
-            let text = page.paint(style::DIM, "nothing was removed");
-            page.push_line(text);
+            page.push_painted(style::DIM, "nothing was removed");
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

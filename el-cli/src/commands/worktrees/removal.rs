@@ -8,8 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::find_repository;
-use crate::app::App;
-use crate::error::Result;
+use crate::{App, Result};
 
 /// A branch that stays, and why.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -6,11 +6,8 @@ use serde::Serialize;
 
 use super::find_branches;
 use super::removal::{Kept, Removal};
-use crate::app::App;
-use crate::complete;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::style;
+use crate::{App, CommandError, Exit, Result, complete};
 
 /// Take away the worktree and the branch of an atom
 #[derive(Debug, clap::Args)]
@@ -73,13 +70,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
                 format!("  All but the ignored files is kept for a month; {line} brings it back");
             page.push_line(text);
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }
 
 fn removal_refused(why: &str, branch: &AtomBranch) -> CommandError {
     let message = format!("{} stays: {why}", branch.branch);
-    CommandError::new(Exit::Conflict, "kept", message).with_detail("branch", branch.branch.as_str())
+    CommandError::conflict("kept", message).with_detail("branch", branch.branch.as_str())
 }
 
 fn give_up(app: &App, removal: &Removal, branch: &AtomBranch, stays: Kept<'_>) -> Result<String> {

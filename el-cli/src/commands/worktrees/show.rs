@@ -3,12 +3,9 @@ use el_core::ops;
 
 use super::list::print_branch;
 use super::{find_branches, find_repository};
-use crate::app::App;
-use crate::complete;
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
 use crate::output::list::OneOrMany;
 use crate::output::{sanitize, style};
+use crate::{App, CommandError, Exit, Result, complete};
 
 /// Show the worktrees and branches of atoms, with the files that are not committed
 #[derive(Debug, clap::Args)]
@@ -41,10 +38,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             if !page.is_quiet() {
                 for file in &branch.uncommitted {
                     let line = format!("  not committed: {}", sanitize::one_line(file));
-                    page.push_line(page.paint(style::WARNING, &line));
+                    page.push_painted(style::WARNING, &line);
                 }
             }
         }
-    })?;
-    Ok(Exit::Done)
+    })
 }

@@ -4,14 +4,13 @@ use el_core::model::{BondKind, Status, Timestamp};
 use el_core::ops::{self, AtomPatch, ClaimNext, NewAtom};
 
 use crate::commands::close;
-use crate::error::{CommandError, Result};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::call::Call;
 use crate::mcp::rows;
 use crate::output::page::Page;
 use crate::output::time::{self, Towards};
 use crate::output::{bonds, sanitize};
-use crate::session;
+use crate::{CommandError, Result, session};
 
 fn parse_date(call: &Call, text: &str) -> Result<Timestamp> {
     time::parse_time("defer_until", text, call.app.now(), Towards::Future)

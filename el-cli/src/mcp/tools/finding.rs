@@ -2,11 +2,10 @@
 
 use el_core::ops::{self, AssigneeFilter, AtomFilter, InboxFilter, Page, Sort};
 
-use crate::commands;
-use crate::error::Result;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::call::Call;
 use crate::mcp::rows;
+use crate::{Result, commands};
 
 /// `None` for all: a limit of 0.
 fn limit_argument(arguments: &mut Arguments, default: u32) -> Result<Option<i64>> {

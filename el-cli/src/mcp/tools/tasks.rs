@@ -8,8 +8,8 @@ use el_core::model::TaskStatus;
 use el_core::ops::{self, Task, TaskFilter};
 use el_core::protocol::words;
 
+use crate::Result;
 use crate::commands::run::{self, is_served};
-use crate::error::Result;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::call::Call;
 use crate::mcp::rows;

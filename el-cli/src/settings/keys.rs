@@ -151,6 +151,36 @@ const fn key(
     Key { name, kind, default, scope, class, help }
 }
 
+const fn agent_key(
+    name: &'static str,
+    kind: Kind,
+    default: Option<&'static str>,
+    class: Class,
+    help: &'static str,
+) -> Key {
+    key(name, kind, default, Scope::Agent, class, help)
+}
+
+const fn worker_key(
+    name: &'static str,
+    kind: Kind,
+    default: Option<&'static str>,
+    class: Class,
+    help: &'static str,
+) -> Key {
+    key(name, kind, default, Scope::Worker, class, help)
+}
+
+const fn project_key(
+    name: &'static str,
+    kind: Kind,
+    default: Option<&'static str>,
+    class: Class,
+    help: &'static str,
+) -> Key {
+    key(name, kind, default, Scope::Project, class, help)
+}
+
 pub(crate) const PERMISSION_MODES: &[&str] =
     &["acceptEdits", "default", "dontAsk", "plan", "auto", "bypassPermissions"];
 

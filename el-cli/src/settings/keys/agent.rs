@@ -4,338 +4,292 @@ use std::time::Duration;
 
 use el_core::model::EFFORTS;
 
-use super::{Class, Key, Kind, LONGER, LOWER, ON, PERMISSION_MODES, SECOND, SHORTER, Scope, key};
+use super::{Class, Key, Kind, LONGER, LOWER, ON, PERMISSION_MODES, SECOND, SHORTER, agent_key};
 
 pub(super) static KEYS: &[Key] = &[
-    key(
+    agent_key(
         "executor",
         Kind::Choice(&["claude", "interactive", "command"]),
         Some("claude"),
-        Scope::Agent,
         Class::Trusted,
         "How the agent is run: Claude Code headless, Claude Code on its own screen, or any program",
     ),
-    key(
+    agent_key(
         "completion",
         Kind::Choice(&["atom", "summary"]),
         Some("atom"),
-        Scope::Agent,
         Class::Trusted,
         "The end of an interactive run: its atom ends; or that, or its summary file appears",
     ),
-    key(
+    agent_key(
         "command",
         Kind::Command,
         Some(""),
-        Scope::Agent,
         Class::Trusted,
         "The program and its arguments, for `executor = \"command\"`",
     ),
-    key(
+    agent_key(
         "claude_code_path",
         Kind::Text,
         Some("claude"),
-        Scope::Agent,
         Class::Trusted,
         "Claude Code: a name on PATH, or a path",
     ),
-    key(
+    agent_key(
         "system_prompt",
         Kind::Text,
         None,
-        Scope::Agent,
         Class::Trusted,
         "Words at the head of what the agent is told, before its work item",
     ),
-    key(
+    agent_key(
         "model",
         Kind::Text,
         None,
-        Scope::Agent,
         Class::Trusted,
         "The model; unset leaves it to Claude Code",
     ),
-    key(
+    agent_key(
         "effort",
         Kind::Choice(&EFFORTS),
         None,
-        Scope::Agent,
         Class::Trusted,
         "How much the model is to think; unset leaves it to Claude Code",
     ),
-    key(
+    agent_key(
         "permission_mode",
         Kind::Choice(PERMISSION_MODES),
         Some("acceptEdits"),
-        Scope::Agent,
         Class::Trusted,
         "Claude Code's permission mode",
     ),
-    key(
+    agent_key(
         "allowed_tools",
         Kind::List,
         Some(""),
-        Scope::Agent,
         Class::Trusted,
         "Tools and rules that the agent may use without asking, besides `el` itself",
     ),
-    key(
-        "disallowed_tools",
-        Kind::List,
-        Some(""),
-        Scope::Agent,
-        LONGER,
-        "Tools and rules that are denied",
-    ),
-    key(
+    agent_key("disallowed_tools", Kind::List, Some(""), LONGER, "Tools and rules that are denied"),
+    agent_key(
         "max_turns",
         Kind::Int { min: 1, max: 100_000 },
         None,
-        Scope::Agent,
         LOWER,
         "Turns after which Claude Code gives up",
     ),
-    key("budget_per_run", Kind::Amount, None, Scope::Agent, LOWER, "Dollars for one run"),
-    key(
+    agent_key("budget_per_run", Kind::Amount, None, LOWER, "Dollars for one run"),
+    agent_key(
         "extra_args",
         Kind::List,
         Some(""),
-        Scope::Agent,
         Class::Trusted,
         "Further arguments for the agent's command line",
     ),
-    key(
+    agent_key(
         "working_directory",
         Kind::Path,
         None,
-        Scope::Agent,
         Class::Trusted,
         "Where agents work; unset is the project's folder",
     ),
-    key(
+    agent_key(
         "preserve_sessions",
         Kind::Bool,
         Some("false"),
-        Scope::Agent,
         Class::Free,
         "Keep tmux sessions and context files after a run",
     ),
-    key(
+    agent_key(
         "execution_timeout",
         Kind::Time { min: SECOND },
         Some("1h"),
-        Scope::Agent,
         LOWER,
         "The longest that one run may take",
     ),
-    key(
+    agent_key(
         "stall_timeout",
         Kind::Time { min: SECOND },
         Some("20m"),
-        Scope::Agent,
         LOWER,
         "How long an agent may be silent before its run counts as stalled",
     ),
-    key(
+    agent_key(
         "close_grace",
         Kind::Time { min: Duration::ZERO },
         Some("60s"),
-        Scope::Agent,
         LOWER,
         "How long an agent may finish its last turn after its atom has ended",
     ),
-    key(
+    agent_key(
         "api_timeout",
         Kind::Time { min: SECOND },
         None,
-        Scope::Agent,
         Class::Trusted,
         "Claude Code's time-out for one request (`API_TIMEOUT_MS`)",
     ),
-    key(
+    agent_key(
         "api_max_retries",
         Kind::Int { min: 0, max: 100 },
         None,
-        Scope::Agent,
         Class::Trusted,
         "Claude Code's retries of one request (`CLAUDE_CODE_MAX_RETRIES`)",
     ),
-    key(
+    agent_key(
         "notify",
         Kind::Command,
         Some(""),
-        Scope::Agent,
         Class::Trusted,
         "A program and its arguments that is told of the end of a run, as JSON on its stdin",
     ),
-    key(
+    agent_key(
         "notify_timeout",
         Kind::Time { min: SECOND },
         Some("30s"),
-        Scope::Agent,
         LOWER,
         "How long the notify program may take before it is killed",
     ),
-    key(
+    agent_key(
         "review",
         Kind::Bool,
         Some("false"),
-        Scope::Agent,
         ON,
         "Agents hand finished work over for review (`el submit`) instead of closing it",
     ),
-    key(
+    agent_key(
         "max_parallel",
         Kind::Int { min: 1, max: 256 },
         None,
-        Scope::Agent,
         Class::Trusted,
         "How many things an agent does at a time, over all workers; unset: one, or the \
          concurrency of a worker of its own",
     ),
-    key(
+    agent_key(
         "hosts",
         Kind::List,
         Some(""),
-        Scope::Agent,
         SHORTER,
         "Names of the hosts on which the agent works, such as `mac-*`; empty: on any",
     ),
-    key(
+    agent_key(
         "needs",
         Kind::List,
         Some(""),
-        Scope::Agent,
         LONGER,
         "Labels that a worker must offer to run the agent, such as `gpu`",
     ),
-    key(
+    agent_key(
         "verify",
         Kind::Command,
         None,
-        Scope::Agent,
         Class::Trusted,
         "A command that checks an agent's work after the agent has closed it; no shell reads it",
     ),
-    key(
+    agent_key(
         "require_verify",
         Kind::Bool,
         Some("false"),
-        Scope::Agent,
         ON,
         "An agent cannot close its work while the check of `verify` fails",
     ),
-    key(
+    agent_key(
         "verify_timeout",
         Kind::Time { min: SECOND },
         Some("10m"),
-        Scope::Agent,
         LOWER,
         "How long the check may take",
     ),
-    key(
+    agent_key(
         "isolate",
         Kind::Choice(&["worktree", "none"]),
         None,
-        Scope::Agent,
         Class::Trusted,
         "Where runs work: each in a git worktree, or all in one folder; unset: worktrees if \
          several run at a time in a repository, and for what `el run` hands over",
     ),
-    key(
+    agent_key(
         "worktree_base",
         Kind::Text,
         None,
-        Scope::Agent,
         Class::Free,
         "Where branches begin; unset: at the commit that is checked out, or with land_via = \"pr\" \
          at the branch of the remote that is followed there",
     ),
-    key(
+    agent_key(
         "worktree_fetch",
         Kind::Bool,
         Some("false"),
-        Scope::Agent,
         Class::Trusted,
         "A branch of a remote at which others begin, such as `origin/main`, is fetched before one \
          begins there",
     ),
-    key(
+    agent_key(
         "worktree_copy",
         Kind::List,
         Some(""),
-        Scope::Agent,
         Class::Trusted,
         "Untracked files that each worktree gets a copy of, such as `.env`",
     ),
-    key(
+    agent_key(
         "worktree_link",
         Kind::List,
         Some(""),
-        Scope::Agent,
         Class::Trusted,
         "Untracked files or folders that each worktree gets a link to",
     ),
-    key(
+    agent_key(
         "worktree_setup",
         Kind::Command,
         None,
-        Scope::Agent,
         Class::Trusted,
         "A command that makes a new worktree ready, and the checkout of `land_check`; no shell \
          reads it",
     ),
-    key(
+    agent_key(
         "worktree_setup_timeout",
         Kind::Time { min: SECOND },
         Some("10m"),
-        Scope::Agent,
         LOWER,
         "How long the setup may take",
     ),
-    key(
+    agent_key(
         "env",
         Kind::List,
         Some(""),
-        Scope::Agent,
         Class::Trusted,
         "Variables that the agent gets, as `NAME=VALUE`; no place for secrets",
     ),
-    key(
+    agent_key(
         "env_pass",
         Kind::List,
         Some(""),
-        Scope::Agent,
         Class::Trusted,
         "Variables that the agent gets although they would be stripped; never those that point \
          git at another repository",
     ),
-    key(
+    agent_key(
         "env_strip",
         Kind::List,
         Some(""),
-        Scope::Agent,
         LONGER,
         "Variables that the agent does not get; `NAME*` is every name that begins so",
     ),
-    key(
+    agent_key(
         "sandbox",
         Kind::Choice(&["auto", "strict", "off"]),
         Some("auto"),
-        Scope::Agent,
         Class::Trusted,
         "A sandbox around agents, checks and setups: where the machine can have one; always, \
          or no agent runs; never",
     ),
-    key(
+    agent_key(
         "sandbox_network",
         Kind::Choice(&["on", "off"]),
         Some("on"),
-        Scope::Agent,
         Class::Trusted,
         "The network of programs in the sandbox; Claude Code does not work without a network",
     ),
-    key(
+    agent_key(
         "sandbox_write",
         Kind::List,
         Some(
@@ -343,15 +297,13 @@ pub(super) static KEYS: &[Key] = &[
              ~/.local/share/pnpm/store, ~/.gradle/caches, ~/.m2/repository, ~/.nuget/packages, \
              ~/go/pkg",
         ),
-        Scope::Agent,
         Class::Trusted,
         "Files and folders that may be written besides the folder of the work, if they exist",
     ),
-    key(
+    agent_key(
         "sandbox_hide",
         Kind::List,
         Some(""),
-        Scope::Agent,
         Class::Trusted,
         "Files and folders that no agent sees, besides the secrets that el knows",
     ),

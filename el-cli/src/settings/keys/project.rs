@@ -2,268 +2,239 @@
 
 use std::time::Duration;
 
-use super::{Class, DATABASE_URL, HIGHER, Key, Kind, LOWER, SECOND, SHORTER, Scope, key};
+use super::{
+    Class, DATABASE_URL, HIGHER, Key, Kind, LOWER, SECOND, SHORTER, Scope, key, project_key,
+    worker_key,
+};
 
 pub(super) static KEYS: &[Key] = &[
-    key(
+    worker_key(
         "agent",
         Kind::Text,
         Some("claude"),
-        Scope::Worker,
         Class::Trusted,
         "The agent that `el work` runs, or several with commas between",
     ),
-    key(
+    worker_key(
         "concurrency",
         Kind::Int { min: 1, max: 256 },
         Some("1"),
-        Scope::Worker,
         LOWER,
         "How many atoms one worker has in work at a time",
     ),
-    key(
+    worker_key(
         "worker_offers",
         Kind::List,
         Some(""),
-        Scope::Worker,
         Class::Trusted,
         "Labels that a worker of this machine offers (`el work --offers gpu`): it takes atoms, and \
          runs agents, that need no others",
     ),
-    key(
+    worker_key(
         "lease",
         Kind::Time { min: Duration::from_secs(5) },
         Some("60s"),
-        Scope::Worker,
         Class::Trusted,
         "How long a run stays alive without a sign of life from its supervisor",
     ),
-    key(
+    worker_key(
         "max_attempts",
         Kind::Int { min: 1, max: 100 },
         Some("3"),
-        Scope::Worker,
         LOWER,
         "Failed attempts at one atom before it is blocked: one fewer after violations and \
          time-outs, two more after faults of the machine",
     ),
-    key(
+    worker_key(
         "retry_backoff",
         Kind::Time { min: Duration::ZERO },
         Some("30s"),
-        Scope::Worker,
         HIGHER,
         "The wait before a second attempt; it doubles with each further one",
     ),
-    key(
+    worker_key(
         "budget_per_epic",
         Kind::Amount,
         None,
-        Scope::Worker,
         LOWER,
         "Dollars for everything below an epic; `budget_usd` in the epic's metadata outranks it",
     ),
-    key(
+    worker_key(
         "budget_per_day",
         Kind::Amount,
         None,
-        Scope::Worker,
         LOWER,
         "Dollars for all runs of one day (UTC); then claiming pauses until midnight UTC, or \
          until `el work --resume`",
     ),
-    key(
+    worker_key(
         "max_load",
         Kind::Amount,
         None,
-        Scope::Worker,
         LOWER,
         "The one-minute load of each core above which no session starts",
     ),
-    key(
+    worker_key(
         "min_memory",
         Kind::Int { min: 0, max: 1 << 30 },
         None,
-        Scope::Worker,
         HIGHER,
         "MiB that stay free beside the 256 of a session; the limit of the control group counts",
     ),
-    key(
+    worker_key(
         "start_interval",
         Kind::Time { min: Duration::ZERO },
         Some("0s"),
-        Scope::Worker,
         HIGHER,
         "The time between the starts of two sessions",
     ),
-    key(
+    project_key(
         "context_directory",
         Kind::Path,
         Some(".eluent/agent-context"),
-        Scope::Project,
         Class::Trusted,
         "Where the context files are written",
     ),
-    key(
+    project_key(
         "summaries_directory",
         Kind::Path,
         Some(".eluent/summaries"),
-        Scope::Project,
         Class::Trusted,
         "Where agents write the summaries of their work",
     ),
-    key(
+    project_key(
         "epic_autoclose",
         Kind::Bool,
         Some("false"),
-        Scope::Project,
         Class::Free,
         "An epic is closed once all that it contains is closed, decided against or discarded",
     ),
-    key(
+    project_key(
         "delegates",
         Kind::List,
         Some(""),
-        Scope::Project,
         SHORTER,
         "Who may hand over tasks with `el run`; empty: everyone",
     ),
-    key(
+    project_key(
         "delegation_max_depth",
         Kind::Int { min: 1, max: 100 },
         Some("3"),
-        Scope::Project,
         LOWER,
         "How many tasks may be within each other, each handed over by the agent of the one before",
     ),
-    key(
+    project_key(
         "worktrees_directory",
         Kind::Path,
         Some(".eluent/worktrees"),
-        Scope::Project,
         Class::Trusted,
         "Where the worktrees are",
     ),
-    key(
+    project_key(
         "branch_prefix",
         Kind::BranchPrefix,
         Some(el_agents::git::DEFAULT_PREFIX),
-        Scope::Project,
         Class::Free,
         "How the names of the branches of worktrees begin; the atom's id follows. A branch that is \
          there keeps its name",
     ),
-    key(
+    project_key(
         "remote",
         Kind::Text,
         None,
-        Scope::Project,
         Class::Trusted,
         "The remote at which the machines of a team share the branches of atoms: fetched before a \
          run, pushed when it has committed",
     ),
-    key(
+    project_key(
         "land_mode",
         Kind::Choice(&["rebase", "merge"]),
         Some("rebase"),
-        Scope::Project,
         Class::Free,
         "How `el land` brings branches in",
     ),
-    key(
+    project_key(
         "land_onto",
         Kind::Text,
         None,
-        Scope::Project,
         Class::Trusted,
         "The branch that `el land` brings work to; unset: the branch that is checked out",
     ),
-    key(
+    project_key(
         "land_check",
         Kind::Command,
         None,
-        Scope::Project,
         Class::Trusted,
         "A command that must pass before `el land` keeps anything; no shell reads it",
     ),
-    key(
+    project_key(
         "land_check_timeout",
         Kind::Time { min: SECOND },
         Some("30m"),
-        Scope::Project,
         LOWER,
         "How long the check may take",
     ),
-    key(
+    project_key(
         "sync_github_label",
         Kind::Text,
         None,
-        Scope::Project,
         Class::Trusted,
         "On a public repository, `el sync github` also takes strangers' issues with this label",
     ),
-    key(
+    worker_key(
         "orchestrate_check",
         Kind::Command,
         None,
-        Scope::Worker,
         Class::Trusted,
         "A command that checks the whole at the end of `el orchestrate`; failures become \
          tasks; no shell reads it",
     ),
-    key(
+    worker_key(
         "orchestrate_check_timeout",
         Kind::Time { min: SECOND },
         Some("30m"),
-        Scope::Worker,
         LOWER,
         "How long the check may take",
     ),
-    key(
+    worker_key(
         "orchestrate_check_rounds",
         Kind::Int { min: 0, max: 100 },
         Some("2"),
-        Scope::Worker,
         LOWER,
         "How often the check may fail and be worked on",
     ),
-    key(
+    worker_key(
         "orchestrate_asks_again",
         Kind::Int { min: 0, max: 20 },
         Some("2"),
-        Scope::Worker,
         LOWER,
         "How often an agent is asked again for an answer that can be used",
     ),
-    key(
+    worker_key(
         "orchestrate_max_tasks",
         Kind::Int { min: 1, max: 1000 },
         Some("100"),
-        Scope::Worker,
         LOWER,
         "The most tasks of one plan",
     ),
-    key(
+    worker_key(
         "orchestrate_max_depth",
         Kind::Int { min: 1, max: 10 },
         Some("2"),
-        Scope::Worker,
         LOWER,
         "How many orchestrations may be within each other",
     ),
-    key(
+    worker_key(
         "orchestrate_timeout",
         Kind::Time { min: SECOND },
         None,
-        Scope::Worker,
         LOWER,
         "How long an orchestration may take in all, while somebody drives it",
     ),
-    key(
+    worker_key(
         "orchestrate_progress",
         Kind::Bool,
         Some("true"),
-        Scope::Worker,
         Class::Free,
         "The agents of a plan are asked to report their progress",
     ),
@@ -275,20 +246,18 @@ pub(super) static KEYS: &[Key] = &[
         Class::Trusted,
         "Folders of trusted projects that belong to other users; `*` trusts all",
     ),
-    key(
+    project_key(
         DATABASE_URL,
         Kind::ServerUrl,
         None,
-        Scope::Project,
         Class::Trusted,
         "The PostgreSQL server that has the tracker: postgres://user@host/database, without a \
          password",
     ),
-    key(
+    project_key(
         "durability",
         Kind::Choice(&["normal", "full"]),
         Some("normal"),
-        Scope::Project,
         Class::Free,
         "`full` waits for the disk at every change; `normal` may lose the last changes in a \
          power cut, never the file",

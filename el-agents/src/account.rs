@@ -10,9 +10,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use el_core::model::Timestamp;
-use el_core::ops;
 use el_core::rules::pause::{KnownPause, Shared, Step, reconcile};
-use el_core::{Error, Store};
+use el_core::{Error, Store, ops};
 use sha2::{Digest, Sha256};
 
 use crate::file_lock::FileLock;

@@ -9,15 +9,14 @@ use el_core::ops::{self, ClaimedRun};
 use el_core::{Error, Store};
 
 use crate::claude::{self, ChildEnvironment};
-use crate::clock;
 use crate::launch_spec::{LaunchSpec, claude_options};
 use crate::requirements::{self, ConfigurationError};
 use crate::rundir::{RunDir, RunDirError, write_private};
 use crate::sandbox::{Found, Sandbox};
-use crate::session;
 use crate::settings::{AgentSettings, Executor, Places, RunRules};
 use crate::summary_file::{self, FileStamp};
 use crate::tmux::{SessionError, SessionIds, Tmux, session_name};
+use crate::{clock, session};
 
 /// The time that a tool gets beyond the time limit of the check, in milliseconds.
 const TOOL_TIMEOUT_MARGIN_MS: u64 = 60_000;

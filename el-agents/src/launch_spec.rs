@@ -9,14 +9,13 @@ use std::path::{Path, PathBuf};
 use el_core::Ctx;
 use serde::{Deserialize, Serialize};
 
-use crate::claude;
-use crate::clock;
 use crate::project_files::project_files;
 use crate::requirements::ConfigurationError;
 use crate::rundir::{RunDir, RunDirError, io_error, write_private};
 use crate::sandbox::{Confinement, Sandbox};
 use crate::settings::{AgentSettings, Executor, Places, RunRules};
 use crate::summary_file::{self, FileStamp};
+use crate::{claude, clock};
 
 /// The input of a supervisor besides the environment. Contains no secret.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,12 +10,8 @@ use el_core::model::{EndKind, ExitRecord, Fault, Run};
 use el_core::ops::{self, Ending, Settled, SettledBy};
 use el_core::{Ctx, Durability, Error, Store};
 
-use crate::artifacts;
-use crate::clock;
 use crate::git::push_branch;
-use crate::handover;
 use crate::merge_gate::open_without_commits;
-use crate::notify;
 use crate::output::RunOutput;
 use crate::preparation::context_file;
 use crate::process::{Ended, end_marked};
@@ -24,6 +20,7 @@ use crate::rundir::RunDir;
 use crate::sandbox::{OwnBranch, remove_traps};
 use crate::settings::{AgentSettings, Places, RunRules};
 use crate::tmux::Tmux;
+use crate::{artifacts, clock, handover, notify};
 
 /// How long the push of a branch may take.
 const PUSH_LIMIT: Duration = Duration::from_secs(20);

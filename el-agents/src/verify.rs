@@ -12,11 +12,10 @@ use std::time::{Duration, Instant};
 use el_core::model::{Verify, VerifyStatus, fresh_token};
 
 use crate::claude::sanitize;
-use crate::clock;
 use crate::git::is_local_variable;
 use crate::process::{Marker, detach_command, end_marked};
 use crate::sandbox::{Call, Confinement, LAYOUTS, has_lost_a_path};
-use crate::session;
+use crate::{clock, session};
 
 /// The part of the output's end that is kept, in bytes.
 const OUTPUT_MAX: usize = 8 << 10;

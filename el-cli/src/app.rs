@@ -9,7 +9,7 @@ use el_core::model::Timestamp;
 use el_core::{Ctx, Durability, SessionCredentials, Store, ops};
 
 use crate::globals::Globals;
-use crate::output::printer::Printer;
+use crate::output::Printer;
 use crate::owner::ForeignTracker;
 use crate::project::{self, Project};
 use crate::session::Session;

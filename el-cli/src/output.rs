@@ -27,3 +27,9 @@ pub(crate) mod tasks;
 pub(crate) mod terminal;
 pub(crate) mod time;
 pub(crate) mod wrap;
+
+pub(crate) use list::{List, OneOrMany};
+pub(crate) use page::Page;
+pub(crate) use printer::Printer;
+pub(crate) use progress::Progress;
+pub(crate) use table::{Cell, Column, Table};

@@ -94,7 +94,7 @@ struct Given {
     value: Result<Value, String>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Settings {
     /// Highest rank first: flags, then the environment.
     given: Vec<Given>,
@@ -126,15 +126,7 @@ impl Settings {
 
     /// The settings of an empty configuration.
     pub(crate) fn defaults(root: &Path) -> Settings {
-        Settings {
-            given: Vec::new(),
-            project: ConfigFile::default(),
-            inert: Vec::new(),
-            user: ConfigFile::default(),
-            trust: Trust::default(),
-            root: root.to_owned(),
-            server: None,
-        }
+        Settings { root: root.to_owned(), ..Settings::default() }
     }
 
     fn from_layers(
@@ -167,8 +159,7 @@ impl Settings {
             true => Vec::new(),
             false => project.take_inert(&user),
         };
-        let trust = Trust::default();
-        Settings { given, project, inert, user, trust, root: root.to_owned(), server: None }
+        Settings { given, project, inert, user, ..Settings::defaults(root) }
     }
 
     /// Names the server that has the project.
@@ -266,6 +257,13 @@ impl Settings {
         })
     }
 
+    pub(crate) fn amount(&self, name: &str, agent: Option<&str>) -> Result<Option<f64>> {
+        Ok(match self.value(name, agent)? {
+            Value::Amount(amount) => Some(amount),
+            _ => None,
+        })
+    }
+
     fn optional_path(&self, name: &str, agent: Option<&str>) -> Result<Option<PathBuf>> {
         // An absolute path replaces the root.
         Ok(self.optional_text(name, agent)?.map(|text| self.root.join(with_home(&text))))
@@ -298,10 +296,7 @@ impl Settings {
             allowed_tools: self.text_list("allowed_tools", agent)?,
             disallowed_tools: self.text_list("disallowed_tools", agent)?,
             max_turns: self.optional_int("max_turns", agent)?,
-            budget_per_run: match self.value("budget_per_run", agent)? {
-                Value::Amount(amount) => Some(amount),
-                _ => None,
-            },
+            budget_per_run: self.amount("budget_per_run", agent)?,
             extra_args: self.text_list("extra_args", agent)?,
             working_directory: self
                 .optional_path("working_directory", agent)?

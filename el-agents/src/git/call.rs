@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::answers::KnownAnswers;
 use super::bounded::{self, ProgramOutput};
-use super::environment;
-use super::{GitError, Result};
+use super::{GitError, Result, environment};
 
 /// Tries while another git holds a lock.
 const TRIES: u32 = 12;

@@ -4,9 +4,8 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use el_core::Store;
 use el_core::model::{Atom, Event, EventKind, PullRequest, Status, Timestamp};
-use el_core::ops;
+use el_core::{Store, ops};
 use schemars::JsonSchema;
 use serde::Serialize;
 

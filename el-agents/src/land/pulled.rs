@@ -3,9 +3,8 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use el_core::Store;
 use el_core::model::{PullRequest, PullRequestState, Status};
-use el_core::ops;
+use el_core::{Store, ops};
 
 use super::Result;
 use crate::git::Repository;

@@ -14,9 +14,8 @@ use rustix::io::Errno;
 use rustix::process::{Signal, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
 use super::identity::{Look, to_pid};
-use super::platform;
 use super::table::{Marker, Process, descendants_in, find_marked};
-use super::{Handle, ProcessId};
+use super::{Handle, ProcessId, platform};
 
 /// The pause between two rounds of killing, for killed processes to disappear.
 const ROUND: Duration = Duration::from_millis(5);

@@ -3,9 +3,8 @@
 
 use std::time::Duration;
 
-use el_core::Store;
 use el_core::model::{PullRequest, PullRequestState, Timestamp};
-use el_core::{Ctx, ops};
+use el_core::{Ctx, Store, ops};
 use schemars::JsonSchema;
 use serde::Serialize;
 

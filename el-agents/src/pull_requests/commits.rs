@@ -1,8 +1,7 @@
 //! Reads the messages of the commits that a push would show to others.
 
-use el_core::Store;
-use el_core::ops;
 use el_core::protocol::pull_request::{describe_key, find_closings};
+use el_core::{Store, ops};
 
 use super::Result;
 use super::item::{PullItem, PullOutcome};

@@ -1,8 +1,7 @@
 //! Foresees an opening, for `--dry-run`: asks the same questions, and changes nothing anywhere.
 
-use el_core::Store;
 use el_core::model::PullRequest;
-use el_core::ops;
+use el_core::{Store, ops};
 
 use super::Result;
 use super::adopt::{Search, search};

@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use el_core::Store;
 use el_core::model::{PullRequest, PullRequestState};
-use el_core::ops;
+use el_core::{Store, ops};
 
 use super::commits::read_messages;
 use super::foresee::foresee;

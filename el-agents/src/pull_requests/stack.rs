@@ -1,9 +1,8 @@
 //! Work that builds on other work waits until the other is merged, or has the branch of the other
 //! as base, so that each shows only its own difference.
 
-use el_core::Store;
 use el_core::model::PullRequest;
-use el_core::ops;
+use el_core::{Store, ops};
 
 use super::{PullRun, Result};
 use crate::forge::{Forge, RepoName};

@@ -1,12 +1,11 @@
 //! Gathers what a pull request tells from the tracker and from the repository.
 
-use el_core::Store;
 use el_core::model::{Cost, Verify, VerifyStatus};
-use el_core::ops;
 use el_core::protocol::pull_request::{
     KeyFound, Private, Told, compose_section, compose_title, new_body,
 };
 use el_core::rules::budget::format_usd;
+use el_core::{Store, ops};
 
 use super::{PullPlace, Result};
 use crate::forge::Forge;

@@ -4,8 +4,7 @@
 use std::time::Duration;
 
 use el_core::model::{PullRequest, Timestamp};
-use el_core::ops;
-use el_core::{Ctx, Durability, Store};
+use el_core::{Ctx, Durability, Store, ops};
 
 use super::answers::{find_answers, find_uncommitted};
 use super::watch_settings::{WatchSettings, host_of};

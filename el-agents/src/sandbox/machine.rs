@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use super::flags;
-use super::macos;
 use super::mounts::{Access, Mounts};
+use super::{flags, macos};
 use crate::settings::Network;
 
 const HINT: &str = "install bubblewrap 0.8 or later, and allow user namespaces";

@@ -10,14 +10,12 @@ use super::Supervisor;
 use super::run_branch::PUSH_LIMIT;
 use crate::artifacts::{self, Collected};
 use crate::claude::one_line;
-use crate::clock;
-use crate::handover;
 use crate::merge_gate::open_without_commits;
-use crate::notify;
 use crate::output::RunOutput;
 use crate::preparation::context_file;
 use crate::run_files::note_tip;
 use crate::settings::Executor;
+use crate::{clock, handover, notify};
 
 /// Between two tries to settle a run in a store that cannot be used.
 const SETTLE_AGAIN: Duration = Duration::from_secs(2);

@@ -30,8 +30,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use el_core::model::{EndKind, ExitRecord, Run, Stamp};
-use el_core::ops;
-use el_core::{Durability, Error, Store};
+use el_core::{Durability, Error, Store, ops};
 
 use self::pane::Pane;
 use self::reader::Reader;

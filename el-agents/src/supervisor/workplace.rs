@@ -8,13 +8,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use el_core::model::{Atom, Outcome, PullRequest, Run, Timestamp, Verify, VerifyStatus};
-use el_core::ops;
-use el_core::{Durability, Store};
+use el_core::text::last_lines;
+use el_core::{Durability, Store, ops};
 use rustix::process::{Signal, getppid};
 
 use super::SuperviseError;
 use super::signals::Signals;
-use crate::clock;
 use crate::git::{self, GitError, Isolation, LostWork, WorktreeRequest};
 use crate::launch_spec::LaunchSpec;
 use crate::preparation::{PreparationFailure, Workplace};
@@ -22,7 +21,7 @@ use crate::process::{Handle, ProcessId, descendants};
 use crate::pull_requests::take_in_before_run;
 use crate::run_files::{is_in_worktree, other_host};
 use crate::rundir::RunDir;
-use crate::verify;
+use crate::{clock, verify};
 
 /// The time for git and the setup to remove their lock files after SIGTERM.
 const TERM_GRACE: Duration = Duration::from_secs(3);
@@ -211,8 +210,7 @@ fn run_setup(spec: &LaunchSpec, isolation: &Isolation, folder: &Path) -> Result<
         return Ok(());
     }
     let output = ended.output.unwrap_or_default();
-    let lines: Vec<&str> = output.lines().collect();
-    let said = lines[lines.len().saturating_sub(SETUP_LINES)..].join(" / ");
+    let said = last_lines(&output, SETUP_LINES).collect::<Vec<_>>().join(" / ");
     Err(GitError::Setup {
         status: ended.status.to_string(),
         said: if said.is_empty() { "it said nothing".to_owned() } else { said },

@@ -4,10 +4,9 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use el_core::ops;
 use el_core::rules::admit::Held;
 use el_core::rules::orchestrate::Step;
-use el_core::{Durability, Listening, Store};
+use el_core::{Durability, Listening, Store, ops};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 

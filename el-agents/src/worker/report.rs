@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use el_core::model::{Atom, Cost, Outcome, PullRequest, Run, Status, Timestamp};
-use el_core::model::{Pause, PauseKind};
+use el_core::model::{Atom, Cost, Outcome, Pause, PauseKind, PullRequest, Run, Status, Timestamp};
 use el_core::rules::orchestrate::Step;
 use serde::Serialize;
 

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use el_core::model::{CancelMode, Run, Timestamp, Worker};
-use el_core::ops;
-use el_core::{Ctx, Error, Store};
+use el_core::{Ctx, Error, Store, ops};
 
 use super::presence::{host_of, silence_of, supervisor_liveness};
 use crate::clock;

@@ -6,10 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::backups::{Backup, Backups, Reason};
-use crate::output::list::List;
-use crate::output::page::Page;
-use crate::output::table::{Cell, Column, Table};
-use crate::output::{artifacts, sanitize, style, time};
+use crate::output::{Cell, Column, List, Page, Table, artifacts, sanitize, style, time};
 use crate::{App, Exit, Result};
 
 /// List the tracker's backups, or make one

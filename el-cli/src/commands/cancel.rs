@@ -1,8 +1,7 @@
 use el_core::model::CancelMode;
 use el_core::ops::{self, Cancelled};
 
-use crate::output::list::OneOrMany;
-use crate::output::style;
+use crate::output::{OneOrMany, style};
 use crate::{App, Exit, Result, complete};
 
 /// End running attempts cleanly

@@ -7,8 +7,7 @@ use el_core::protocol::summary;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::page::Page;
-use crate::output::{artifacts, sanitize, style};
+use crate::output::{Page, artifacts, sanitize, style};
 use crate::{App, CommandError, Exit, Result, input};
 
 /// Check a text that an agent wrote, and show how el understands the text

@@ -8,9 +8,7 @@ use el_core::protocol::words;
 
 use super::freed::Waiting;
 use crate::backups::Reason;
-use crate::output::atoms;
-use crate::output::list::OneOrMany;
-use crate::output::page::Page;
+use crate::output::{OneOrMany, Page, atoms};
 use crate::project::environment_for_programs;
 use crate::values::word_parser;
 use crate::{App, CommandError, Exit, Result, backup_hooks, complete, input};

@@ -6,9 +6,8 @@ use el_core::ops::{self, NewAtom};
 
 use super::freed::tell_of_closed_parents;
 use super::run_options::RunOptionArgs;
-use crate::output::atoms;
-use crate::output::list::{List, OneOrMany};
 use crate::output::time::{self, Towards};
+use crate::output::{List, OneOrMany, atoms};
 use crate::values::word_parser;
 use crate::{App, CommandError, Exit, Result, complete, input};
 
@@ -138,7 +137,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn print_created(page: &mut crate::output::page::Page, made: &[el_core::model::Atom]) {
+fn print_created(page: &mut crate::output::Page, made: &[el_core::model::Atom]) {
     for atom in made {
         if page.is_quiet() {
             page.push_line(&atom.id);

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use el_core::{DatabaseState, Durability, Error, Store};
 
-use crate::output::page::Page;
-use crate::output::{sanitize, style};
+use crate::output::{Page, sanitize, style};
 use crate::{App, CommandError, Exit, Result};
 
 pub(super) mod dump;

@@ -5,8 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::worktrees::{find_repository, follow_shared};
-use crate::output::page::Page;
-use crate::output::{sanitize, style};
+use crate::output::{Page, sanitize, style};
 use crate::{App, CommandError, Exit, Result, complete};
 
 /// Show an agent's changes in its worktree, committed or not

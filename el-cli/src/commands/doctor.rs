@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::output::page::Page;
-use crate::output::{sanitize, style};
+use crate::output::{Page, sanitize, style};
 use crate::{App, CommandError, Exit, Result, modes};
 
 mod machine;

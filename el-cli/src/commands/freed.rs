@@ -1,8 +1,7 @@
 //! The effects of ended atoms: atoms that are ready now, and epics whose contents are all over.
 
-use el_core::Store;
 use el_core::model::{Atom, Status};
-use el_core::ops;
+use el_core::{Store, ops};
 
 use crate::output::sanitize;
 use crate::{App, Result};

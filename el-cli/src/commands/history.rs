@@ -1,13 +1,11 @@
-use el_core::Store;
 use el_core::model::{Comment, Event};
-use el_core::ops;
+use el_core::{Store, ops};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::output::list::{List, stream_list, stream_table};
-use crate::output::table::{Cell, Column, Table};
-use crate::output::{style, time};
+use crate::output::{Cell, Column, Table, style, time};
 use crate::{App, Exit, Result, complete};
 
 /// Show all changes with author and time, oldest first

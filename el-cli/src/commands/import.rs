@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::backups::Reason;
-use crate::output::progress::Progress;
+use crate::output::Progress;
 use crate::{App, CommandError, Exit, Result, backup_hooks, input};
 
 mod report;

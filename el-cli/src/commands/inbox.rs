@@ -7,8 +7,7 @@ use el_core::ops::{self, InboxFilter, Page};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::list::List;
-use crate::output::{messages, style};
+use crate::output::{List, messages, style};
 use crate::{App, Exit, Result};
 
 /// Read the messages that name you, or another name, by @name

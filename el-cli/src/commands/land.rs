@@ -9,9 +9,7 @@ use super::pr::{self, Opening};
 use super::work::this_program;
 use super::worktrees::{find_repository, follow_shared, target_branch};
 use crate::output::branch_lines::{BranchLines, print_branches};
-use crate::output::page::Page;
-use crate::output::progress::Progress;
-use crate::output::{runs, time};
+use crate::output::{Page, Progress, runs, time};
 use crate::project::environment_for_programs;
 use crate::{App, CommandError, Exit, Result, complete, input};
 

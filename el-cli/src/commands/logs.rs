@@ -4,14 +4,12 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use el_core::Store;
 use el_core::model::Run;
-use el_core::ops;
+use el_core::{Store, ops};
 use serde::Serialize;
 
 use crate::commands::runs::bring_run_files;
-use crate::output::list::List;
-use crate::output::runs;
+use crate::output::{List, runs};
 use crate::{App, CommandError, Exit, Result, complete};
 
 mod feed;

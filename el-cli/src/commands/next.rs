@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::list::FilterArgs;
-use crate::output::list::List;
-use crate::output::{atoms, style};
+use crate::output::{List, atoms, style};
 use crate::{App, Exit, Result, session};
 
 /// Pick the best ready atom, and optionally claim the atom

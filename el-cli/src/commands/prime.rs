@@ -1,8 +1,7 @@
 use el_core::model::Atom;
 use el_core::ops::{self, Primed};
 
-use crate::output::page::Page;
-use crate::output::sanitize;
+use crate::output::{Page, sanitize};
 use crate::{App, Exit, Result};
 
 /// Print the few lines that an agent needs at its start

@@ -4,8 +4,7 @@ use el_core::ops::{self, AgentQueue};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::list::List;
-use crate::output::{pauses, style, tasks};
+use crate::output::{List, pauses, style, tasks};
 use crate::watch::WatchArgs;
 use crate::{App, Exit, Result};
 

@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::backups::{Backup, Backups, Present, Reason, Restored};
-use crate::output::page::Page;
-use crate::output::{sanitize, style, time};
+use crate::output::{Page, sanitize, style, time};
 use crate::{App, CommandError, Exit, Result};
 
 /// Bring back a backup of the tracker; what it replaces is kept

@@ -8,9 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::list::FilterArgs;
-use crate::output::list::List;
-use crate::output::page::Page;
-use crate::output::{atoms, sanitize, style, time};
+use crate::output::{List, Page, atoms, sanitize, style, time};
 use crate::{App, Exit, Result};
 
 /// List atoms in review with their reports, changes and build results

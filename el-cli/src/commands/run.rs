@@ -10,8 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::work::{Started, folders};
-use crate::output::page::Page;
-use crate::output::{sanitize, style, tasks};
+use crate::output::{Page, sanitize, style, tasks};
 use crate::project::{current_folder, linked_worktree};
 use crate::settings::{Settings, duration};
 use crate::values::word_parser;

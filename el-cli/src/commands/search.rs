@@ -1,7 +1,6 @@
 use el_core::ops;
 
-use crate::output::list::List;
-use crate::output::{atoms, style};
+use crate::output::{List, atoms, style};
 use crate::{App, Exit, Result};
 
 /// Search titles, descriptions and acceptance, best match first

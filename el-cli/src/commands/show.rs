@@ -4,9 +4,7 @@ use el_core::ops::{self, AtomFilter, Shown, Sort};
 
 use super::run_options;
 use super::why::landing;
-use crate::output::list::OneOrMany;
-use crate::output::page::Page;
-use crate::output::table::{Cell, Column, Table};
+use crate::output::{Cell, Column, OneOrMany, Page, Table};
 use crate::output::{
     artifacts, atoms, bonds, comments, pull_requests, runs, sanitize, style, time,
 };

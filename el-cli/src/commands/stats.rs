@@ -5,9 +5,7 @@ use el_core::ops::{self, Counts, SERIES_DAYS_MAX, Stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::page::Page;
-use crate::output::table::{Cell, Column, Table};
-use crate::output::{count, pauses, runs, series, style, time};
+use crate::output::{Cell, Column, Page, Table, count, pauses, runs, series, style, time};
 use crate::values::word_parser;
 use crate::{App, Exit, Result};
 

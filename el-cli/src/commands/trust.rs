@@ -10,9 +10,7 @@ use el_core::model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::page::Page;
-use crate::output::table::{Cell, Column, Table};
-use crate::output::{sanitize, style, time};
+use crate::output::{Cell, Column, Page, Table, sanitize, style, time};
 use crate::trust::{Claims, Trust};
 use crate::{App, CommandError, Exit, Result, input, settings};
 

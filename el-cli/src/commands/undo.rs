@@ -4,9 +4,7 @@ use el_core::ops::{self, Step};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::list::List;
-use crate::output::page::Page;
-use crate::output::{sanitize, style, time};
+use crate::output::{List, Page, sanitize, style, time};
 use crate::{App, CommandError, Exit, Result};
 
 /// Take back your last change; again, the one before

@@ -9,10 +9,8 @@ use super::close::{self, GuardArgs, Ids};
 use super::freed::{Waiting, tell_of_closed_parents};
 use super::run_options::RunOptionArgs;
 use crate::backups::Reason;
-use crate::output::list::OneOrMany;
-use crate::output::page::Page;
 use crate::output::time::{self, Towards};
-use crate::output::{atoms, sanitize, style};
+use crate::output::{OneOrMany, Page, atoms, sanitize, style};
 use crate::values::word_parser;
 use crate::{App, CommandError, Exit, Result, backup_hooks, complete, input};
 

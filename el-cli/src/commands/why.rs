@@ -11,8 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::output::names::first_few;
-use crate::output::page::Page;
-use crate::output::{artifacts, atoms, pauses, pull_requests, runs, sanitize, style, time};
+use crate::output::{Page, artifacts, atoms, pauses, pull_requests, runs, sanitize, style, time};
 use crate::{App, Exit, Result, complete};
 
 pub(super) mod landing;

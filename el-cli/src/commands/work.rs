@@ -1,15 +1,12 @@
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
-use el_agents::settings::Places;
 use el_agents::worker::{self, Served, WorkOptions};
 use el_core::ops::{self, AtomFilter};
 
 use super::freed;
 use super::list::FilterArgs;
 use crate::output::sanitize;
-use crate::project::environment_for_programs;
 use crate::pull_watch::watch_for_work;
 use crate::settings::{Settings, WorkSettings};
 use crate::{App, CommandError, Exit, Result, backups, complete, mistyped};
@@ -19,6 +16,7 @@ mod dry_run;
 mod failures;
 pub(super) mod folders;
 pub(super) mod live;
+mod options;
 mod outage;
 pub(super) mod preflight;
 mod remarks;
@@ -35,6 +33,7 @@ pub(super) use stop::{named_worker, silent_hint};
 
 use failures::ensure_all_is_done;
 pub(super) use failures::{pause_error, work_failure};
+pub(super) use options::{draining_worker, project_places, this_program};
 pub(super) use remarks::{tell_of_folders, tell_of_inert};
 use remarks::{tell_of_others, tell_of_remote, tell_of_strangers, tell_what_waits};
 pub(crate) use signed_on::{Started, signed_on};
@@ -330,30 +329,6 @@ fn ensure_no_command(word: &str, app: &App) -> Result<()> {
         .with_hint(format!("el work --{flag}")))
 }
 
-/// The folders of the project, and the path of this `el`.
-pub(super) fn project_places(app: &App, work: &WorkSettings) -> Result<Places> {
-    let project = app.project()?.clone();
-    let el = this_program()?;
-    Ok(Places {
-        server: project.server_address()?.cloned(),
-        database: std::path::absolute(&project.db).unwrap_or(project.db),
-        runs: project.state.join("runs"),
-        contexts: work.context_directory.clone(),
-        summaries: work.summaries_directory.clone(),
-        el,
-    })
-}
-
-/// The path of this `el`, or of the replacement. A long-lived process such as `el mcp` may outlive
-/// an upgrade; the system then reports the file as deleted.
-pub(super) fn this_program() -> Result<PathBuf> {
-    let el = std::env::current_exe().map_err(|source| {
-        CommandError::internal_error("cannot tell where this program is").with_source(source)
-    })?;
-    let instead = el.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
-    Ok(instead.filter(|path| path.is_file() && !el.exists()).unwrap_or(el))
-}
-
 fn work_options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOptions> {
     let max_claims = if args.once {
         Some(1)
@@ -368,33 +343,6 @@ fn work_options(args: &Args, app: &App, resolved: Resolved) -> Result<WorkOption
         waits: args.wait,
         pulls: watch_for_work(app, this_program()?)?,
         ..draining_worker(app, &resolved.settings, &resolved.work, resolved.agents)?
-    })
-}
-
-/// A worker for all that is there, which leaves when nothing is left.
-pub(super) fn draining_worker(
-    app: &App,
-    settings: &Settings,
-    work: &WorkSettings,
-    agents: Vec<Served>,
-) -> Result<WorkOptions> {
-    Ok(WorkOptions {
-        name: None,
-        agents,
-        rules: work.rules,
-        places: project_places(app, work)?,
-        durability: settings.durability()?,
-        filter: AtomFilter::default(),
-        offers: settings.worker_offers()?,
-        concurrency: usize::try_from(work.concurrency).unwrap_or(1),
-        max_claims: None,
-        drain: true,
-        waits: false,
-        environment: environment_for_programs(app.project()?),
-        preamble: None,
-        resources: work.resources,
-        drive: None,
-        pulls: None,
     })
 }
 

@@ -5,10 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::work::offer_words;
-use crate::output::list::List;
-use crate::output::page::Page;
-use crate::output::table::{Cell, Column, Table};
-use crate::output::{sanitize, style, time};
+use crate::output::{Cell, Column, List, Page, Table, sanitize, style, time};
 use crate::watch::WatchArgs;
 use crate::{App, CommandError, Exit, Result};
 

@@ -8,6 +8,7 @@ use el_agents::git::GitError;
 use el_agents::land::LandError;
 use el_agents::pull_requests::PullError;
 use el_agents::requirements::ConfigurationError;
+use el_core::text::last_lines;
 
 use super::CommandError;
 use crate::Exit;
@@ -86,11 +87,9 @@ impl From<LandError> for CommandError {
                 .with_hint("name a branch of your own with --onto, or in land_onto"),
             LandError::Signals(source) => CommandError::internal_error(message).with_source(source),
             LandError::TargetFails { output, .. } => {
-                let lines: Vec<&str> = output.lines().collect();
-                let end = lines[lines.len().saturating_sub(8)..].iter();
                 CommandError::conflict("check_failed", message)
-                    .with_detail("output", lines.join("\n"))
-                    .with_listing(end.map(|line| (*line).to_owned()))
+                    .with_detail("output", output.lines().collect::<Vec<_>>().join("\n"))
+                    .with_listing(last_lines(&output, 8).map(str::to_owned))
                     .with_hint(
                         "nothing was moved; mend the branch, or the commands in land_check and \
                          worktree_setup",

@@ -1,6 +1,7 @@
 //! Maps failures of `el-core` to errors of the command line.
 
 use el_core::Error;
+use el_core::text::last_lines;
 use serde_json::json;
 
 use super::CommandError;
@@ -61,7 +62,10 @@ impl From<Error> for CommandError {
             Error::Unverified { atom, verify } => built
                 .with_detail("atom_id", atom.as_str())
                 .with_detail("verify", json!(verify))
-                .with_listing(last_lines(verify.output.as_deref().unwrap_or_default()))
+                .with_listing(
+                    last_lines(verify.output.as_deref().unwrap_or_default(), OUTPUT_LINES)
+                        .map(str::to_owned),
+                )
                 .with_hint(match verify.status {
                     el_core::model::VerifyStatus::Pending
                     | el_core::model::VerifyStatus::Passed => {
@@ -133,10 +137,7 @@ impl From<Error> for CommandError {
 
 /// Enough of a check's output for a person or an agent to go on with; the whole is among the
 /// details.
-fn last_lines(output: &str) -> Vec<String> {
-    let lines: Vec<&str> = output.lines().collect();
-    lines[lines.len().saturating_sub(40)..].iter().map(|line| (*line).to_owned()).collect()
-}
+const OUTPUT_LINES: usize = 40;
 
 fn exit_of(error: &Error) -> Exit {
     match error {

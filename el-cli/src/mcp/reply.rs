@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use crate::output::printer::Printer;
+use crate::output::Printer;
 
 /// Writes messages to the client. A failed write is reported to the listener.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! The fate of branches that were to be landed, or to have pull requests.
 
+use el_core::text::last_lines;
+
 use super::page::Page;
 use super::{sanitize, style};
 
@@ -33,9 +35,8 @@ pub(crate) fn print_branches<'a>(
         if page.is_quiet() {
             continue;
         }
-        let lines: Vec<&str> = branch.detail.unwrap_or_default().lines().collect();
-        let end = &lines[lines.len().saturating_sub(DETAIL_LINES)..];
-        for line in branch.facts.iter().map(String::as_str).chain(end.iter().copied()) {
+        let end = last_lines(branch.detail.unwrap_or_default(), DETAIL_LINES);
+        for line in branch.facts.iter().map(String::as_str).chain(end) {
             page.push_line(format!("  {}", sanitize::one_line(line)));
         }
         if let Some(atom) = branch.conflict_atom {

@@ -81,20 +81,14 @@ impl Settings {
 
     /// The machine's resources and the money that a worker may use.
     pub(super) fn resource_limits(&self) -> Result<Resources> {
-        let amount = |name| -> Result<Option<f64>> {
-            Ok(match self.value(name, None)? {
-                Value::Amount(amount) => Some(amount),
-                _ => None,
-            })
-        };
         Ok(Resources {
             limits: Limits {
-                max_load: amount("max_load")?,
+                max_load: self.amount("max_load", None)?,
                 min_memory: self.optional_int("min_memory", None)?.map(|mib| u64::from(mib) << 20),
                 start_interval: self.optional_time("start_interval", None)?.unwrap_or_default(),
             },
-            budget_per_epic: amount("budget_per_epic")?,
-            budget_per_day: amount("budget_per_day")?,
+            budget_per_epic: self.amount("budget_per_epic", None)?,
+            budget_per_day: self.amount("budget_per_day", None)?,
         })
     }
 

@@ -11,7 +11,7 @@ use super::Message;
 use crate::commands::status::InGit;
 use crate::globals::Globals;
 use crate::looked::last_look;
-use crate::output::printer::Printer;
+use crate::output::Printer;
 use crate::read_age::ReadAge;
 use crate::{App, Result};
 

@@ -8,8 +8,7 @@ use super::change::resolve_atom;
 use super::pause::paused_in;
 use super::placement;
 use crate::Result;
-use crate::model::Pause;
-use crate::model::{Atom, BondKind, Comment, Run, Status, Timestamp, Worker};
+use crate::model::{Atom, BondKind, Comment, Pause, Run, Status, Timestamp, Worker};
 use crate::rules::ready::{Hold, Node, Snapshot};
 use crate::store::{Store, Tx, atom, bond, comment, orchestration, run, unmerged};
 

@@ -2,10 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::Tx;
-use super::atom;
 use super::engine::{self, Row, Value};
 use super::ready::{self, Parents};
+use super::{Tx, atom};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{Atom, Status, Timestamp};

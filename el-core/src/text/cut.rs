@@ -18,6 +18,11 @@ pub fn tail_bytes(text: &str, max: usize) -> &str {
     &text[start..]
 }
 
+/// The last lines of a text, at most `most`.
+pub fn last_lines(text: &str, most: usize) -> impl Iterator<Item = &str> {
+    text.lines().skip(text.lines().count().saturating_sub(most))
+}
+
 /// Splits a text longer than `max` bytes into the beginning and the end; a shorter text is returned
 /// whole, with an empty end. Both parts are whole lines, except of longer lines.
 pub fn head_and_tail(text: &str, max: usize) -> (&str, &str) {

@@ -1,7 +1,6 @@
 use el_core::ops::{self, RunFilter};
 
-use crate::output::list::List;
-use crate::output::{runs, style};
+use crate::output::{List, runs, style};
 use crate::{App, Exit, Result};
 
 pub(super) fn run(app: &App) -> Result<Exit> {

@@ -6,9 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::runs::bring_run_files;
-use crate::output::list::List;
-use crate::output::page::Page;
-use crate::output::{artifacts, runs, sanitize, style};
+use crate::output::{List, Page, artifacts, runs, sanitize, style};
 use crate::{App, Exit, Result, complete};
 
 /// Show a run's summary and key files

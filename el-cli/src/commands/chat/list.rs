@@ -1,9 +1,6 @@
 use el_core::ops;
 
-use crate::output::list::List;
-use crate::output::style;
-use crate::output::table::{Cell, Column, Table};
-use crate::output::time;
+use crate::output::{Cell, Column, List, Table, style, time};
 use crate::{App, Exit, Result};
 
 /// List the channels, most recently used first

@@ -3,8 +3,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::list::List;
-use crate::output::messages;
+use crate::output::{List, messages};
 use crate::{App, Exit, Result, complete};
 
 /// Read a channel, oldest message first

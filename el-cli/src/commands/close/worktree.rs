@@ -5,9 +5,8 @@ use std::path::Path;
 use el_agents::git::{GitError, OwnWorktree, WorkBranch};
 use el_agents::rundir::RunDir;
 use el_agents::sandbox::OwnBranch;
-use el_core::Store;
 use el_core::model::Run;
-use el_core::ops;
+use el_core::{Store, ops};
 
 use crate::output::sanitize;
 use crate::{App, CommandError, Result};

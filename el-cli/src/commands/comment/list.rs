@@ -3,8 +3,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::list::List;
-use crate::output::{comments, style};
+use crate::output::{List, comments, style};
 use crate::{App, Exit, Result, complete};
 
 /// Read the comments on an atom, oldest first

@@ -1,11 +1,8 @@
-use el_agents::settings::Executor;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::load_settings;
-use crate::output::list::List;
-use crate::output::style;
-use crate::output::table::{Cell, Column, Table};
+use crate::output::{Cell, Column, List, Table, style};
 use crate::{App, Exit, Result};
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -23,14 +20,9 @@ pub(super) fn run(app: &App) -> Result<Exit> {
     let mut rows = Vec::new();
     for name in settings.known_agents() {
         let agent = settings.agent_settings(&name)?;
-        let executor = match agent.executor {
-            Executor::Claude => "claude",
-            Executor::Interactive => "interactive",
-            Executor::Command(_) => "command",
-        };
         rows.push(Row {
             name,
-            executor,
+            executor: agent.executor.name(),
             model: agent.model,
             permission_mode: agent.permission_mode,
             max_parallel: agent.max_parallel,

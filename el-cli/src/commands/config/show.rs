@@ -3,9 +3,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::load_settings;
-use crate::output::page::Page;
-use crate::output::style;
-use crate::output::table::{Cell, Column, Table};
+use crate::output::{Cell, Column, Page, Table, style};
 use crate::settings::keys::{self, Key, Scope};
 use crate::settings::{self, Origin, Resolved, Settings};
 use crate::{App, CommandError, Exit, Result};

@@ -6,7 +6,7 @@ use el_core::ops::{self, NewAtom};
 use super::{Args, atom_from_flags, print_created};
 use crate::commands::atom_form::{Fields, Form};
 use crate::editor::Draft;
-use crate::output::list::{List, OneOrMany};
+use crate::output::{List, OneOrMany};
 use crate::{App, Exit, Result};
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {

@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use super::move_to::{as_count, place_of};
 use super::{ensure_file_or_nothing, target_error};
-use crate::output::progress::Progress;
-use crate::output::{sanitize, style};
+use crate::output::{Progress, sanitize, style};
 use crate::{App, CommandError, Exit, Result};
 
 /// Copy all of the tracker into a file

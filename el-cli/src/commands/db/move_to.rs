@@ -14,9 +14,7 @@ use serde::Serialize;
 
 use super::{ensure_file_or_nothing, target_error};
 use crate::commands::work::{named_worker, silent_hint};
-use crate::output::page::Page;
-use crate::output::progress::Progress;
-use crate::output::{sanitize, style};
+use crate::output::{Page, Progress, sanitize, style};
 use crate::project::{Project, STATE_FOLDER};
 use crate::{App, CommandError, Exit, Result, modes};
 

@@ -1,8 +1,7 @@
 use el_core::model::{Bond, BondKind};
 use el_core::ops;
 
-use crate::output::page::Page;
-use crate::output::style;
+use crate::output::{Page, style};
 use crate::values::word_parser;
 use crate::{App, Exit, Result, complete};
 

@@ -2,7 +2,7 @@ use el_core::model::BondKind;
 use el_core::ops;
 
 use super::add::print_bond;
-use crate::output::list::List;
+use crate::output::List;
 use crate::values::word_parser;
 use crate::{App, Exit, Result, complete};
 

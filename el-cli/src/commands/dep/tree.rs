@@ -5,8 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::export;
-use crate::output::page::Page;
-use crate::output::{atoms, style};
+use crate::output::{Page, atoms, style};
 use crate::{App, Exit, Result, complete};
 
 /// Show the atoms that wait for an atom as a tree, or the atoms that it waits for

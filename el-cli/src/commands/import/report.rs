@@ -3,8 +3,7 @@
 use el_core::exchange::{BadLine, Note, NoteKind, Tracker};
 use el_core::ops::Imported;
 
-use crate::output::page::Page;
-use crate::output::{count, sanitize, style};
+use crate::output::{Page, count, sanitize, style};
 
 /// The maximum number of bad lines that are listed for people; robots get all.
 pub(super) const LISTED: usize = 20;

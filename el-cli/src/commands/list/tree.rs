@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use el_core::Store;
 use el_core::model::Atom;
-use el_core::ops;
+use el_core::{Store, ops};
 
 use crate::Result;
-use crate::output::page::Page;
-use crate::output::{atoms, style};
+use crate::output::{Page, atoms, style};
 
 /// The ancestors that are missing among these atoms, so that each atom stands below the parents.
 pub(super) fn above(store: &Store, atoms: &[&Atom]) -> Result<Vec<Atom>> {

@@ -5,8 +5,7 @@ use el_core::Store;
 use el_core::ops::AtomFilter;
 
 use crate::commands::list::FilterArgs;
-use crate::output::page::Page;
-use crate::output::{sanitize, style};
+use crate::output::{Page, sanitize, style};
 use crate::{App, CommandError, Exit, Result};
 
 /// Read the messages and tasks of others, and write the tracker's own

@@ -13,8 +13,6 @@ use super::{DriveArgs, PlanArgs, ending, lock};
 use crate::commands::work;
 use crate::pull_watch::watch_for_work;
 use crate::settings::Settings;
-use crate::settings::keys::Key;
-use crate::settings::value::Value;
 use crate::{App, CommandError, Exit, Result};
 
 /// The epic, the settings and the lock of a plan that is driven.
@@ -41,7 +39,11 @@ pub(super) fn begin_plan(target: &PlanGoal, args: &DriveArgs, app: &App) -> Resu
             let goal = target.goal.clone();
             let plan = settings.plan_settings()?;
             check_is_there(&plan, &options)?;
-            let begin = Begin { goal, settings: plan, budget_usd: default_budget(&settings)? };
+            let begin = Begin {
+                goal,
+                settings: plan,
+                budget_usd: settings.amount("budget_per_epic", None)?,
+            };
             let epic = ops::begin_orchestration(&mut app.open_for_writing()?, &app.ctx(), &begin)?;
             let lock = lock::acquire_plan_lock(app, &epic.id)?;
             (epic, false, lock)
@@ -95,7 +97,7 @@ fn begin_existing(
         None => ops::get_atom(&store, id)?.metadata.get(EPIC_KEY).is_some(),
     };
     let budget_usd = if args.plan.budget_per_epic.is_some() || !is_said {
-        default_budget(settings)?
+        settings.amount("budget_per_epic", None)?
     } else {
         None
     };
@@ -155,14 +157,6 @@ fn merge_plan_settings(
         plan.asks_again = said.asks_again;
     }
     Ok(plan)
-}
-
-fn default_budget(settings: &Settings) -> Result<Option<f64>> {
-    let key = Key::find_key("budget_per_epic").expect("it is among the keys");
-    Ok(match settings.get(key, None)?.value {
-        Value::Amount(amount) => Some(amount),
-        _ => None,
-    })
 }
 
 fn work_options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<WorkOptions> {

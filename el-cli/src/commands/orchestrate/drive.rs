@@ -8,11 +8,10 @@ use el_core::rules::orchestrate::Step;
 use serde::Serialize;
 
 use super::begin::StartedPlan;
-use super::branches;
-use super::check;
 use super::ending::{Ending, ending_of_step};
 use super::state::State;
 use super::tell::PlanReporter;
+use super::{branches, check};
 use crate::commands::work;
 use crate::{App, CommandError, Exit, Result};
 

@@ -13,8 +13,7 @@ use serde::Serialize;
 use super::state::State;
 use super::words;
 use crate::output::names::first_few;
-use crate::output::page::Page;
-use crate::output::{sanitize, style, time, wrap};
+use crate::output::{Page, sanitize, style, time, wrap};
 
 /// The state of a plan, for people and programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -225,12 +224,7 @@ fn done_ending(overview: &Overview, missing: &[String]) -> Ending {
         .as_deref()
         .map_or_else(String::new, |reason| format!(": {reason}"));
     let mut next = vec![format!("el show {epic}")];
-    let aggregation = Question::Aggregation.storage_name();
-    let last = overview
-        .phases
-        .iter()
-        .find(|phase| phase.name == aggregation)
-        .and_then(|phase| phase.atom_id.as_ref());
+    let last = atom_of(overview, Question::Aggregation);
     next.extend(last.map(|atom| format!("el artifacts show {atom}")));
     Ending::new(State::Done, format!("{epic} is done{reason}"), next)
 }
@@ -254,7 +248,7 @@ fn unanswered_ending(overview: &Overview, question: Question, why: &str) -> Endi
     Ending::new(State::Stopped, says, next)
 }
 
-fn atom_of(overview: &Overview, question: Question) -> Option<&str> {
+pub(super) fn atom_of(overview: &Overview, question: Question) -> Option<&str> {
     let name = question.storage_name();
     overview
         .phases

@@ -4,14 +4,14 @@ use anstyle::Style;
 use el_core::ops::{Overview, PhaseView};
 use el_core::protocol::words::join_command;
 use el_core::rules::orchestrate::Question;
+use el_core::text::last_lines;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::ending::Ending;
 use super::layers::{Drawing, count_places, fit_to_width};
 use super::place::{TaskStage, last_failure, next_try};
 use super::{status, words};
-use crate::output::page::Page;
-use crate::output::{atoms, sanitize, style, time};
+use crate::output::{Page, atoms, sanitize, style, time};
 
 /// Lines of a failed check's output that are shown.
 const TAIL: usize = 8;
@@ -173,8 +173,7 @@ impl Drawing<'_> {
             page.push_line(format!("  {} {text}", page.paint(painted, mark)));
         }
         if let Some(last) = overview.checks.last().filter(|check| !check.passed) {
-            let lines: Vec<&str> = last.output.lines().collect();
-            for line in &lines[lines.len().saturating_sub(TAIL)..] {
+            for line in last_lines(&last.output, TAIL) {
                 let line = fit_to_width(page, &sanitize::one_line(line), 6);
                 page.push_line(format!("      {line}").trim_end());
             }

@@ -11,8 +11,7 @@ use el_core::rules::retry::RetryPolicy;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::place::{TaskStage, brief_state, list_names, waiting_reasons};
-use crate::output::page::Page;
-use crate::output::{sanitize, style, wrap};
+use crate::output::{Page, sanitize, style, wrap};
 
 /// A plan of no more tasks is shown whole.
 const SMALL: usize = 20;

@@ -7,9 +7,7 @@ use serde::Serialize;
 use super::ending::{self, Ending, ending_of_step};
 use super::layers::Drawing;
 use super::lock;
-use crate::output::page::Page;
-use crate::output::table::{Cell, Column, Table};
-use crate::output::{style, time};
+use crate::output::{Cell, Column, Page, Table, style, time};
 use crate::watch::WatchArgs;
 use crate::{App, Exit, Result, complete};
 

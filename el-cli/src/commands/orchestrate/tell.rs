@@ -10,14 +10,15 @@ use el_core::Store;
 use el_core::model::Timestamp;
 use el_core::ops::{self, Overview};
 use el_core::rules::orchestrate::Step;
+use el_core::text::last_lines;
 use serde::Serialize;
 
 use super::begin::StartedPlan;
+use super::ending::atom_of;
 use super::layers::fit_to_width;
 use super::words;
 use crate::commands::work::live;
-use crate::output::printer::Printer;
-use crate::output::{sanitize, style, time};
+use crate::output::{Printer, sanitize, style, time};
 use crate::{App, Result};
 
 /// Lines of a failed check's output that are shown.
@@ -159,8 +160,7 @@ impl<'a> PlanReporter<'a> {
             }
             let mark = page.paint(style::WARNING, "✗");
             page.push_line(format!("{mark} check {round}: failed"));
-            let lines: Vec<&str> = output.lines().collect();
-            for line in &lines[lines.len().saturating_sub(TAIL)..] {
+            for line in last_lines(output, TAIL) {
                 page.push_line(format!("    {}", sanitize::one_line(line)));
             }
         });
@@ -178,17 +178,9 @@ impl<'a> PlanReporter<'a> {
         match step {
             Step::AwaitAnswer { question } => {
                 let name = question.storage_name();
-                let atom = overview
-                    .phases
-                    .iter()
-                    .find(|phase| phase.name == name)
-                    .and_then(|phase| phase.atom_id.clone());
-                lines.push((
-                    "▶",
-                    style::PLAIN,
-                    words::phase_name(&name),
-                    format!("asked as {}", atom.unwrap_or_default()),
-                ));
+                let asked =
+                    format!("asked as {}", atom_of(&overview, *question).unwrap_or_default());
+                lines.push(("▶", style::PLAIN, words::phase_name(&name), asked));
             }
             Step::AwaitWork { .. } => {
                 lines.push(("▶", style::PLAIN, "work".to_owned(), words::tally_tasks(&overview)))

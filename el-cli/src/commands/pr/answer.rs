@@ -7,9 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::output::branch_lines::{BranchLines, print_branches};
-use crate::output::page::Page;
 use crate::output::pull_requests::{held_words, number_text, state_style, state_words};
-use crate::output::{sanitize, style, time};
+use crate::output::{Page, sanitize, style, time};
 use crate::{App, CommandError, Exit, Result};
 
 /// The answer of `el pr`.

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use el_agents::file_lock::FileLock;
 use el_agents::worker::{self, Detached, Served, WorkOptions};
-use el_core::Store;
 use el_core::model::{Takes, Worker};
-use el_core::ops;
+use el_core::{Store, ops};
 
 use crate::commands::work::{self, Started, signed_on};
 use crate::settings::{Place, Settings, WorkSettings};

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use el_core::Store;
 use el_core::model::{Outcome, TaskStatus, Timestamp, VerifyStatus};
 use el_core::ops::{self, Task};
+use el_core::text::last_lines;
 
 use super::Answer;
 use super::start::{self, BackgroundWorker};
@@ -254,8 +255,7 @@ fn failed_verdict(task: &Task) -> Option<CommandError> {
             task.error_lines.as_deref().filter(|text| !text.is_empty()).or(task.output.as_deref())
         }
     };
-    let lines: Vec<&str> = told.unwrap_or_default().lines().collect();
-    let last = lines[lines.len().saturating_sub(10)..].iter().map(|line| (*line).to_owned());
+    let last = last_lines(told.unwrap_or_default(), 10).map(str::to_owned);
     Some(
         CommandError::new(exit, code, message)
             .with_detail("task", row)

@@ -2,8 +2,7 @@ use el_core::model::{Outcome, Run};
 use el_core::ops::{self, RunFilter};
 
 use crate::output::list::{stream_list, stream_table};
-use crate::output::runs;
-use crate::output::table::{Cell, Column, Table};
+use crate::output::{Cell, Column, Table, runs};
 use crate::values::word_parser;
 use crate::watch::WatchArgs;
 use crate::{App, Exit, Result, complete};

@@ -5,10 +5,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::list::OneOrMany;
-use crate::output::page::Page;
-use crate::output::table::{Cell, Column, Table};
-use crate::output::{artifacts, runs, sanitize, style, time};
+use crate::output::{Cell, Column, OneOrMany, Page, Table, artifacts, runs, sanitize, style, time};
 use crate::{App, Exit, Result, complete};
 
 /// Show all facts about runs

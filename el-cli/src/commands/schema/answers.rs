@@ -14,7 +14,7 @@ use crate::commands::{
     next, orchestrate, phase, pr, queue, ready, restore, review, run, runs, service, setup, stats,
     submit, sync, tasks, trust, undo, why, workers, worktrees,
 };
-use crate::output::list::{List, OneOrMany};
+use crate::output::{List, OneOrMany};
 use crate::schema;
 
 /// Commands whose output is a stream, or is not `el`'s to promise.

@@ -14,7 +14,7 @@ use super::push::Pushed;
 use super::repository::{Place, find_place};
 use crate::backups::Reason;
 use crate::commands::import::print_imported;
-use crate::output::progress::Progress;
+use crate::output::Progress;
 use crate::{App, Exit, Result, backup_hooks, complete};
 
 /// Take over the issues of a GitHub repository, by your own gh

@@ -13,8 +13,7 @@ use serde_json::Value;
 
 use super::batch::read_batch;
 use super::repository::Place;
-use crate::output::page::Page;
-use crate::output::{sanitize, style};
+use crate::output::{Page, sanitize, style};
 use crate::{App, CommandError, Result, input};
 
 /// The answer.

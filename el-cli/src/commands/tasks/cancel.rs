@@ -1,8 +1,7 @@
 use el_core::model::TaskStatus;
 use el_core::ops::{self, CancelledTask};
 
-use crate::output::list::OneOrMany;
-use crate::output::{sanitize, style};
+use crate::output::{OneOrMany, sanitize, style};
 use crate::{App, Exit, Result, complete};
 
 /// Cancel tasks, queued or running

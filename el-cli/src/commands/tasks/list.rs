@@ -2,8 +2,7 @@ use clap::builder::NonEmptyStringValueParser;
 use el_core::model::TaskStatus;
 use el_core::ops::{self, TaskFilter};
 
-use crate::output::list::List;
-use crate::output::{style, tasks};
+use crate::output::{List, style, tasks};
 use crate::values::word_parser;
 use crate::watch::WatchArgs;
 use crate::{App, Exit, Result};

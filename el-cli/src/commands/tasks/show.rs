@@ -1,8 +1,7 @@
 use el_core::ops;
 
 use super::Placed;
-use crate::output::list::OneOrMany;
-use crate::output::tasks;
+use crate::output::{OneOrMany, tasks};
 use crate::{App, Exit, Result, complete};
 
 /// Show all facts about tasks, with the last lines of output

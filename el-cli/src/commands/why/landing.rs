@@ -1,9 +1,8 @@
 //! The reason why the branch of a closed atom has not reached its target.
 
 use el_agents::land::{LandItem, LandOutcome};
-use el_core::Store;
 use el_core::model::{Atom, Event, EventKind, Status};
-use el_core::ops;
+use el_core::{Store, ops};
 
 use crate::commands::work::items_to_land;
 use crate::{App, Result};

@@ -1,9 +1,8 @@
 //! The hosts and the offers that an atom's agent asks for.
 
 use el_agents::worker;
-use el_core::Store;
 use el_core::model::{Atom, Status};
-use el_core::ops;
+use el_core::{Store, ops};
 use schemars::JsonSchema;
 use serde::Serialize;
 

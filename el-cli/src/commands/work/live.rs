@@ -12,10 +12,8 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::words;
-use crate::output::page::Page;
-use crate::output::printer::Printer;
 use crate::output::terminal::stdout_size;
-use crate::output::{runs, sanitize, style, time};
+use crate::output::{Page, Printer, runs, sanitize, style, time};
 
 /// Live lines of sessions at most; the rest is counted.
 const LINES: usize = 12;

@@ -7,9 +7,8 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use el_agents::worker;
-use el_core::Store;
 use el_core::model::Worker;
-use el_core::ops;
+use el_core::{Store, ops, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -70,7 +69,5 @@ fn last_lines(log: &PathBuf, begins_at: u64) -> Vec<String> {
         let from = usize::try_from(begins_at).unwrap_or(0).min(bytes.len());
         Ok(String::from_utf8_lossy(&bytes[from..]).into_owned())
     };
-    let text = read().unwrap_or_default();
-    let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(5)..].iter().map(|line| (*line).to_owned()).collect()
+    text::last_lines(&read().unwrap_or_default(), 5).map(str::to_owned).collect()
 }

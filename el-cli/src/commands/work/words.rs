@@ -4,8 +4,7 @@ use el_agents::worker::{Report, Summary};
 use el_core::count_noun;
 use el_core::model::Timestamp;
 
-use crate::output::page::Page;
-use crate::output::{artifacts, pauses, pull_requests, runs, sanitize, style, time};
+use crate::output::{Page, artifacts, pauses, pull_requests, runs, sanitize, style, time};
 
 pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
     let id = |page: &Page, text: &str| page.paint(style::ID, text);

@@ -1,8 +1,7 @@
 //! Atoms' branches at the remote that machines share, once their work has landed there.
 
 use el_agents::git::{PushResult, Repository};
-use el_core::ops;
-use el_core::{Error, Store};
+use el_core::{Error, Store, ops};
 
 use super::target_branch;
 use crate::{App, Result};

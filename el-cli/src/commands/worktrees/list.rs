@@ -1,10 +1,8 @@
 use el_agents::land::AtomBranch;
 
 use super::{find_branches, find_repository};
-use crate::output::list::List;
-use crate::output::page::Page;
 use crate::output::pull_requests::{number_text, state_words};
-use crate::output::{sanitize, style};
+use crate::output::{List, Page, sanitize, style};
 use crate::{App, Exit, Result};
 
 /// List the worktrees and branches of agents

@@ -3,8 +3,7 @@ use el_core::ops;
 
 use super::list::print_branch;
 use super::{find_branches, find_repository};
-use crate::output::list::OneOrMany;
-use crate::output::{sanitize, style};
+use crate::output::{OneOrMany, sanitize, style};
 use crate::{App, CommandError, Exit, Result, complete};
 
 /// Show the worktrees and branches of atoms, with the files that are not committed

@@ -7,9 +7,8 @@ use crate::commands::close;
 use crate::mcp::arguments::Arguments;
 use crate::mcp::call::Call;
 use crate::mcp::rows;
-use crate::output::page::Page;
 use crate::output::time::{self, Towards};
-use crate::output::{bonds, sanitize};
+use crate::output::{Page, bonds, sanitize};
 use crate::{CommandError, Result, session};
 
 fn parse_date(call: &Call, text: &str) -> Result<Timestamp> {

@@ -13,8 +13,7 @@ use crate::commands::run::{self, is_served};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::call::Call;
 use crate::mcp::rows;
-use crate::output::page::Page;
-use crate::output::{sanitize, tasks};
+use crate::output::{Page, sanitize, tasks};
 use crate::read_age::ReadAge;
 
 /// The longest that a call waits for a task.

@@ -9,8 +9,6 @@ use super::found::{Found, RANKED, about_atom};
 use super::odd::{Working, odd_runs};
 use super::plans::add_plans;
 use super::pulls::{PullRow, add_pulls};
-use crate::Result;
-use crate::count_noun;
 use crate::model::{
     AtomRow, Cost, LastRun, NeedKind, Outcome, Pause, PauseKind, RunRow, Timestamp, Way,
 };
@@ -20,6 +18,7 @@ use crate::rules::budget::format_usd;
 use crate::rules::verdict::NO_BRANCHES;
 use crate::store::board::{self as rows, Waits};
 use crate::store::{Tx, review};
+use crate::{Result, count_noun};
 
 /// The most held epics that are checked for a spent budget.
 const HELD_EPICS: i64 = 20;

@@ -1,10 +1,9 @@
 //! Ids of atoms: from a text to an id, and new short parts.
 
 use crate::error::Doing;
-use crate::model;
 use crate::store::engine::{OptionalExtension as _, params};
 use crate::store::{Tx, alias, meta};
-use crate::{Error, Result};
+use crate::{Error, Result, model};
 
 /// Resolves a text to an id. Tried in this order, ignoring case: a whole id; a name in another
 /// tracker; a unique beginning of the short part, with or without the prefix; a unique beginning of

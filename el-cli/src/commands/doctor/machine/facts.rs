@@ -10,9 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::program::{Refusal, ask_first_line};
-use crate::output::page::Page;
-use crate::output::style;
-use crate::output::table::{Cell, Column, Table};
+use crate::output::{Cell, Column, Page, Table, style};
 use crate::settings::Settings;
 
 /// A fact about the machine.

@@ -37,7 +37,11 @@ pub fn atoms_of(mut cycle: Vec<Vertex>) -> Vec<String> {
     let mut places: HashMap<String, usize> = HashMap::new();
     for Vertex { atom, .. } in cycle {
         match places.get(&atom) {
-            Some(&place) => atoms.drain(place + 1..).for_each(|left| drop(places.remove(&left))),
+            Some(&place) => {
+                for left in atoms.drain(place + 1..) {
+                    places.remove(&left);
+                }
+            }
             None => {
                 places.insert(atom.clone(), atoms.len());
                 atoms.push(atom);

@@ -105,16 +105,7 @@ pub(crate) fn set_open(is_open: bool) {
 /// `None` where there is no `/proc`.
 #[must_use]
 pub fn supervisor_above(pid: u32) -> Option<u32> {
-    supervisor_from(parent_and_name(pid)?.0)
-}
-
-/// The same above this process, which knows its parent.
-#[must_use]
-pub fn supervisor_above_here() -> Option<u32> {
-    supervisor_from(std::os::unix::process::parent_id())
-}
-
-fn supervisor_from(mut pid: u32) -> Option<u32> {
+    let mut pid = parent_and_name(pid)?.0;
     for _ in 0..ANCESTORS_MAX {
         if pid <= 1 {
             return None;

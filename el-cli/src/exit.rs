@@ -15,6 +15,8 @@
 //! | 9 | ended, but some work failed or was blocked |
 //! | 10 | claiming is paused: usage limit, outage, budget used up |
 
+use std::process::ExitCode;
+
 /// The exit status of an `el` process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -34,5 +36,11 @@ pub(crate) enum Exit {
 impl Exit {
     pub(crate) const fn code(self) -> u8 {
         self as u8
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
     }
 }

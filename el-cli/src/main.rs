@@ -1,7 +1,6 @@
 //! `el`: an issue tracker for coding agents, with the workers built in.
 
-#![cfg_attr(all(not(test), target_os = "linux", target_env = "gnu"), no_main)]
-
+use std::process::ExitCode;
 use std::sync::Arc;
 
 mod actor;
@@ -39,8 +38,6 @@ mod session;
 mod settings;
 mod setup;
 mod shared_remote;
-#[cfg(all(not(test), target_os = "linux", target_env = "gnu"))]
-mod start;
 mod strict_json;
 mod top;
 mod trust;
@@ -65,13 +62,7 @@ const UPPER: Upper = Upper {
     show_top: top::show,
 };
 
-#[cfg(not(all(not(test), target_os = "linux", target_env = "gnu")))]
-fn main() -> std::process::ExitCode {
-    run_program().into()
-}
-
-/// Does what the arguments say. Returns the exit code.
-fn run_program() -> u8 {
+fn main() -> ExitCode {
     let argv: Vec<_> = std::env::args_os().collect();
     if argv.get(1).is_some_and(|word| word == sandbox::ENTER) {
         // The program has its environment as it was given.
@@ -86,31 +77,31 @@ fn run_program() -> u8 {
             &printer,
             printer.write_bytes(version.as_bytes()).map(|()| Exit::Done),
         )
-        .code();
+        .into();
     }
     match session::place(&argv) {
         Place::Outside => {
             complete::answer_the_shell(args::Cli::command);
-            run(&argv, None).code()
+            run(&argv, None).into()
         }
         Place::Inside(socket) => match session::call(socket.as_deref(), &argv) {
             Ok(code) => code,
-            Err(error) => report_early_error(&argv, &error).code(),
+            Err(error) => report_early_error(&argv, &error).into(),
         },
-        Place::Answering => answer_call().code(),
+        Place::Answering => answer_call(),
     }
 }
 
 /// Answers one call of an agent's session.
-fn answer_call() -> Exit {
+fn answer_call() -> ExitCode {
     // A connection without a proper call gets no answer.
-    let Ok(call) = session::take_call() else { return Exit::Usage };
+    let Ok(call) = session::take_call() else { return Exit::Usage.into() };
     let exit = match call.is_foreign {
         true => report_early_error(&call.argv, &session::foreign()),
         false => run(&call.argv, Some(call.session.into())),
     };
     session::end_call(exit);
-    exit
+    exit.into()
 }
 
 /// Reports why a command could not even begin.

@@ -7,6 +7,7 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use el_agents::rundir::RunDir;
@@ -52,7 +53,7 @@ pub(crate) fn place(argv: &[OsString]) -> Place {
         None => {}
     }
     // A process that removed the variable was still started by the session.
-    match socket::supervisor_above_here() {
+    match socket::supervisor_above(std::process::id()) {
         Some(supervisor) => {
             Place::Inside(RunDir::of_supervisor(supervisor).map(|run| run.session_socket()))
         }
@@ -96,7 +97,7 @@ pub(crate) fn open_patiently(open: impl Fn() -> el_core::Result<Store>) -> el_co
 }
 
 /// Lets the session's supervisor run the command. The caller has to report an error.
-pub(crate) fn call(socket: Option<&Path>, argv: &[OsString]) -> Result<u8, CommandError> {
+pub(crate) fn call(socket: Option<&Path>, argv: &[OsString]) -> Result<ExitCode, CommandError> {
     let Some(socket) = socket else {
         return Err(CommandError::refused(
             "in_session",

@@ -103,16 +103,6 @@ fn a_full_disk_is_a_failure_that_is_told() {
 }
 
 #[test]
-fn no_file_gets_the_number_of_a_stream_that_the_caller_closed() {
-    let (env, _) = project();
-    env.el(&["export", "-o", "open.jsonl"]).ok();
-    // What is said on the streams would end up in the file.
-    env.run(env.command("sh").args(["-c", "el export -o closed.jsonl <&- >&- 2>&-"])).ok();
-    let read = |name: &str| std::fs::read_to_string(env.project(name)).unwrap();
-    assert_eq!(read("closed.jsonl"), read("open.jsonl"));
-}
-
-#[test]
 fn quiet_prints_ids_alone() {
     let (env, id) = project();
     let quiet = env.el(&["list", "-q"]).ok().stdout;

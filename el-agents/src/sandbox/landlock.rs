@@ -76,10 +76,10 @@ impl Landlock {
     }
 }
 
-/// Enters the layer and becomes the program. Returns an exit code only if that fails, when the
-/// program must not run. `words`: the identity of the present folder, the paths that may be
-/// written, `--`, the program and its arguments.
-pub fn enter(words: &[OsString]) -> u8 {
+/// Enters the layer and becomes the program. Returns only if that fails, when the program must not
+/// run. `words`: the identity of the present folder, the paths that may be written, `--`, the
+/// program and its arguments.
+pub fn enter(words: &[OsString]) -> std::process::ExitCode {
     let (workdir, words) = words
         .split_first()
         .map_or((OsStr::new(""), words), |(first, rest)| (first.as_os_str(), rest));
@@ -101,7 +101,7 @@ pub fn enter(words: &[OsString]) -> u8 {
     };
     // Read by the supervisor, which has this process's standard error.
     let _ = writeln!(std::io::stderr(), "{}{why}", OWN_WORDS[1]);
-    1
+    std::process::ExitCode::FAILURE
 }
 
 #[cfg(target_os = "linux")]

@@ -104,7 +104,7 @@ fn identity() -> io::Result<Identity> {
     {
         let maker = rustix::net::sockopt::socket_peercred(&from)?.pid;
         let parent = rustix::process::getppid();
-        let above = socket::supervisor_above_here().map(i64::from);
+        let above = socket::supervisor_above(std::process::id()).map(i64::from);
         let is_parent = Some(maker) == parent;
         if !is_parent || above != parent.map(|pid| i64::from(pid.as_raw_nonzero().get())) {
             return Err(io::ErrorKind::PermissionDenied.into());

@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
 
 use super::wire::{self, Kind, Message};
 
@@ -51,7 +52,7 @@ pub(super) enum Lost {
 }
 
 /// Hands the command over and returns its exit code.
-pub(super) fn call(socket: &Path, argv: &[OsString]) -> Result<u8, Lost> {
+pub(super) fn call(socket: &Path, argv: &[OsString]) -> Result<ExitCode, Lost> {
     let stream = el_agents::session::connect(socket).map_err(Lost::Unreachable)?;
     send_call(&stream, argv).map_err(Lost::Unreachable)?;
     let mut new_file = None;
@@ -63,7 +64,7 @@ pub(super) fn call(socket: &Path, argv: &[OsString]) -> Result<u8, Lost> {
         };
         if message.kind == Kind::Exit {
             let code = message.parts.first().and_then(|code| code.to_str()?.parse().ok());
-            return Ok(code.unwrap_or(1));
+            return Ok(ExitCode::from(code.unwrap_or(1)));
         }
         serve(&stream, &message, &mut new_file).map_err(Lost::BrokenOff)?;
     }

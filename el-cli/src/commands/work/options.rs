@@ -1,4 +1,4 @@
-//! What every worker is started with.
+//! The options that every worker starts with.
 
 use std::path::PathBuf;
 

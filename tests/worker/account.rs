@@ -80,6 +80,16 @@ fn a_model_or_key_that_only_one_atom_has_holds_up_no_other() {
 }
 
 #[test]
+fn a_refused_key_is_the_accounts_where_an_atom_has_a_model_of_its_own() {
+    let env = TestEnv::with_tracker();
+    let script = TestEnv::script(&["api-error 401 Invalid API key"]);
+    let own = ["--model", "x", "--env", "ANTHROPIC_SMALL_FAST_MODEL=y"];
+    let id = env.create("Own", &[&own[..], &["-d", &script]].concat());
+    env.el(&["work", "--drain"]).fails_with(6);
+    assert_eq!(env.status(&id), "open");
+}
+
+#[test]
 fn agents_without_the_refused_account_go_on() {
     let env = TestEnv::with_tracker();
     env.program("worker", "#!/bin/sh\nel close \"$EL_ATOM\" --reason done\n");

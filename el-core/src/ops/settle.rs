@@ -19,6 +19,9 @@ use crate::{Ctx, Error, Result};
 /// The most lines of a summary in a report of a run's end.
 const SUMMARY_LINES: usize = 40;
 
+/// Variables with which an atom has an account of its own.
+const OWN_ACCOUNT: [&str; 3] = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"];
+
 /// How a run was settled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
@@ -272,8 +275,9 @@ fn verdict_of(
 fn are_own_options_refused(atom: Option<&Atom>, exit: &ExitRecord) -> bool {
     let Some(Fault::Account { refusal }) = exit.fault else { return false };
     atom.and_then(|atom| atom.run_options.as_ref()).is_some_and(|options| {
-        refusal == Refusal::Model && options.model.is_some()
-            || options.env.keys().any(|name| name.starts_with("ANTHROPIC_"))
+        let sets = |name: &&str| options.env.contains_key(*name);
+        refusal == Refusal::Model && (options.model.is_some() || sets(&"ANTHROPIC_MODEL"))
+            || OWN_ACCOUNT.iter().any(sets)
     })
 }
 

@@ -205,18 +205,18 @@ fn orphans_left_behind_by_an_agent_that_has_ended_are_killed() {
 fn two_watchdogs_that_restart_each_other_are_ended() {
     alone(async |folder| {
         // Each process restarts its partner within milliseconds, in a session of its own and
-        // without the marker.
+        // without the marker. Should this test be killed, they end two minutes later.
         let script = r#"
             cat > dog.sh <<'DOG'
             echo $$ > "$1.pid"
-            while :; do
+            while [ "$(date +%s)" -lt "$3" ]; do
                 other=$(cat "$2.pid" 2>/dev/null)
                 [ -n "$other" ] && kill -0 "$other" 2>/dev/null \
-                    || env -i PATH="$PATH" setsid sh dog.sh "$2" "$1" &
+                    || env -i PATH="$PATH" setsid sh dog.sh "$2" "$1" "$3" &
                 sleep 0.02
             done
 DOG
-            env -i PATH="$PATH" setsid sh dog.sh a b &
+            env -i PATH="$PATH" setsid sh dog.sh a b $(($(date +%s) + 120)) &
             touch ready
             while :; do sleep 0.05; done
         "#;
@@ -233,14 +233,14 @@ DOG
 fn a_process_that_is_always_another_one_is_ended() {
     alone(async |folder| {
         // Each generation lives for some milliseconds, without the marker, in a session of its own,
-        // and is orphaned at once.
+        // and is orphaned at once. It comes to an end by itself, should this test be killed.
         let script = r#"
             cat > hop.sh <<'HOP'
-            [ -e stop ] && exit
+            [ "$1" -gt 20000 ] && exit
             echo x >> hops
-            env -i PATH="$PATH" setsid sh hop.sh &
+            env -i PATH="$PATH" setsid sh hop.sh $(($1 + 1)) &
 HOP
-            env -i PATH="$PATH" setsid sh hop.sh &
+            env -i PATH="$PATH" setsid sh hop.sh 0 &
             touch ready
             while :; do sleep 0.05; done
         "#;

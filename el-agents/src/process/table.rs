@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_tree_shows_its_grandchildren_and_their_cpu_time() {
         let mut child = Command::new("sh")
-            .args(["-c", "sh -c 'while :; do :; done' & echo started; wait"])
+            .args(["-c", "sh -c 'ulimit -t 60; while :; do :; done' & echo started; wait"])
             .stdout(Stdio::null())
             .spawn()
             .unwrap();

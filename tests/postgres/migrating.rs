@@ -9,6 +9,7 @@ use crate::support::SOON;
 
 /// Makes of the tables those of version 4.
 const OLDER: &str = "DROP TABLE run_files;
+    DROP INDEX bonds_waiting;
     ALTER TABLE workers DROP COLUMN name, DROP COLUMN load_milli, DROP COLUMN offers;
     DROP FUNCTION runs_needs() CASCADE;
     DROP FUNCTION channel_of(TEXT), tell_if_ready(TEXT), tell_dependants(TEXT), is_told(),

@@ -2,19 +2,23 @@
 
 use std::time::Duration;
 
-use el_core::Ctx;
 use el_core::model::{EndKind, ExitRecord, Fault, Progress, Timestamp};
 use el_core::ops::{self, ClaimRequest, Ending};
 use el_core::rules::retry::RetryPolicy;
+use el_core::{Ctx, Error};
 
 use crate::support::{Project, request};
 
 const ACCOUNT: &str = "a";
 
+/// Claims an atom; `None`: claiming is paused.
 fn claim(p: &mut Project) -> Option<String> {
     let request = ClaimRequest { account: Some(ACCOUNT.to_owned()), ..request() };
     let ctx = Ctx { actor: "claude", ..p.person() };
-    ops::claim_run(&mut p.store, &ctx, &request).unwrap().map(|claimed| claimed.run.id)
+    match ops::claim_run(&mut p.store, &ctx, &request) {
+        Err(Error::Paused { .. }) => None,
+        claimed => Some(claimed.unwrap().expect("an atom is ready").run.id),
+    }
 }
 
 /// The service answers a run, which then ends, by an outage or not. Returns until when it is left

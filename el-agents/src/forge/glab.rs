@@ -158,7 +158,7 @@ impl Forge for GitlabCli {
     }
 
     fn request_body(&self, repo: &RepoName, number: u64) -> Result<String> {
-        Ok(text_of(&self.request(repo, number)?["description"]))
+        Ok(text_of(&self.read_request(repo, number)?["description"]))
     }
 
     fn edit_request(
@@ -175,7 +175,7 @@ impl Forge for GitlabCli {
     }
 
     fn set_draft(&self, repo: &RepoName, number: u64, is_draft: bool) -> Result<()> {
-        let said = self.request(repo, number)?;
+        let said = self.read_request(repo, number)?;
         let title = said["title"].as_str().unwrap_or_default();
         let plain = without_draft(title);
         let new = if is_draft { format!("Draft: {plain}") } else { plain.to_owned() };
@@ -242,7 +242,7 @@ impl Forge for GitlabCli {
             // Nothing is left to wait for.
             Err(ForgeError::Refused { .. })
                 if when_ready
-                    && self.request(repo, number)?["detailed_merge_status"] == "mergeable" =>
+                    && self.read_request(repo, number)?["detailed_merge_status"] == "mergeable" =>
             {
                 ask(&path, "PUT", false)
             }

@@ -32,7 +32,7 @@ pub fn hold_configuration(
                 repository.git().ask(&[&NAMES[..], &[&range, "--"]].concat())?
             }
             (LandOutcome::Uncommitted, Some(path)) => {
-                uncommitted(&Git::at(path), &onto, hooks.as_deref())?
+                list_decisive_changes(&Git::at(path), &onto, hooks.as_deref())?
             }
             _ => continue,
         };
@@ -49,7 +49,7 @@ pub fn hold_configuration(
 
 /// Names the decisive files of a worktree that differ from the target. A commit there would run the
 /// hooks of the worktree, so untracked hooks count too.
-fn uncommitted(git: &Git, onto: &str, hooks: Option<&str>) -> Result<String> {
+fn list_decisive_changes(git: &Git, onto: &str, hooks: Option<&str>) -> Result<String> {
     let tracked = git.ask(&[&NAMES[..], &["--merge-base", onto, "--"]].concat())?;
     let folders = HOOKS.iter().copied().chain(hooks);
     let words: Vec<&str> =

@@ -67,7 +67,7 @@ pub(super) fn find_pulled<'a>(
     }
     branches.sort_by(|one, other| one.atom.cmp(&other.atom));
     let tips: Vec<&str> = branches.iter().map(|one| one.tip.as_str()).collect();
-    let commits = lacking(repository, target, &tips)?;
+    let commits = lacking_commits(repository, target, &tips)?;
     Ok(Pulled { branches, commits })
 }
 
@@ -83,13 +83,13 @@ pub(super) fn find_below(
     if pulled.commits.is_empty() {
         return Ok(found);
     }
-    let own = lacking(repository, target, &[tip])?;
+    let own = lacking_commits(repository, target, &[tip])?;
     if own.is_disjoint(&pulled.commits) {
         return Ok(found);
     }
     for one in pulled.branches.iter().filter(|one| one.atom != id) {
         if one.commits.get().is_none() {
-            let _ = one.commits.set(lacking(repository, target, &[&one.tip])?);
+            let _ = one.commits.set(lacking_commits(repository, target, &[&one.tip])?);
         }
         if one.commits.get().is_none_or(|commits| own.is_disjoint(commits))
             // The commits are those of this branch, if the other builds on it.
@@ -106,7 +106,11 @@ pub(super) fn find_below(
 }
 
 /// The given commits that the target lacks, without commits that the repository does not have.
-fn lacking(repository: &Repository, target: &str, tips: &[&str]) -> Result<HashSet<String>> {
+fn lacking_commits(
+    repository: &Repository,
+    target: &str,
+    tips: &[&str],
+) -> Result<HashSet<String>> {
     if tips.is_empty() {
         return Ok(HashSet::new());
     }

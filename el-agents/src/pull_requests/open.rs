@@ -41,7 +41,7 @@ pub fn open_all(
         is_wanted(one) && (one.state.is_live() || one.state == PullRequestState::Closed)
     });
     look_at(store, &run.land.ctx(), run.repository, run.forges, &known)?;
-    let mut items = plan(run, store, wanted)?;
+    let mut items = plan_requests(run, store, wanted)?;
     let mut texts = Vec::new();
     for item in &mut items {
         item.pull_request = ops::pull_requests_of(store, &item.atom_id)
@@ -127,7 +127,11 @@ fn note_held(run: &PullRun<'_>, store: &mut Store, item: &PullItem) -> Result<()
 }
 
 /// The branches with all refusals of `el land`.
-fn plan(run: &PullRun<'_>, store: &mut Store, wanted: Option<&[String]>) -> Result<Vec<PullItem>> {
+fn plan_requests(
+    run: &PullRun<'_>,
+    store: &mut Store,
+    wanted: Option<&[String]>,
+) -> Result<Vec<PullItem>> {
     let (repository, settings) = (run.repository, run.land.settings);
     let target = Some(run.base_commit.to_owned());
     let branches = atom_branches_at(store, repository, settings, target)?;

@@ -89,7 +89,7 @@ impl GitlabCli {
         }
     }
 
-    pub(super) fn request(&self, repo: &RepoName, number: u64) -> Result<Value> {
+    pub(super) fn read_request(&self, repo: &RepoName, number: u64) -> Result<Value> {
         self.get(repo, &format!("/merge_requests/{number}"))
     }
 

@@ -33,7 +33,7 @@ impl GitlabCli {
         let mut authors: Vec<u64> = said.iter().flatten().filter_map(|(id, _)| *id).collect();
         authors.sort_unstable();
         authors.dedup();
-        let roles = self.roles(repo, &authors)?;
+        let roles = self.author_roles(repo, &authors)?;
         let with_role = |(author, remark): (Option<u64>, ForgeRemark)| match author
             .and_then(|author| roles.get(&author))
         {
@@ -47,7 +47,11 @@ impl GitlabCli {
     }
 
     /// The parts of members in the project, and whether they are bots, by the ids of users.
-    fn roles(&self, repo: &RepoName, authors: &[u64]) -> Result<BTreeMap<u64, (String, bool)>> {
+    fn author_roles(
+        &self,
+        repo: &RepoName,
+        authors: &[u64],
+    ) -> Result<BTreeMap<u64, (String, bool)>> {
         let mut found = BTreeMap::new();
         for some in authors.chunks(50) {
             let ids: String = some.iter().map(|id| format!("&user_ids%5B%5D={id}")).collect();

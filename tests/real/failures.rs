@@ -152,7 +152,7 @@ fn an_api_that_never_answers_costs_the_run_its_time_and_the_atom_nothing() {
     let Some((env, _api)) = project(&json!({"steps": [{"hang": "silent", "repeat": 0}]})) else {
         return;
     };
-    env.configure("execution_timeout = \"12s\"\nmax_attempts = 1\n");
+    env.configure("execution_timeout = \"30s\"\nmax_attempts = 1\n");
     let id = env.create("Silent API", &[]);
     env.el(&["work", "--once"]).fails_with(10);
     let run = env.last_run(&id);

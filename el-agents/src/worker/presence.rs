@@ -71,6 +71,6 @@ pub(super) fn supervisor_liveness(stamp: &Stamp, run: &Run, now: Timestamp) -> L
     }
 }
 
-fn liveness_of(stamp: &Stamp) -> Liveness {
+pub(super) fn liveness_of(stamp: &Stamp) -> Liveness {
     process_of(stamp).map_or(Liveness::Unknown, |process| process.liveness())
 }

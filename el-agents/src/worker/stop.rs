@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use el_core::model::{CancelMode, Run, Timestamp, Worker};
 use el_core::{Ctx, Error, Store, ops};
 
-use super::presence::{host_of, silence_of, supervisor_liveness};
+use super::presence::{host_of, liveness_of, silence_of, supervisor_liveness};
 use crate::clock;
 use crate::process::Liveness;
 use crate::recover::{settle_lost, sweep_run};
@@ -110,7 +110,13 @@ pub fn stop_all(
                 }
             }
         }
-        let workers_left = meant_of(there, which);
+        let mut workers_left = meant_of(there, which);
+        // A worker leaves the list shortly before its process ends.
+        for known in workers.iter().filter(|known| runs_here(known)) {
+            if workers_left.iter().all(|left| left.id != known.id) {
+                workers_left.push(known.clone());
+            }
+        }
         // A worker that says nothing may never end.
         let is_done =
             live.is_empty() && workers_left.iter().all(|left| silence_of(left, now).is_some());
@@ -129,6 +135,10 @@ fn live_runs(store: &Store, is_meant: &dyn Fn(&Run) -> bool) -> Result<Vec<Run>,
 
 fn workers_there(store: &Store) -> Result<Vec<Worker>, Error> {
     Ok(ops::list_workers(store)?.into_iter().filter(is_there).collect())
+}
+
+fn runs_here(worker: &Worker) -> bool {
+    liveness_of(&worker.process) == Liveness::Alive
 }
 
 fn meant_of(workers: Vec<Worker>, which: &Which) -> Vec<Worker> {

@@ -12,7 +12,7 @@
 //! | 6 | configuration: a bad setting, tmux or Claude Code missing, nobody logged in |
 //! | 7 | timed out |
 //! | 8 | refused by policy: allowlist, over budget |
-//! | 9 | ended, but some work failed or was blocked |
+//! | 9 | ended, but some work failed or was blocked, or a named atom had no run |
 //! | 10 | claiming is paused: usage limit, outage, budget used up |
 
 use std::process::ExitCode;

@@ -10,14 +10,37 @@ fn only_the_atoms_that_are_named_are_worked_on() {
     let env = TestEnv::with_tracker();
     let [one, two, other] = ["1", "2", "3"].map(|_| env.script_atom(&["close done"]));
     let held = env.create("Held", &["--blocked-by", &other]);
-    let ran = env.el(&["work", &one, &two, &held]).ok();
+    let ran = env.el(&["work", &one, &two, &held]).fails_with(9);
     assert_eq!([&one, &two, &other].map(|id| env.status(id)), ["closed", "closed", "open"]);
     assert!(ran.stderr.contains(&format!("{held} is not ready")), "{ran:#?}");
+    assert!(ran.stderr.contains(&format!("1 of 3 atoms was not worked on: {held}")), "{ran:#?}");
 
     let refused = env.el(&["work", "stauts"]).fails_with(2).stderr;
     assert!(refused.contains("el work --status"), "{refused}");
     env.el(&["work", "zzzz"]).fails_with(3);
     assert_eq!(env.status(&other), "open");
+}
+
+#[test]
+fn a_named_atom_that_cannot_be_worked_on_is_no_success() {
+    let env = TestEnv::with_tracker();
+    for status in ["blocked", "deferred", "review", "testing", "wont_do", "discard"] {
+        let id = env.script_atom(&["close done"]);
+        env.el(&["update", &id, "--status", status]).ok();
+        let ran = env.el(&["work", &id]).fails_with(9).stderr;
+        assert!(ran.contains(&format!("1 of 1 atom was not worked on: {id}")), "{status}: {ran}");
+        assert_eq!(env.status(&id), status);
+    }
+    let epic = env.create("Large", &["--type", "epic"]);
+    env.el(&["work", &epic, "--once"]).fails_with(9);
+
+    // A closed atom needs no work, and a bound leaves the rest on purpose.
+    let [one, two] = ["1", "2"].map(|_| env.script_atom(&["close done"]));
+    env.el(&["work", &one, &two, "--once"]).ok();
+    env.el(&["work", &one, &two]).ok();
+    let again = env.el(&["work", &one, &two]).ok().stderr;
+    assert!(again.contains(&format!("{one} is closed already: el reopen {one}")), "{again}");
+    env.el(&["work", "--drain"]).ok();
 }
 
 #[test]

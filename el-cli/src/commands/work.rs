@@ -34,8 +34,10 @@ pub(super) use stop::{named_worker, silent_hint};
 use failures::ensure_all_is_done;
 pub(super) use failures::{pause_error, work_failure};
 pub(super) use options::{draining_worker, project_places, this_program};
+use remarks::{
+    find_left_atoms, tell_of_others, tell_of_remote, tell_of_strangers, tell_what_waits,
+};
 pub(super) use remarks::{tell_of_folders, tell_of_inert};
-use remarks::{tell_of_others, tell_of_remote, tell_of_strangers, tell_what_waits};
 pub(crate) use signed_on::{Started, signed_on};
 
 /// Claim ready atoms and run an agent on each, in a tmux session
@@ -68,10 +70,11 @@ Errors of the account, the service and the machine cost an atom no attempt. A us
 outage are waited for; after a refusal of the account (log-in, key, credit, model) nothing is
 claimed for it until el work --resume.
 
-Exit codes of --once, --max and --drain:
-   0  all that was claimed has ended well, or nothing was ready that it can do
+Exit codes of --once, --max, --drain and of named atoms:
+   0  all that was claimed has ended well, or nothing was ready that it can do; named atoms that
+      it did not work on are closed
    6  the account is refused, and no other agent has work; or no agent can work on this host
-   9  some work failed or is blocked
+   9  some work failed or is blocked, or a named atom was not worked on and is not closed
   10  claiming is paused: usage limit or outage (--once), or the day's budget is spent")]
 pub(crate) struct Args {
     /// Only these atoms; leaves when all are done or wait
@@ -283,7 +286,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if !args.is_bounded() || summary.stopped_by.is_some() {
         return Ok(Exit::Done);
     }
-    ensure_all_is_done(&summary)?;
+    ensure_all_is_done(&summary, &find_left_atoms(app, &options, &summary)?)?;
     Ok(Exit::Done)
 }
 

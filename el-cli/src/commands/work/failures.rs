@@ -29,23 +29,30 @@ pub(in crate::commands) fn pause_error(pause: &Pause) -> CommandError {
         .with_hint(hint)
 }
 
-pub(super) fn ensure_all_is_done(summary: &Summary) -> Result<()> {
+/// Refuses a result in which work failed, or in which `left`, atoms that were named, had no run.
+pub(super) fn ensure_all_is_done(summary: &Summary, left: &[String]) -> Result<()> {
     if let Some(pause) = &summary.pause {
         return Err(pause_error(pause));
     }
-    let unfinished = summary.unfinished_atoms();
-    if unfinished.is_empty() {
+    let failed = summary.unfinished_atoms();
+    let left: Vec<&str> = left.iter().map(String::as_str).collect();
+    let all = el_core::count_noun(summary.atoms.len() + left.len(), "atom");
+    let was = if left.len() == 1 { "was" } else { "were" };
+    let (mut told, mut hints) = (Vec::new(), Vec::new());
+    if let Some(first) = failed.first() {
+        told.push(format!("{} of {all} failed or blocked: {}", failed.len(), failed.join(", ")));
+        hints.push(format!("el why {first} says how each attempt ended"));
+    }
+    if let Some(first) = left.first() {
+        told.push(format!("{} of {all} {was} not worked on: {}", left.len(), left.join(", ")));
+        hints.push(format!("el why {first} says what holds it"));
+    }
+    if told.is_empty() {
         return Ok(());
     }
-    let message = format!(
-        "{} of {} failed or blocked: {}",
-        unfinished.len(),
-        el_core::count_noun(summary.atoms.len(), "atom"),
-        unfinished.join(", ")
-    );
-    Err(CommandError::new(Exit::Unfinished, "unfinished", message)
-        .with_detail("atoms", unfinished.clone())
-        .with_hint(format!("el why {} says how each attempt ended", unfinished[0])))
+    let error = CommandError::new(Exit::Unfinished, "unfinished", told.join("; "))
+        .with_detail("atoms", [failed, left].concat());
+    Err(hints.into_iter().fold(error, CommandError::with_hint))
 }
 
 pub(in crate::commands) fn work_failure(error: WorkError) -> CommandError {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use el_agents::process::ProcessId;
-use el_agents::worker::{self, WorkOptions};
-use el_core::ops::{self, Sort};
+use el_agents::worker::{self, Summary, WorkOptions};
+use el_core::model::Status;
+use el_core::ops::{self, AtomFilter, Sort};
 
 use super::folders;
 use crate::output::{runs, sanitize, time};
@@ -14,11 +15,34 @@ use crate::{App, Result, shared_remote};
 pub(super) fn tell_what_waits(app: &App, options: &WorkOptions) -> Result<()> {
     let store = app.open_for_reading()?;
     for id in &options.filter.ids {
-        if !ops::explain(&store, id, app.now())?.ready {
+        let explained = ops::explain(&store, id, app.now())?;
+        if explained.atom.status == Status::Closed {
+            app.printer.note(&format!("{id} is closed already: el reopen {id} has it done anew"));
+        } else if !explained.ready {
             app.printer.note(&format!("{id} is not ready: el why {id} says what holds it"));
         }
     }
     Ok(())
+}
+
+/// Returns the requested atoms that had no run here and are not closed either. A worker that has
+/// made all its claims (`--once`, `--max`) leaves the others on purpose.
+pub(super) fn find_left_atoms(
+    app: &App,
+    options: &WorkOptions,
+    summary: &Summary,
+) -> Result<Vec<String>> {
+    let ids = options.filter.ids.clone();
+    if ids.is_empty() || options.max_claims.is_some_and(|max| summary.claimed >= max) {
+        return Ok(Vec::new());
+    }
+    let named = AtomFilter { ids, include_over: true, ..AtomFilter::default() };
+    let store = app.open_for_reading()?;
+    let found = ops::list(&store, &named, Sort::Priority, None, 0, app.now())?.items.into_iter();
+    Ok(found
+        .filter(|atom| atom.status != Status::Closed && !summary.atoms.contains_key(&atom.id))
+        .map(|atom| atom.id)
+        .collect())
 }
 
 /// Warns of a remote that the clone does not have.

@@ -71,6 +71,31 @@ fn closing_again_is_no_error_and_the_first_reason_stands() {
 }
 
 #[test]
+fn one_command_opens_an_atom_again_and_all_that_is_said_of_its_status_names_that() {
+    let env = TestEnv::with_tracker();
+    for (status, verb, other) in [
+        ("blocked", "el retry", "el reopen"),
+        ("deferred", "el reopen", "el retry"),
+        ("testing", "el reopen", "el retry"),
+        ("closed", "el reopen", "el retry"),
+        ("wont_do", "el reopen", "el retry"),
+        ("discard", "el reopen", "el retry"),
+    ] {
+        let id = env.create("One", &[]);
+        env.el(&["update", &id, "--status", status]).ok();
+        let mut said = env.el(&["why", &id]).ok().stdout;
+        if matches!(status, "closed" | "wont_do" | "discard") {
+            said += &env.el(&["retry", &id]).fails_with(4).stderr;
+            let end = if status == "closed" { "wont_do" } else { "closed" };
+            said += &env.el(&["update", &id, "--status", end]).fails_with(4).stderr;
+        }
+        assert!(said.contains(verb) && !said.contains(other), "{status}: {said}");
+        env.el(&[verb.strip_prefix("el ").unwrap(), &id]).ok();
+        assert_eq!(env.status(&id), "open");
+    }
+}
+
+#[test]
 fn the_author_is_the_flag_the_variable_gits_user_or_the_login() {
     let mut env = TestEnv::with_tracker();
     let by = |env: &TestEnv, words: &[&str]| {

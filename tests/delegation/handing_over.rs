@@ -143,6 +143,11 @@ fn waiting_ends_with_the_outcome() {
         (&json!("failed"), &json!(3), &json!("failed"))
     );
     assert!(task["error_lines"].as_str().unwrap().contains("it broke"), "{task:#}");
+    let (closed, blocked) =
+        (wait(&["close failed: no net"], &[]).fails_with(1).json(), failed.clone());
+    for (answer, verb) in [(&blocked, "el retry"), (&closed, "el reopen")] {
+        assert!(answer["error"]["hint"].to_string().contains(verb), "{answer:#}");
+    }
     assert_eq!(
         wait(&["say on it", "hang"], &["--timeout", "1s"]).fails_with(7).json()["error"]["code"],
         "timed_out"
@@ -201,7 +206,14 @@ fn a_task_is_called_off_whether_it_waits_or_runs() {
     env.wait_for_workers_to_leave();
     assert!(!env.project("never").exists());
     assert_eq!(env.comments(waiting.as_str().unwrap()), ["Cancelled: not needed"]);
-    env.el(&["retry", waiting.as_str().unwrap()]).ok();
+    // One command brings back what was cancelled, whoever says so.
+    let waiting_id = waiting.as_str().unwrap();
+    let again = env.el(&["tasks", "cancel", waiting_id]).ok().stdout;
+    let why = env.el(&["why", waiting_id]).ok().stdout;
+    for said in [task["detail"].as_str().unwrap(), &again, &why] {
+        assert!(said.contains("el reopen") && !said.contains("el retry"), "{said}");
+    }
+    env.el(&["reopen", waiting_id]).ok();
     env.hand_over(&["close"], &[]);
     env.wait_for_task(waiting, "completed");
 }

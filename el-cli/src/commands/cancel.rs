@@ -8,7 +8,7 @@ use crate::{App, Exit, Result, complete};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  el cancel q5e6                     The atom is held until el retry or el reopen
+  el cancel q5e6                     The atom is held until el reopen
   el cancel run-7kq2m9xd --requeue   The atom is open again, for the next worker
   el cancel q5e6 --reason \"wrong branch\"
 
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             let then = if args.requeue {
                 "its atom is open again then"
             } else {
-                "its atom is held then, until el retry"
+                "its atom is held then, until el reopen"
             };
             page.push_line(format!(
                 "{done} {} of {}; {then}",

@@ -12,8 +12,9 @@ Examples:
 
 Several are put back together or not at all.
 
-For what was blocked after its last attempt, or held by el cancel. The failures so far are
-counted no longer. An agent's session gives no fresh attempts, and does not retry its own atom.")]
+For what is blocked, as after its last attempt, or waits for its next one; el reopen opens what
+was cancelled or put off, or is over. The failures so far are counted no longer. An agent's
+session gives no fresh attempts, and does not retry its own atom.")]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: Ids,

@@ -21,7 +21,7 @@ Examples:
   el tasks show q5e6           Everything about one, with its last lines of output
   el tasks cancel q5e6         A waiting or a running task
 
-A task that was called off is held; el retry puts it back."
+A task that was called off is held; el reopen puts it back."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

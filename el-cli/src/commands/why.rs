@@ -208,9 +208,9 @@ fn of_status(status: Status, id: &str, assignee: Option<&str>, reason: Option<&s
             format!("It waits for a review: el review {id} shows what was handed over.")
         }
         (Status::Blocked, Some(reason)) => {
-            format!("It is blocked: “{reason}” el retry {id} begins anew, el reopen {id} opens it.")
+            format!("It is blocked: “{reason}” el retry {id} begins anew.")
         }
-        _ => format!("It is {status}; el retry {id} begins anew, el reopen {id} opens it."),
+        _ => format!("It is {status}; el {} {id} makes it open again.", status.opening_verb()),
     }
 }
 
@@ -237,7 +237,7 @@ fn of_others(hold: &Hold, now: Timestamp) -> String {
                 .replace("an formula", "a formula")
         }
         Hold::Deferred { until: None } => {
-            "It is deferred without a date: el reopen or el retry brings it back.".to_owned()
+            "It is deferred without a date: el reopen brings it back.".to_owned()
         }
         Hold::Deferred { until: Some(until) } => {
             format!(

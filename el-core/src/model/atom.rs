@@ -54,6 +54,11 @@ impl Status {
     pub const fn holds_children(self) -> bool {
         matches!(self, Status::Blocked | Status::Deferred | Status::WontDo | Status::Discard)
     }
+
+    /// The command that opens an atom of the status again. A cancelled atom is deferred.
+    pub const fn opening_verb(self) -> &'static str {
+        if matches!(self, Status::Blocked) { "retry" } else { "reopen" }
+    }
 }
 
 text_enum! {

@@ -96,7 +96,7 @@ text_enum! {
         Deferred = "deferred",
         /// Given up, by the decision of the agent or a person.
         Declined = "declined",
-        /// Cancelled, and held until `el retry`.
+        /// Cancelled, and held until `el reopen`.
         Cancelled = "cancelled",
     }
 }

@@ -85,7 +85,7 @@ impl Outcome {
 text_enum! {
     /// The fate of an atom whose run is cancelled.
     pub enum CancelMode as "cancel mode" {
-        /// Held back (`deferred`, without a date) until a person says `el retry` or `el reopen`.
+        /// Held back (`deferred`, without a date) until a person says `el reopen`.
         Hold = "hold",
         /// Open again, for the next worker.
         Requeue = "requeue",

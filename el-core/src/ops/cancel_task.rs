@@ -17,9 +17,9 @@ pub struct CancelledTask {
     pub was: TaskStatus,
 }
 
-/// Cancels a task, waiting or running, and holds the atom until `el retry`. The transaction decides
-/// between the two, so a claim at the same moment cannot slip through. Cancelling again is no
-/// error.
+/// Cancels a task, waiting or running, and holds the atom until `el reopen`. The transaction
+/// decides between the two, so a claim at the same moment cannot slip through. Cancelling again is
+/// no error.
 ///
 /// # Errors
 ///

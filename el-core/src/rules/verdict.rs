@@ -103,7 +103,7 @@ pub fn decide_verdict(facts: &Facts<'_>) -> Verdict {
     }
     if let Some(mode) = facts.cancel {
         let (atom, what) = match mode {
-            CancelMode::Hold => (AtomChange::Hold, "held until `el retry`"),
+            CancelMode::Hold => (AtomChange::Hold, "held until `el reopen`"),
             CancelMode::Requeue => (AtomChange::Reopen { retry_at: None }, "open again"),
         };
         return Verdict {

@@ -345,16 +345,17 @@ fn awaits_answer(overview: &Overview, question: Question) -> Ending {
     Ending::new(State::WaitsForPerson, says, next)
 }
 
-/// Commands that explain why tasks gave no result, and the command that retries the first such
-/// task; tasks held by the failed tasks follow by themselves.
+/// Commands that explain why tasks gave no result, and the command that opens the first such task
+/// again; tasks held by the failed tasks follow by themselves.
 fn look_into(overview: &Overview) -> Vec<String> {
     let failed = overview
         .tasks
         .iter()
         .filter(|task| matches!(task.standing, Standing::Failed | Standing::Stuck));
-    let mut ids = failed.map(|task| task.atom_id.as_str()).take(3).peekable();
-    let retry = ids.peek().map(|id| format!("el retry {id}"));
-    ids.map(|id| format!("el why {id}")).chain(retry).collect()
+    let mut first = failed.take(3).peekable();
+    let again =
+        first.peek().map(|task| format!("el {} {}", task.status.opening_verb(), task.atom_id));
+    first.map(|task| format!("el why {}", task.atom_id)).chain(again).collect()
 }
 
 /// Adds a full stop if there is none.

@@ -261,8 +261,9 @@ fn failed_verdict(task: &Task) -> Option<CommandError> {
             .with_detail("task", row)
             .with_listing(last)
             .with_hint(format!(
-                "el tasks show {id} tells more; el logs {id} is what the agent said; el retry \
-                 {id} tries again"
+                "el tasks show {id} tells more; el logs {id} is what the agent said; el {} {id} \
+                 has it done anew",
+                task.atom_status.opening_verb()
             )),
     )
 }

@@ -12,7 +12,7 @@ Examples:
   el tasks cancel q5e6 --reason \"done by hand\"
 
 One that waits never begins; of one that runs, the agent is ended cleanly. It is held then,
-until el retry. Calling it off again is no error.")]
+until el reopen. Calling it off again is no error.")]
 pub(crate) struct Args {
     /// A task, or a run of a task
     #[arg(required = true, value_name = "TASK|RUN", add = complete::complete_runs())]
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
                 _ => ("Called off", "; it is held"),
             };
             let done = page.paint(style::GOOD, done);
-            page.push_line(format!("{done} {id} {title}{then}, until el retry"));
+            page.push_line(format!("{done} {id} {title}{then}, until el reopen"));
         }
     })
 }

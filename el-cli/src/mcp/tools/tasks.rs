@@ -155,5 +155,5 @@ pub(super) fn cancel_task(call: &Call, mut given: Arguments) -> Result<String> {
         TaskStatus::Running => "its agent is being ended, and it is held then",
         _ => "it is held",
     };
-    Ok(format!("Called off {}: {then}, until el retry {}", task.id, task.id))
+    Ok(format!("Called off {}: {then}, until el reopen {}", task.id, task.id))
 }

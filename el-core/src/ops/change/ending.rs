@@ -46,11 +46,10 @@ pub(in crate::ops) fn end_atom(
         };
     }
     if before.status.is_over() && end.status != Status::Discard {
-        let verb = if before.status == Status::Discard { "restore" } else { "reopen" };
         return Err(Error::conflict(
             "over",
             format!(
-                "{} is {}; {verb} it before it can be {}",
+                "{0} is {1}; `el reopen {0}` comes before it can be {2}",
                 before.id, before.status, end.status
             ),
         ));

@@ -24,11 +24,11 @@ pub(super) fn obstacle(event: &Event) -> Option<String> {
         EventKind::Restored => "it is a restore; el backup list has what it replaced",
         EventKind::Landed => "it was landed; git revert takes its commits back",
         EventKind::Posted => "the message may have been read; post another one",
-        EventKind::CancelRequested => "the run was told to end; el retry has it done anew",
+        EventKind::CancelRequested => "the run was told to end; el reopen has it done anew",
         EventKind::Submitted | EventKind::Approved | EventKind::Rejected => {
             "it is a review's; el reopen opens the atom again"
         }
-        EventKind::RunStarted | EventKind::RunEnded => "it is a run; el retry has it done anew",
+        EventKind::RunStarted | EventKind::RunEnded => "it is a run; el reopen has it done anew",
         EventKind::Orchestrated | EventKind::Answered => {
             "it drives a plan; el orchestrate resume goes on with it"
         }

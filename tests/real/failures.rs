@@ -54,6 +54,11 @@ fn what_is_refused_for_the_account_is_told_with_its_remedy() {
             "add credit",
         ),
         (
+            json!({"status": 400, "type": "invalid_request_error",
+                   "message": "This organization has been disabled."}),
+            "has access",
+        ),
+        (
             json!({"status": 404, "type": "not_found_error", "message": "model: x"}),
             "el config set model",
         ),

@@ -36,8 +36,9 @@ const PERMANENT: [&str; 6] = [
     "output token maximum",
 ];
 /// Texts of a refused account, under any status.
-const REFUSALS: [(Refusal, &[&str]); 3] = [
+const REFUSALS: [(Refusal, &[&str]); 4] = [
     (Refusal::Credit, &["billing_error", "credit balance"]),
+    (Refusal::Access, &["organization has been disabled", "disabled organization"]),
     (Refusal::Model, &["model_not_found", "issue with the selected model"]),
     (
         Refusal::Login,
@@ -52,6 +53,8 @@ const REFUSALS: [(Refusal, &[&str]); 3] = [
         ],
     ),
 ];
+/// The text of a limit that an organization has set for itself, under status 400.
+const OWN_LIMIT: &str = "reached your specified api usage limits";
 /// Words that tell that the service failed, where no status does.
 const OUTAGES: [&str; 10] = [
     "server_error",
@@ -83,7 +86,9 @@ pub fn classify_error(report: &ErrorReport<'_>) -> ErrorCause {
     if let Some((refusal, _)) = REFUSALS.iter().find(|(_, words)| has(words)) {
         return account(*refusal);
     }
+    // Another 400 may be due to the conversation, and a new attempt begins another one.
     match report.status {
+        _ if has(&[OWN_LIMIT]) => ErrorCause::Fault(Fault::UsageLimit { resets_at: None }),
         Some(401) => account(Refusal::Login),
         Some(402) => account(Refusal::Credit),
         Some(403) => account(Refusal::Access),
@@ -111,6 +116,22 @@ mod tests {
             (None, "Not logged in · Please run /login", account(Refusal::Login)),
             (Some(403), "Failed to authenticate. API Error: 403 no", account(Refusal::Access)),
             (Some(400), "Credit balance is too low", account(Refusal::Credit)),
+            (
+                Some(400),
+                "API Error: 400 This organization has been disabled.",
+                account(Refusal::Access),
+            ),
+            (
+                Some(401),
+                "Your ANTHROPIC_API_KEY belongs to a disabled organization · Unset it",
+                account(Refusal::Access),
+            ),
+            (
+                Some(400),
+                "API Error: 400 You have reached your specified API usage limits. You will regain \
+                 access on 2026-04-01 at 00:00 UTC.",
+                ErrorCause::Fault(Fault::UsageLimit { resets_at: None }),
+            ),
             (Some(402), "API Error: 402 pay", account(Refusal::Credit)),
             (
                 Some(404),

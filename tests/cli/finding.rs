@@ -144,9 +144,23 @@ fn signs_that_are_no_letters_are_searched_for_as_they_stand() {
     let plus = env.create("Port the parser to C++", &[]);
     env.create("Port the parser to C", &[]);
     let rocket = env.create("Ship it", &["-d", "Then 🚀 at once"]);
-    for (text, want) in
-        [("C++", &plus), ("parser c++", &plus), ("🚀", &rocket), ("ship 🚀", &rocket)]
-    {
+    let share = env.create("Take 100% of it", &[]);
+    let cjk = env.create("Release 日本語の文字検索を直す", &["-d", "API仕様とテスト"]);
+    env.create("日本の文字", &[]);
+    env.create("Release 10 of 100", &[]);
+    for (text, want) in [
+        ("C++", &plus),
+        ("parser c++", &plus),
+        ("🚀", &rocket),
+        ("ship 🚀", &rocket),
+        ("%", &share),
+        ("100% take", &share),
+        ("本語", &cjk),
+        ("文字検索", &cjk),
+        ("検索 rel", &cjk),
+        ("release 仕様 日本", &cjk),
+        ("api仕様", &cjk),
+    ] {
         let found = env.robot(&["search", text]);
         assert_eq!(
             (&found["count"], &found["items"][0]["id"]),
@@ -154,7 +168,10 @@ fn signs_that_are_no_letters_are_searched_for_as_they_stand() {
             "{text}"
         );
     }
-    assert_eq!(env.robot(&["search", "🛠"])["count"], 0);
+    assert_eq!(env.robot(&["search", "日本"])["count"], 2);
+    for none in ["🛠", "語本", "%%"] {
+        assert_eq!(env.robot(&["search", none])["count"], 0, "{none}");
+    }
 }
 
 #[test]

@@ -10,7 +10,8 @@ Examples:
   el search time zone
   el search 'parse err' --all --limit 10
 
-Every word must occur; the last one may be the beginning of a word. With --limit, words of
+Every word must occur; the last one may be the beginning of a word. Words with +, #, % or an
+emoji, and those of Chinese, Japanese or Thai, may stand anywhere. With --limit, words of
 thousands of atoms are ranked among the newest of these, and among those with the words in the
 title.")]
 pub(crate) struct Args {

@@ -71,8 +71,9 @@ fn rank_matches(
         .doing("search the database")
 }
 
-/// Searches as [`search_atoms`], for words with signs that the index does not hold, such as `C++`
-/// or an emoji. The words with signs must occur literally; the index finds the other words first.
+/// Searches as [`search_atoms`], for words with signs that the index does not hold, such as `C++`,
+/// `100%` or an emoji, and for text without spaces, of which it holds no word. These must occur
+/// literally; the index finds the other words first.
 fn find_signs(
     tx: &Tx<'_>,
     text: &str,
@@ -92,7 +93,9 @@ fn find_signs(
             )
         })
         .collect();
-    if let Some(query) = index_query(tx, text, Texts::All) {
+    let spaced = text.split_whitespace().filter(|word| !word.contains(is_unspaced));
+    let spaced = spaced.collect::<Vec<_>>().join(" ");
+    if let Some(query) = index_query(tx, &spaced, Texts::All) {
         values.push(query);
         let at = values.len();
         conditions.push(if tx.is_sqlite() {
@@ -104,30 +107,43 @@ fn find_signs(
     if !include_over {
         conditions.push("a.status NOT IN ('closed','wont_do','discard')".to_owned());
     }
-    let from = format!("FROM atoms a WHERE {}", conditions.join(" AND "));
     let values: Vec<&dyn ToSql> = values.iter().map(|value| value as &dyn ToSql).collect();
-    let params = || &*values;
-    let total = tx
-        .query_row(&format!("SELECT count(*) {from}"), params(), |row| row.get(0))
-        .doing("search the database")?;
-    let most = limit.unwrap_or(i64::MAX);
+    // All texts are read: once, for the count and the rows.
+    let conditions = conditions.join(" AND ");
     let sql =
-        format!("SELECT {} {from} ORDER BY a.updated_at DESC, a.seq LIMIT {most}", atom::COLUMNS);
-    let atoms = tx.read_all(&sql, params(), atom::from_row).doing("search the database")?;
-    Ok(Page::of_total(atoms, total))
+        format!("SELECT a.id FROM atoms a WHERE {conditions} ORDER BY a.updated_at DESC, a.seq");
+    let found: Vec<String> =
+        tx.read_all(&sql, &*values, |row| row.get(0)).doing("search the database")?;
+    let wanted = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+    let shown: Vec<&str> = found.iter().take(wanted).map(String::as_str).collect();
+    let mut rows = atom::find_all(tx, &shown)?;
+    let items = shown.into_iter().filter_map(|id| rows.remove(id)).collect();
+    Ok(Page::of_total(items, i64::try_from(found.len()).unwrap_or(i64::MAX)))
 }
 
-/// Returns the words with significant signs: `C++`, `C#`, an emoji. Surrounding quotes and brackets
-/// do not count.
+/// Returns the words with significant signs: `C++`, `C#`, `%`, an emoji; and those of scripts
+/// without spaces. Surrounding quotes and brackets do not count.
 fn with_signs(text: &str) -> Vec<&str> {
     let is_sign = |c: char| {
-        matches!(c, '+' | '#') || !(c.is_ascii() || c.is_alphanumeric() || c.is_whitespace())
+        matches!(c, '+' | '#' | '%')
+            || !(c.is_ascii() || c.is_alphanumeric() || c.is_whitespace())
+            || is_unspaced(c)
     };
     let quotes = ['"', '\'', '(', ')', '[', ']', ',', '.', ';', ':', '“', '”', '„', '‘', '’'];
     text.split_whitespace()
         .map(|word| word.trim_matches(quotes))
         .filter(|word| word.contains(is_sign))
         .collect()
+}
+
+/// Returns true for the letters of scripts that put no spaces between words: Thai and Lao, Burmese,
+/// Khmer, Japanese and Chinese. The index takes a whole run of them for one word.
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// Returns true if the index agrees with the atoms. A server's index is a column that it computes.
@@ -234,6 +250,10 @@ mod tests {
     #[test]
     fn signs_that_mean_something_are_kept() {
         assert_eq!(with_signs("port to \"C++\" (🚀)"), ["C++", "🚀"]);
+        assert_eq!(
+            with_signs("100% of 日本語 API仕様 ไทย 한국어"),
+            ["100%", "日本語", "API仕様", "ไทย"]
+        );
         assert!(with_signs("it's \"x\" NEAR(y) a-b größer").is_empty());
     }
 

@@ -312,6 +312,12 @@ fn search_finds_words_and_beginnings_and_follows_changes() {
     let patch = AtomPatch { title: Some("tart".into()), ..AtomPatch::default() };
     ops::update(&mut p.store, &person(p.now), &[&id], &patch, &Guard::default()).unwrap();
     assert_eq!((hits(&p, "creme"), hits(&p, "tart")), (0, 1));
+    // Without spaces, a word begins anywhere; a sign stands for itself.
+    p.create("文字検索 of 100%");
+    p.create("文字 of 100");
+    let found =
+        ["字検", "文字", "of 検索", "検索 o", "検字", "%", "100%", "100"].map(|t| hits(&p, t));
+    assert_eq!(found, [1, 2, 1, 1, 0, 1, 1, 2]);
     // The project's clock is not the server's.
     let mut found = ops::doctor(&p.store, p.now).unwrap();
     found.retain(|finding| finding.code != "clock");

@@ -66,6 +66,37 @@ fn a_conflict_is_told_in_the_history_once() {
 }
 
 #[test]
+fn a_conflict_waits_for_the_open_one_of_an_earlier_landing_with_the_same_file() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let ids = ["one", "two", "three", "four"].map(|text| finished(&env, "base.txt", text));
+    let others = ["five", "six"].map(|text| finished(&env, "other.txt", text));
+    let land = |id: &str, code: i32| fates(&env, code, &[id]);
+    land(&ids[0], 0);
+    land(&ids[1], 4);
+    land(&others[0], 0);
+    land(&others[1], 4);
+    land(&ids[2], 4);
+    land(&ids[3], 4);
+    let all = env.robot(&["list"])["items"].take();
+    let conflict_of = |id: &str| {
+        let mut all = all.as_array().unwrap().iter();
+        all.find(|atom| atom["metadata"]["land_conflict_of"] == id).unwrap()["id"].clone()
+    };
+    // The second of the file and the other file's can begin; then the third, then the fourth.
+    for expected in [vec![&ids[1], &others[1]], vec![&ids[2]], vec![&ids[3]]] {
+        let mut expected: Vec<Value> = expected.into_iter().map(|id| conflict_of(id)).collect();
+        let ready = env.robot(&["ready"])["items"].take();
+        let mut ready: Vec<Value> =
+            ready.as_array().unwrap().iter().map(|atom| atom["id"].clone()).collect();
+        for ids in [&mut expected, &mut ready] {
+            ids.sort_by_key(Value::to_string);
+        }
+        assert_eq!(ready, expected);
+        ready.iter().for_each(|id| drop(env.el(&["close", id.as_str().unwrap()]).ok()));
+    }
+}
+
+#[test]
 fn of_two_conflicts_with_one_file_the_later_waits_for_the_earlier() {
     let env = TestEnv::with_repository("isolate = \"worktree\"\n");
     let [_, second, third] = ["one", "two", "three"].map(|text| finished(&env, "base.txt", text));

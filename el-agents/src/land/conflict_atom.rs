@@ -1,9 +1,9 @@
 //! Files an atom for each conflict, for a person or an agent to resolve.
 
 use el_core::model::{Atom, Status};
-use el_core::ops::{self, NewAtom};
+use el_core::ops::{self, AtomFilter, NewAtom, Sort};
 use el_core::{Ctx, Store};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::chain::Conflict;
 use super::{LandItem, Result};
@@ -11,6 +11,9 @@ use crate::git::{GitError, Repository};
 
 /// Metadata key of a conflict atom. The value is the id of the atom whose branch is in conflict.
 const CONFLICT_OF_KEY: &str = "land_conflict_of";
+
+/// How the title of a conflict atom begins.
+const TITLE: &str = "Resolve the conflict of";
 
 /// The atom of a conflict.
 struct ConflictAtom {
@@ -21,7 +24,8 @@ struct ConflictAtom {
 
 /// Files an atom for each conflict. If one branch builds on another, resolving the upper conflict
 /// resolves both, so both share an atom. Of two with one and the same file, the later waits for the
-/// earlier and is resolved on top of it; else it would be in conflict again.
+/// earlier, of this landing or of one before, and is resolved on top of it; else it would be in
+/// conflict again.
 pub(super) fn file_all(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -52,7 +56,10 @@ pub(super) fn file_all(
             let shares_file =
                 |above: &&usize| items[**above].files.iter().any(|f| items[at].files.contains(f));
             let before = filed.iter().rev().find(shares_file);
-            let before = before.and_then(|above| items[*above].conflict_atom.as_deref());
+            let before = match before {
+                Some(above) => items[*above].conflict_atom.clone(),
+                None => find_open_conflict(store, ctx, &items[at], onto)?,
+            };
             let conflict = file_atom(store, ctx, &items[at], onto, before)?;
             if conflict.is_closed {
                 detail.push(what_is_left(
@@ -67,6 +74,24 @@ pub(super) fn file_all(
         items[at].detail = Some(detail.join("\n"));
     }
     Ok(())
+}
+
+/// Returns the newest open atom for a conflict of another branch with one of the item's files.
+fn find_open_conflict(
+    store: &Store,
+    ctx: &Ctx<'_>,
+    item: &LandItem,
+    onto: &str,
+) -> Result<Option<String>> {
+    let titled = AtomFilter { text: Some(TITLE.to_owned()), ..AtomFilter::default() };
+    let found = ops::list(store, &titled, Sort::Newest, None, 0, ctx.now)?;
+    let is_shared = |metadata: &Value| {
+        let of = &metadata[CONFLICT_OF_KEY];
+        let files = metadata["files"].as_array();
+        (of.is_string() && *of != item.atom_id && metadata["land_onto"] == onto)
+            && files.is_some_and(|files| item.files.iter().any(|file| files.contains(&json!(file))))
+    };
+    Ok(found.items.into_iter().find(|atom| is_shared(&atom.metadata)).map(|atom| atom.id))
 }
 
 /// Says what to do about a conflict with a closed atom.
@@ -94,7 +119,7 @@ fn file_atom(
     ctx: &Ctx<'_>,
     item: &LandItem,
     onto: &str,
-    before: Option<&str>,
+    before: Option<String>,
 ) -> Result<ConflictAtom> {
     let known = ops::show(store, &item.atom_id)?.neighbours;
     let of_it = known.iter().filter(|atom| atom.metadata[CONFLICT_OF_KEY] == json!(item.atom_id));
@@ -113,7 +138,7 @@ fn file_atom(
     let parent = parent.filter(|parent| !parent.status.is_over()).map(|parent| parent.id);
     let files: String = item.files.iter().map(|name| format!("- `{name}`\n")).collect();
     let mut new = NewAtom {
-        title: format!("Resolve the conflict of {} with {onto}", item.atom_id),
+        title: format!("{TITLE} {} with {onto}", item.atom_id),
         description: format!(
             "The branch `{branch}` ({}) cannot be brought to `{onto}` by itself. In conflict \
              are:\n\n{files}\n\
@@ -125,7 +150,7 @@ fn file_atom(
             item.atom_id
         ),
         parent,
-        blocked_by: before.map(str::to_owned).into_iter().collect(),
+        blocked_by: before.into_iter().collect(),
         discovered_from: Some(item.atom_id.clone()),
         metadata: Some(json!({
             CONFLICT_OF_KEY: item.atom_id,

@@ -36,6 +36,7 @@ pub(crate) struct RecordHead {
     pub(crate) parent: Option<Box<str>>,
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) issue_type: IssueType,
+    pub(crate) is_over: bool,
     pub(crate) names: Box<[Name]>,
     /// A hash of the line; `None` if the record was on none.
     pub(crate) digest: Option<u64>,
@@ -50,6 +51,7 @@ impl RecordHead {
             parent: record.parent.as_deref().map(Into::into),
             created_at: record.created_at,
             issue_type: record.issue_type,
+            is_over: record.status.is_over(),
             names: record.names.as_slice().into(),
             digest,
             span,

@@ -152,7 +152,7 @@ fn insert_atom(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Resul
         run_options,
         metadata,
     };
-    atom::insert(tx, &atom)?;
+    atom::insert(tx, &atom, 0)?;
     event::insert(
         tx,
         ctx,

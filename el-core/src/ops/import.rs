@@ -124,7 +124,7 @@ fn run_in(
         let plan = target.with_record(tracker, record, heads[at].digest, here);
         touched[at] = match &plan.before {
             None => {
-                create_atom(tx, ctx, session, &source, &plan)?;
+                create_atom(tx, ctx, session, &source, &plan, target.blockers)?;
                 false
             }
             Some(before) => {
@@ -219,6 +219,7 @@ fn create_atom(
     session: Option<&Run>,
     source: &str,
     plan: &Planned,
+    blockers: u32,
 ) -> Result<()> {
     let record = &plan.record;
     super::change::ensure_may_claim(session, record.status)?;
@@ -251,7 +252,7 @@ fn create_atom(
         delegation: None,
         run_options: record.run_options.clone(),
     };
-    atom::insert(tx, &made)?;
+    atom::insert(tx, &made, blockers)?;
     let data = json!({
         "title": made.title, "type": made.issue_type, "priority": made.priority,
         "status": made.status,

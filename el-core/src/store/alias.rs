@@ -84,11 +84,14 @@ pub(crate) fn put_import(
     alias: &str,
     imported: &Imported,
 ) -> Result<()> {
-    tx.prepare_cached(
+    // SQLite keeps a copy of each page that an upsert changes.
+    tx.prepare_cached(tx.pick_text(
+        "REPLACE INTO aliases (source, alias, atom_id, imported, bonds)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
         "INSERT INTO aliases (source, alias, atom_id, imported, bonds) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (source, alias) DO UPDATE SET
            atom_id = excluded.atom_id, imported = excluded.imported, bonds = excluded.bonds",
-    )
+    ))
     .and_then(|mut s| {
         s.gather_row(params![source, alias, imported.atom_id, imported.fields, imported.bonds])
     })

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use super::engine::{self, OptionalExtension as _, Row, ToSql, params};
-use super::{Tx, label, list_text};
+use super::{Tx, json_text, label, list_text};
 use crate::error::Doing;
 use crate::model::{Atom, IssueType, Status, Timestamp};
 use crate::{Error, Result};
@@ -97,17 +97,17 @@ pub(crate) fn with_unknown_words(tx: &Tx<'_>) -> Result<Vec<String>> {
     tx.read_all(&sql, [], |row| row.get(0)).doing("find damaged records")
 }
 
-/// Inserts an atom unchanged, with labels.
-pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
+/// Inserts an atom unchanged, with labels. So many live `blocks` bonds into it follow.
+pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom, blockers: u32) -> Result<()> {
     let short = atom.id.rsplit_once('-').map_or(atom.id.as_str(), |(_, short)| short);
     let delegation = atom.delegation.as_ref();
     tx.prepare_cached(
         "INSERT INTO atoms (id, short, title, description, acceptance, status, issue_type, priority,
             assignee, parent_id, defer_until, close_reason, created_by, created_at, updated_at,
             closed_at, metadata, delegated_by, workdir, timeout_ms, verify, require_verify,
-            run_options, needs)
+            run_options, needs, blocked_by)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-         ?19, ?20, ?21, ?22, ?23, ?24)",
+         ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
     )
     .and_then(|mut s| {
         s.gather_row(params![
@@ -127,7 +127,7 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
             atom.created_at.as_micros(),
             atom.updated_at.as_micros(),
             atom.closed_at.map(Timestamp::as_micros),
-            atom.metadata.to_string(),
+            json_text(&atom.metadata),
             delegation.map(|d| &d.by),
             delegation.and_then(|d| d.workdir.as_deref()),
             delegation.and_then(|d| d.timeout_ms),
@@ -137,6 +137,7 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom) -> Result<()> {
             delegation.is_some_and(|d| d.require_verify),
             run_options_text(atom),
             needs_text(atom),
+            blockers,
         ])
     })
     .doing("add an atom")?;

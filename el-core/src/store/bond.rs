@@ -1,5 +1,5 @@
-use super::Tx;
 use super::engine::{self, Row, params};
+use super::{Tx, without_trigger};
 use crate::error::Doing;
 use crate::model::{Bond, BondKind, Timestamp};
 use crate::{Error, Result};
@@ -36,6 +36,18 @@ pub(crate) fn add_new(
     )
     .and_then(|mut s| s.gather_row(params![target, source, kind.as_str(), now.as_micros()]))
     .doing("add a bond")
+}
+
+/// The number of new bonds from which on the blockers are counted for all of them together.
+const MANY: usize = 1_000;
+
+/// Does work that adds `count` bonds. At each, the trigger would write the atom that it blocks.
+pub(crate) fn add_many(tx: &Tx<'_>, count: usize, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    if count < MANY || !tx.is_sqlite() {
+        return work();
+    }
+    without_trigger(tx, "bonds_block_insert", work)?;
+    recount_blockers(tx)
 }
 
 /// Removes a bond, or every bond between two atoms if `kind` is `None`. Returns the removed bonds.
@@ -183,15 +195,12 @@ pub(crate) fn find_miscounted(tx: &Tx<'_>) -> Result<Vec<String>> {
     .doing("check the counts of blockers")
 }
 
-/// Counts the live `blocks` bonds of every atom anew.
+/// Counts the live `blocks` bonds of every atom anew, and writes the counts that differ.
 pub(crate) fn recount_blockers(tx: &Tx<'_>) -> Result<()> {
-    tx.execute(
-        "UPDATE atoms SET blocked_by = (
-           SELECT count(*) FROM bonds b JOIN atoms s ON s.id = b.source_id
+    let count = "(SELECT count(*) FROM bonds b JOIN atoms s ON s.id = b.source_id
            WHERE b.target_id = atoms.id AND b.kind = 'blocks'
-           AND s.status NOT IN ('closed','wont_do','discard'))",
-        [],
-    )
-    .doing("count blockers anew")?;
+           AND s.status NOT IN ('closed','wont_do','discard'))";
+    let sql = format!("UPDATE atoms SET blocked_by = {count} WHERE blocked_by <> {count}");
+    tx.execute(&sql, []).doing("count blockers anew")?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use super::engine::{self, OptionalExtension as _, Row, params};
-use super::{Store, Tx};
+use super::{Store, Tx, json_text};
 use crate::error::Doing;
 use crate::model::{Event, EventKind, Timestamp};
 use crate::{Ctx, Error, Result};
@@ -27,7 +27,7 @@ pub(crate) fn insert(
             kind.as_str(),
             atom,
             run,
-            data.to_string()
+            json_text(data),
         ])
     })
     .doing("write an event")?;

@@ -5,6 +5,9 @@
 //! only ways to a transaction. Writes begin IMMEDIATE: a deferred transaction that reads and then
 //! writes fails at once when another process writes in between.
 
+use crate::Result;
+use crate::error::Doing;
+
 pub(crate) mod alias;
 pub(crate) mod artifact;
 pub(crate) mod atom;
@@ -69,6 +72,35 @@ pub use open_at::DatabaseState;
 pub use roles::ServerRole;
 pub use server_address::{SERVER_VARIABLES, ServerAddress, has_password, hide_password};
 pub use transfer::{MoveReport, MoveState, MoveTarget, Places, Step, TableCopy};
+
+/// Does work while a trigger of SQLite's is away. The caller does the trigger's work.
+fn without_trigger<T>(tx: &Tx<'_>, name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let doing = "put a trigger away";
+    let made = "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = ?1";
+    let made: String = tx.query_row(made, [name], |row| row.get(0)).doing(doing)?;
+    tx.execute_batch(&format!("DROP TRIGGER {name}")).doing(doing)?;
+    let done = work()?;
+    tx.execute_batch(&made).doing(doing)?;
+    Ok(done)
+}
+
+/// Does work that writes no word but a type's own. SQLite would make a table of each list of legal
+/// words, for each row.
+fn without_checks<T>(tx: &Tx<'_>, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let set = |value: &str| {
+        let sql = format!("PRAGMA ignore_check_constraints = {value}");
+        tx.execute_batch(&sql).doing("set the checks of rows")
+    };
+    set("ON")?;
+    let done = work();
+    set("OFF")?;
+    done
+}
+
+/// A value as JSON. Its own `to_string` writes piece by piece into a text that grows.
+fn json_text(value: &serde_json::Value) -> String {
+    serde_json::to_string(value).expect("a value is JSON")
+}
 
 /// A list for `json_each`.
 fn list_text(texts: &[&str]) -> String {

@@ -307,7 +307,7 @@ pub(crate) fn enlarge_cache(tx: &Tx<'_>) -> Result<()> {
 }
 
 /// The page cache of a connection that writes much, and of one that compares much.
-const BULK_CACHE_KIB: i64 = 64 * 1024;
+const BULK_CACHE_KIB: i64 = 56 * 1024;
 const READING_CACHE_KIB: i64 = 16 * 1024;
 
 /// Device and inode of a plain file; `None` if there is none.

@@ -90,8 +90,21 @@ pub(super) fn plan_edges(
         let parents = parents_to_be(lookup.tx, targets)?;
         leave_cycles_out(lookup, targets, &mut new, &present, &remove, &parents, notes)?;
     }
+    count_blockers(lookup, targets, &new);
     let add = new.into_iter().map(|bond| (bond.owner, bond.ends, bond.created_at)).collect();
     Ok(Changes { add, remove })
+}
+
+/// Counts the live blockers of each record, so that a new atom has its final place in the indices
+/// from the beginning.
+fn count_blockers(lookup: &Lookup<'_>, targets: &mut [Target], new: &[NewBond]) {
+    for NewBond { told, .. } in new.iter().filter(|bond| bond.ends.kind == BondKind::Blocks) {
+        let place = |id: &str| lookup.index.get(id).copied();
+        let is_over = place(&told.source).is_some_and(|at| lookup.heads[at].is_over);
+        if let Some(at) = place(&told.target).filter(|_| !is_over) {
+            targets[at].blockers += 1;
+        }
+    }
 }
 
 /// A bond of the file with resolved ends.
@@ -282,12 +295,14 @@ pub(super) fn write_edges(
             )?;
         }
     }
-    for (_, ends, created_at) in &changes.add {
-        steps.begin_step();
-        let made = created_at.unwrap_or(ctx.now);
-        bond::add_new(tx, &ends.source, &ends.target, ends.kind, made)?;
-        done.bonds_added += 1;
-        bond_event(tx, ctx, EventKind::BondAdded, (&ends.source, &ends.target, ends.kind))?;
-    }
-    Ok(())
+    bond::add_many(tx, changes.add.len(), || {
+        for (_, ends, created_at) in &changes.add {
+            steps.begin_step();
+            let made = created_at.unwrap_or(ctx.now);
+            bond::add_new(tx, &ends.source, &ends.target, ends.kind, made)?;
+            done.bonds_added += 1;
+            bond_event(tx, ctx, EventKind::BondAdded, (&ends.source, &ends.target, ends.kind))?;
+        }
+        Ok(())
+    })
 }

@@ -109,6 +109,7 @@ pub(super) fn find_targets(
             parent: None,
             comes_before_parent: false,
             moves_later: false,
+            blockers: 0,
             bonds: Vec::new(),
             has_last: last.is_some(),
             has_last_bonds: false,

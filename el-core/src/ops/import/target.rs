@@ -14,6 +14,8 @@ pub(super) struct Target {
     pub(super) comes_before_parent: bool,
     /// The atom was here, and gets its new parent later.
     pub(super) moves_later: bool,
+    /// How many live `blocks` bonds into it the import adds, as far as the file tells.
+    pub(super) blockers: u32,
     /// The bonds of the record that are possible.
     pub(super) bonds: Vec<edges::Ends>,
     /// The bonds of the last import, as JSON.

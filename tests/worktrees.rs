@@ -5,6 +5,7 @@ mod broken_off;
 mod builds_on;
 mod commits;
 mod configuration;
+mod held_up;
 mod honest;
 mod hooks;
 mod landing;

@@ -74,7 +74,8 @@ impl PreparationFailure {
         }
     }
 
-    pub(crate) fn of_git(error: GitError) -> PreparationFailure {
+    /// `is_own_base`: the atom itself names the base of its branch.
+    pub(crate) fn of_git(error: GitError, is_own_base: bool) -> PreparationFailure {
         let of_atom = PreparationFailure {
             why: error_chain(&error),
             is_own_fault: true,
@@ -89,6 +90,9 @@ impl PreparationFailure {
                 ..of_atom
             },
             GitError::Astray { .. } => PreparationFailure { is_permanent: true, ..of_atom },
+            GitError::NoRevision(_) if is_own_base => {
+                PreparationFailure { is_permanent: true, ..of_atom }
+            }
             GitError::BranchElsewhere { .. } | GitError::InTheWay(_) => of_atom,
             // The trouble of this host: another one may have what is needed.
             GitError::OnOtherHost { .. }

@@ -131,8 +131,11 @@ fn of_two_conflicts_with_one_file_the_later_waits_for_the_earlier() {
 
 #[test]
 fn what_was_left_uncommitted_is_committed_if_a_person_says_so() {
-    let env = TestEnv::with_repository("isolate = \"worktree\"\nworktree_copy = [\".env\"]\n");
+    let put = "isolate = \"worktree\"\nworktree_copy = [\".env\", \".env.local\"]\n";
+    let env = TestEnv::with_repository(put);
     fs::write(env.project(".env"), "KEY=1\n").unwrap();
+    fs::write(env.project(".env.local"), "KEY=2\n").unwrap();
+    fs::write(env.project(".git/info/exclude"), ".env.local\n").unwrap();
     let id = env.script_atom(&["sh echo x > a.txt; rm base.txt", "close done"]);
     env.work(&["--once"]);
     // The agent was told, and closes all the same.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::files::submodule_folders;
 use super::repository::Repository;
 use super::worktree_list::Worktree;
-use super::{Git, Result};
+use super::{Git, GitError, Result};
 
 /// Prefix of the references that keep the work: `<atom>/<seconds since 1970>` follows.
 const KEPT: &str = "refs/el/given-up/";
@@ -78,7 +78,13 @@ fn commit_all(
 pub(crate) fn add_all(git: &Git, put: &[String]) -> Result<()> {
     let submodules = submodule_folders(git)?;
     let mut words: Vec<OsString> = ["add", "--all", "--", "."].map(OsString::from).to_vec();
-    for path in put.iter().map(Path::new).chain(submodules.iter().map(PathBuf::as_path)) {
+    // Git passes over an ignored file unless an argument names it, and refuses one that does.
+    let ignored = match git.ask_with(&["check-ignore", "--stdin", "-z"], Some(&put.join("\0"))) {
+        Err(GitError::Failed { .. }) => String::new(),
+        said => said?,
+    };
+    let put = put.iter().filter(|path| !ignored.split('\0').any(|one| one == path.as_str()));
+    for path in put.map(Path::new).chain(submodules.iter().map(PathBuf::as_path)) {
         let mut word = OsString::from(":(exclude,top,literal)");
         word.push(path);
         words.push(word);

@@ -72,8 +72,8 @@ impl ScratchCheckout {
     /// # Errors
     /// If git refuses.
     pub fn check_out(&self, commit: &str) -> Result<()> {
-        self.git.ask(&["reset", "--hard", "--quiet"])?;
-        self.git.ask(&["checkout", "--quiet", "--force", "--detach", commit])?;
+        // HEAD is detached, and may be at a commit that could not be checked out.
+        self.git.ask(&["reset", "--hard", "--quiet", commit])?;
         // Untracked files that a check left must not be in the way; ignored files, such as a
         // build's, may stay.
         self.git.ask(&["clean", "-fdq"]).map(drop)

@@ -1,5 +1,6 @@
 //! The state of a repository: the branches of atoms, and the worktrees.
 
+use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -224,6 +225,25 @@ impl Repository {
         Ok(parse_worktrees(&self.git.ask(&["worktree", "list", "--porcelain", "-z"])?))
     }
 
+    /// Lists the worktrees. Git is first told of those in a folder of el that it looks for
+    /// elsewhere, since the project has been moved.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn worktrees_in(&self, folder: &Path) -> Result<Vec<Worktree>> {
+        let listed = self.worktrees()?;
+        let moved = |tree: &Worktree| {
+            let here = folder.join(tree.path.file_name()?);
+            (tree.is_missing && has_dead_link(&here)).then(|| here.into_os_string())
+        };
+        let moved: Vec<_> = listed.iter().filter_map(moved).collect();
+        if moved.is_empty() {
+            return Ok(listed);
+        }
+        self.git.ask(&[&["worktree", "repair"].map(OsString::from)[..], &moved].concat())?;
+        self.worktrees()
+    }
+
     /// Returns the worktree in which a branch is checked out, if its folder is there.
     ///
     /// # Errors
@@ -231,6 +251,12 @@ impl Repository {
     pub fn checkout_of(&self, branch: &str) -> Result<Option<Worktree>> {
         Ok(self.worktrees()?.into_iter().find(|tree| tree.is_checkout_of(branch)))
     }
+}
+
+/// Returns true if a folder is a worktree, and its repository is not where the worktree says.
+fn has_dead_link(folder: &Path) -> bool {
+    let link = std::fs::read_to_string(folder.join(".git")).unwrap_or_default();
+    link.trim_end().strip_prefix("gitdir: ").is_some_and(|at| !folder.join(at).exists())
 }
 
 /// Returns the top of a folder's checkout, and the folder's path below it.

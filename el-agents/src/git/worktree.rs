@@ -68,7 +68,7 @@ pub fn prepare_worktree(
     make_worktrees_folder(&isolation.folder)?;
     let folder = isolation.folder.canonicalize().map_err(file_error("find", &isolation.folder))?;
     let path = folder.join(atom);
-    let known = repository.worktrees()?;
+    let known = repository.worktrees_in(&folder)?;
     let mut registered = known.iter().find(|tree| tree.path == path);
     if registered.is_some_and(|tree| tree.is_half_made && !tree.is_missing) {
         // Half of the files may be missing, and no agent has worked there.

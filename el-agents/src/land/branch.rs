@@ -9,12 +9,12 @@ use el_core::{Store, ops};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::pulled::{Pulled, PulledBelow, find_below, find_pulled};
+use super::open_work::{OpenWork, WorkBelow, find_below, find_open_work};
 use super::{LandError, LandSettings, Result, apart};
 use crate::git::{GitError, Repository, Revert, Worktree};
 
 /// The state of an atom's branch.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct AtomBranch {
     pub atom_id: String,
     /// `null`: the tracker does not know the atom.
@@ -46,9 +46,9 @@ pub struct AtomBranch {
     pub ours: bool,
     /// The last pull request of the branch.
     pub pull_request: Option<PullRequest>,
-    /// The other atoms whose pull requests are to bring in commits of the branch.
+    /// The other atoms that are still open and have commits of the branch.
     #[serde(skip)]
-    pub pulled_below: Vec<PulledBelow>,
+    pub work_below: Vec<WorkBelow>,
     /// The reverts of any of the work, newest first.
     #[serde(skip)]
     pub reverts: Vec<Revert>,
@@ -114,7 +114,7 @@ pub fn atom_branches_at(
     for atom in repository.atoms_with_branch()? {
         let branch = repository.branch_of(&atom)?;
         if let Some(tip) = repository.branch_tip(&branch)? {
-            found.push(search.atom_branch(&atom, branch, tip)?);
+            found.push(search.any_branch(&atom, branch, tip)?);
         }
     }
     note_reverted_below(&search.repository, &mut found)?;
@@ -153,8 +153,8 @@ pub(super) struct Search<'a> {
     live: Vec<String>,
     /// The last pull request of each atom.
     pulls: HashMap<String, PullRequest>,
-    /// The commits that pull requests will bring in. Looked up once a branch may have their work.
-    pulled: OnceCell<Pulled>,
+    /// The work that is still open. Looked up once a branch may have some.
+    open: OnceCell<OpenWork>,
 }
 
 impl<'a> Search<'a> {
@@ -165,17 +165,40 @@ impl<'a> Search<'a> {
         target: Option<String>,
     ) -> Result<Search<'a>> {
         let folder = settings.worktrees.canonicalize();
+        let folder = folder.unwrap_or_else(|_| settings.worktrees.clone());
         let pulls = ops::pull_requests(store, false)?;
         Ok(Search {
             store,
             repository: repository.with_notes()?,
             settings,
-            worktrees: repository.worktrees()?,
-            folder: folder.unwrap_or_else(|_| settings.worktrees.clone()),
+            worktrees: repository.worktrees_in(&folder)?,
+            folder,
             target,
             live: ops::live_runs(store)?.into_iter().map(|run| run.atom_id).collect(),
             pulls: pulls.into_iter().map(|one| (one.atom_id.clone(), one)).collect(),
-            pulled: OnceCell::new(),
+            open: OnceCell::new(),
+        })
+    }
+
+    /// Also answers about a branch that git refuses, which has no commits then and lands nothing.
+    fn any_branch(&self, id: &str, branch: String, tip: String) -> Result<AtomBranch> {
+        let error = match self.atom_branch(id, branch.clone(), tip.clone()) {
+            Err(LandError::Git(error @ GitError::Failed { .. })) => error,
+            done => return done,
+        };
+        let known = ops::get_atom(self.store, id).ok().filter(|found| found.id == id);
+        Ok(AtomBranch {
+            atom_id: id.to_owned(),
+            status: known.as_ref().map(|atom| atom.status),
+            title: known.as_ref().map(|atom| atom.title.clone()),
+            branch,
+            tip,
+            apart: Some(error.to_string()),
+            live: self.live.iter().any(|atom| atom == id),
+            ours: true,
+            closed_at: known.as_ref().and_then(|atom| atom.closed_at),
+            parent: known.and_then(|atom| atom.parent_id),
+            ..AtomBranch::default()
         })
     }
 
@@ -210,7 +233,7 @@ impl<'a> Search<'a> {
             false => apart::find_missing(self.store, repository, id, &branch, &tip)?,
         };
         let is_in = commits == 0 || has_landed && taken_back.is_none();
-        let pulled_below = if is_in { Vec::new() } else { self.pulled_below(id, &tip)? };
+        let work_below = if is_in { Vec::new() } else { self.work_below(id, &tip)? };
         Ok(AtomBranch {
             apart,
             atom_id: id.to_owned(),
@@ -229,7 +252,7 @@ impl<'a> Search<'a> {
             live: self.live.iter().any(|atom| atom == id),
             ours: base.is_some(),
             pull_request: self.pulls.get(id).cloned(),
-            pulled_below,
+            work_below,
             reverts,
             reverted_below: Vec::new(),
             closed_at: known.as_ref().and_then(|atom| atom.closed_at),
@@ -244,16 +267,16 @@ impl<'a> Search<'a> {
         self.pulls.get(id).is_some_and(|one| one.carries(tip))
     }
 
-    fn pulled_below(&self, id: &str, tip: &str) -> Result<Vec<PulledBelow>> {
+    fn work_below(&self, id: &str, tip: &str) -> Result<Vec<WorkBelow>> {
         let Search { store, repository, target: Some(target), .. } = self else {
             return Ok(Vec::new());
         };
-        if self.pulled.get().is_none() {
-            let pulled = find_pulled(store, repository, target, self.pulls.values())?;
-            let _ = self.pulled.set(pulled);
+        if self.open.get().is_none() {
+            let open = find_open_work(store, repository, target, self.pulls.values())?;
+            let _ = self.open.set(open);
         }
-        match self.pulled.get() {
-            Some(pulled) => find_below(store, repository, target, pulled, (id, tip)),
+        match self.open.get() {
+            Some(open) => find_below(store, repository, target, open, (id, tip)),
             None => Ok(Vec::new()),
         }
     }
@@ -289,12 +312,14 @@ fn reopened_at(store: &Store, atom: &str) -> Result<Option<Timestamp>> {
 }
 
 /// Returns the name of the branch that receives the work: `wanted`, or the branch that is checked
-/// out.
+/// out. A symbolic reference stands for the branch that it names.
 ///
 /// # Errors
 /// If the branch does not exist, or belongs to an agent.
 pub fn resolve_target(repository: &Repository, wanted: Option<&str>) -> Result<String> {
     let name = wanted.map_or_else(|| repository.current_branch(), |name| Ok(name.to_owned()))?;
+    let words = ["symbolic-ref", "-q", "--short", &format!("refs/heads/{name}")];
+    let name = repository.git().ask_optional(&words)?.unwrap_or(name);
     if repository.atom_of(&name).is_some() {
         return Err(LandError::AgentBranch(name));
     }

@@ -11,7 +11,7 @@ use super::commit_check::CommitCheck;
 use super::plan::{find_first_failure, to_land};
 use super::{LandContext, LandError, LandItem, LandOutcome, LandSettings, Result, conflict_atom};
 use crate::git::{
-    AdvanceResult, LandedBranch, Repository, ScratchCheckout, advance_branch,
+    AdvanceResult, GitError, LandedBranch, Repository, ScratchCheckout, advance_branch,
     find_files_in_the_way, find_obstacle, note_landed, recover_move, unpublished_submodules,
 };
 
@@ -119,6 +119,18 @@ pub(super) fn hold_items(items: &mut [LandItem], which: &[usize], why: &str) {
     }
 }
 
+/// Holds a branch that git refuses, so that it holds up no other.
+///
+/// # Errors
+/// If git failed for another reason than the branch.
+pub(super) fn hold_refused(items: &mut [LandItem], at: usize, error: GitError) -> Result<()> {
+    match error {
+        GitError::Failed { .. } => hold_items(items, &[at], &error.to_string()),
+        error => return Err(error.into()),
+    }
+    Ok(())
+}
+
 /// Holds the branches whose files the checkout cannot take; returns true if there are any.
 pub(super) fn hold_in_the_way(
     repository: &Repository,
@@ -191,6 +203,10 @@ impl Lander<'_> {
                         self.onto
                     );
                 }
+                if self.hold_unfit(&chain)? {
+                    todo.retain(|at| self.items[*at].outcome == LandOutcome::ToLand);
+                    continue;
+                }
                 let rest: Vec<usize> = chain.iter().map(|link| link.item).collect();
                 hold_items(self.items, &rest, &why);
                 return self.file_conflicts(conflicts);
@@ -240,6 +256,17 @@ impl Lander<'_> {
             Ok(passed)
         })?;
         Ok(Some(Culprit { link: found - 1, output }))
+    }
+
+    /// Holds the first branch with files that cannot be checked out; returns true if there is one.
+    fn hold_unfit(&mut self, chain: &[Link]) -> Result<bool> {
+        for link in chain {
+            if let Err(error) = self.scratch.check_out(&link.commit) {
+                hold_refused(self.items, link.item, error)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Marks the branches that changed since the plan was made; returns true if any did.

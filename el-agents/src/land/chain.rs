@@ -1,5 +1,6 @@
 //! Puts branches on top of each other, in a scratch checkout or in memory alone.
 
+use super::carry_out::hold_refused;
 use super::{LandError, LandItem, Result};
 use crate::git::{GitError, JoinMode, Merged, Repository, ScratchCheckout};
 
@@ -30,29 +31,31 @@ pub(super) struct ChainBuilder<'a> {
 }
 
 impl ChainBuilder<'_> {
-    /// Puts each branch on top of the earlier branches, and leaves out a branch in conflict.
-    /// `is_interrupted` is called before each branch.
+    /// Puts each branch on top of the earlier branches. Leaves out a branch in conflict, and holds
+    /// one that git refuses. `is_interrupted` is called before each branch.
     pub(super) fn build(
         &self,
         head: &str,
-        items: &[LandItem],
+        items: &mut [LandItem],
         todo: &[usize],
         mut is_interrupted: impl FnMut() -> bool,
     ) -> Result<(Vec<Link>, Vec<Conflict>)> {
         let (mut chain, mut conflicts) = (Vec::new(), Vec::new());
         let mut top = head.to_owned();
-        let mut joined: Vec<&str> = Vec::new();
+        let mut joined: Vec<String> = Vec::new();
         for &at in todo {
             if is_interrupted() {
                 return Err(LandError::Interrupted);
             }
-            match self.join_item(&top, &items[at], &joined)? {
-                Ok(commit) => {
+            let known: Vec<&str> = joined.iter().map(String::as_str).collect();
+            match self.join_item(&top, &items[at], &known) {
+                Ok(Ok(commit)) => {
                     top.clone_from(&commit);
-                    joined.extend(items[at].tip.as_deref());
+                    joined.extend(items[at].tip.clone());
                     chain.push(Link { item: at, commit });
                 }
-                Err(files) => conflicts.push(Conflict { item: at, files }),
+                Ok(Err(files)) => conflicts.push(Conflict { item: at, files }),
+                Err(error) => hold_refused(items, at, error)?,
             }
         }
         // A later branch may contain a branch in conflict, and resolve the conflict.

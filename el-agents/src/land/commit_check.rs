@@ -46,7 +46,12 @@ impl<'a> CommitCheck<'a> {
 
     fn run_check(&mut self, scratch: &ScratchCheckout, commit: &str) -> Result<Option<String>> {
         let settings = self.context.settings;
-        scratch.check_out(commit)?;
+        if let Err(error) = scratch.check_out(commit) {
+            return match error {
+                GitError::Failed { .. } => Ok(Some(error.to_string())),
+                error => Err(error.into()),
+            };
+        }
         let top = self.repository.top();
         match copy_untracked(top, scratch.path(), &settings.copy, &settings.link) {
             // The commit itself contains the file that is in the way.

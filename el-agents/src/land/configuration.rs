@@ -2,8 +2,9 @@
 
 use std::path::{Component, Path};
 
+use super::carry_out::hold_refused;
 use super::{LandItem, LandOutcome, Result};
-use crate::git::{Git, Repository};
+use crate::git::{Git, GitError, Repository};
 
 /// Files and folders, wherever they are in the tree: the tracker's configuration, what Claude Code
 /// obeys, and the usual folders of git hooks.
@@ -24,18 +25,27 @@ pub fn hold_configuration(
 ) -> Result<()> {
     let hooks = hooks_folder(repository)?;
     let onto = format!("refs/heads/{onto}");
-    for item in items.iter_mut() {
+    for at in 0..items.len() {
+        let item = &items[at];
         let (Some(tip), path) = (&item.tip, &item.path) else { continue };
         let changed = match (item.outcome, path) {
             (LandOutcome::ToLand, _) => {
                 let range = format!("{onto}...{tip}");
-                repository.git().ask(&[&NAMES[..], &[&range, "--"]].concat())?
+                repository.git().ask(&[&NAMES[..], &[&range, "--"]].concat())
             }
             (LandOutcome::Uncommitted, Some(path)) => {
-                list_decisive_changes(&Git::at(path), &onto, hooks.as_deref())?
+                list_decisive_changes(&Git::at(path), &onto, hooks.as_deref())
             }
             _ => continue,
         };
+        let changed = match changed {
+            Ok(changed) => changed,
+            Err(error) => {
+                hold_refused(items, at, error)?;
+                continue;
+            }
+        };
+        let item = &mut items[at];
         let decisive = |path: &&str| is_decisive(path, hooks.as_deref());
         let files: Vec<String> = changed.split('\0').filter(decisive).map(str::to_owned).collect();
         if !files.is_empty() {
@@ -49,7 +59,7 @@ pub fn hold_configuration(
 
 /// Names the decisive files of a worktree that differ from the target. A commit there would run the
 /// hooks of the worktree, so untracked hooks count too.
-fn list_decisive_changes(git: &Git, onto: &str, hooks: Option<&str>) -> Result<String> {
+fn list_decisive_changes(git: &Git, onto: &str, hooks: Option<&str>) -> Result<String, GitError> {
     let tracked = git.ask(&[&NAMES[..], &["--merge-base", onto, "--"]].concat())?;
     let folders = HOOKS.iter().copied().chain(hooks);
     let words: Vec<&str> =

@@ -17,10 +17,10 @@ mod configuration;
 mod conflict_atom;
 mod each;
 mod error;
+mod open_work;
 mod plan;
 mod plan_check;
 mod predict;
-mod pulled;
 mod waiting;
 
 use std::ffi::OsString;
@@ -36,6 +36,7 @@ pub use self::commit_left::commit_left;
 pub use self::configuration::hold_configuration;
 pub use self::each::{Base, check_each, foresee_each};
 pub use self::error::{LandError, Result};
+pub use self::open_work::WorkBelow;
 pub(crate) use self::plan::plan_any;
 pub use self::plan::{LandItem, LandOutcome, plan_landing};
 pub use self::plan_check::{
@@ -43,7 +44,6 @@ pub use self::plan_check::{
     plan_check_owner,
 };
 pub use self::predict::predict_conflicts;
-pub use self::pulled::PulledBelow;
 pub use self::waiting::branches_to_land;
 use crate::clock;
 use crate::file_lock::FileLock;

@@ -7,7 +7,7 @@ use el_core::model::{Status, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{AtomBranch, PulledBelow};
+use super::{AtomBranch, WorkBelow};
 use crate::git::Revert;
 
 /// The outcome for a branch.
@@ -39,7 +39,8 @@ pub enum LandOutcome {
     /// The branch is ready, but the target cannot be moved now, or the branch has changed since the
     /// plan was made.
     Held,
-    /// The branch has commits that the pull request of another atom is to bring in.
+    /// The branch has commits of another atom, which a pull request is to bring in, or which is not
+    /// closed.
     Waits,
     /// The branch landed earlier and was reverted by `git revert` since.
     TakenBack,
@@ -101,7 +102,8 @@ pub struct LandItem {
 
 /// Decides about each branch to be landed here, in the order in which the atoms were closed.
 /// `wanted`: ids of atoms; `None`: every closed atom, except those that land by a pull request.
-/// A branch with commits of such a one waits for it, unless the other is wanted, too.
+/// A branch with commits of such a one, or of an atom that is not closed, waits for it, unless the
+/// other is wanted, too.
 pub fn plan_landing(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<LandItem> {
     let mut items = plan_any(branches, wanted);
     if wanted.is_none() {
@@ -127,8 +129,8 @@ pub fn plan_landing(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<L
         let is_gone = |below: &&(String, String)| !to_land.contains(&below.0);
         item.tell_of_reverted(branch.reverted_below.iter().filter(is_gone));
         let is_left =
-            |below: &&PulledBelow| wanted.is_none_or(|wanted| !wanted.contains(&below.atom_id));
-        let below: Vec<&PulledBelow> = branch.pulled_below.iter().filter(is_left).collect();
+            |below: &&WorkBelow| wanted.is_none_or(|wanted| !wanted.contains(&below.atom_id));
+        let below: Vec<&WorkBelow> = branch.work_below.iter().filter(is_left).collect();
         item.wait_for(&below);
     }
     items
@@ -231,8 +233,8 @@ impl LandItem {
         self.brings_back.clear();
     }
 
-    /// Leaves it out if it would bring in the work of pull requests.
-    fn wait_for(&mut self, below: &[&PulledBelow]) {
+    /// Leaves it out if it would bring in work that is still open.
+    fn wait_for(&mut self, below: &[&WorkBelow]) {
         if below.is_empty() {
             return;
         }

@@ -18,7 +18,7 @@ fn branch(id: &str, closed: i64) -> AtomBranch {
         live: false,
         ours: true,
         pull_request: None,
-        pulled_below: Vec::new(),
+        work_below: Vec::new(),
         reverts: Vec::new(),
         reverted_below: Vec::new(),
         closed_at: Some(Timestamp::from_micros(closed * 1_000_000)),
@@ -88,12 +88,12 @@ fn what_lands_by_a_pull_request_lands_here_at_a_persons_word_alone() {
 
 #[test]
 fn what_builds_on_a_pull_request_waits_unless_that_one_is_named_too() {
-    let below = |id: &str| PulledBelow {
+    let below = |id: &str| WorkBelow {
         atom_id: id.to_owned(),
         state: "pull request #1 is open".to_owned(),
     };
     let mut one = branch("b", 1);
-    one.pulled_below = vec![below("a")];
+    one.work_below = vec![below("a")];
     let planned = |wanted: Option<&[&str]>| {
         let wanted = wanted.map(|ids| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
         let all = [branch("a", 0), one.clone(), branch("c", 2)];

@@ -196,7 +196,7 @@ fn prepare_worktree(
                 .collect(),
         })
     };
-    make().map_err(PreparationFailure::of_git)
+    make().map_err(|error| PreparationFailure::of_git(error, isolation.is_own_base))
 }
 
 fn run_setup(spec: &LaunchSpec, isolation: &Isolation, folder: &Path) -> Result<(), GitError> {

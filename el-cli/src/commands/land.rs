@@ -349,7 +349,7 @@ fn describe_outcome(outcome: LandOutcome, onto: &str, commits: bool) -> String {
                 .to_owned()
         }
         LandOutcome::Held => format!("waits: {onto} was not moved"),
-        LandOutcome::Waits => "waits for a pull request, and was left out".to_owned(),
+        LandOutcome::Waits => "waits for the work of another atom, and was left out".to_owned(),
         LandOutcome::TakenBack => format!("was on {onto}, and was taken back there"),
         LandOutcome::BrokenOff => "was not brought in: this was broken off before".to_owned(),
     }

@@ -1,4 +1,5 @@
-//! Branches that contain work which the pull request of another atom is to bring in.
+//! Branches that contain the work of another atom which is still open: a pull request is to bring
+//! it in, or nobody has closed the atom.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -6,42 +7,44 @@ use std::collections::HashSet;
 use el_core::model::{PullRequest, PullRequestState, Status};
 use el_core::{Store, ops};
 
-use super::Result;
-use crate::git::Repository;
+use super::{LandError, Result};
+use crate::git::{GitError, Repository};
 
-/// Another atom, commits of which a branch contains, and which lands by a pull request.
+/// Another atom, commits of which a branch contains, and which is not to land with the branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PulledBelow {
+pub struct WorkBelow {
     pub atom_id: String,
-    /// The pull request, in words.
+    /// The pull request, or the status, in words.
     pub state: String,
 }
 
-/// All that pull requests are to bring in.
-pub(super) struct Pulled {
-    branches: Vec<PulledBranch>,
+/// All that pull requests are to bring in, and the work of atoms that are not closed.
+pub(super) struct OpenWork {
+    branches: Vec<OpenBranch>,
     /// The commits of all of them that the target lacks.
     commits: HashSet<String>,
 }
 
-struct PulledBranch {
+struct OpenBranch {
     atom: String,
-    /// The last commit that was pushed, or is being pushed.
+    /// Of a pull request, the last commit that was pushed, or is being pushed.
     tip: String,
+    /// Where the branch of an atom that is not closed began. What it merged since is not its own.
+    base: Option<String>,
     state: String,
     is_merged: bool,
     /// Its commits that the target lacks. Asked for once.
     commits: OnceCell<HashSet<String>>,
 }
 
-/// Finds the work of these pull requests that are open, merged or refused. Git is asked once for
-/// all of them.
-pub(super) fn find_pulled<'a>(
+/// Finds the work of atoms that are not closed, and of these pull requests that are open, merged or
+/// refused.
+pub(super) fn find_open_work<'a>(
     store: &Store,
     repository: &Repository,
     target: &str,
     pulls: impl Iterator<Item = &'a PullRequest>,
-) -> Result<Pulled> {
+) -> Result<OpenWork> {
     let mut branches = Vec::new();
     for pull in pulls {
         let Some(tip) = pull.pushed.clone().or_else(|| pull.pushing.clone()) else { continue };
@@ -57,18 +60,39 @@ pub(super) fn find_pulled<'a>(
             _ => "is open",
         };
         let number = pull.number.map(|number| format!(" #{number}")).unwrap_or_default();
-        branches.push(PulledBranch {
+        branches.push(OpenBranch {
             atom: pull.atom_id.clone(),
             tip,
+            base: None,
             state: format!("pull request{number} {state}"),
             is_merged: pull.state == PullRequestState::Merged,
             commits: OnceCell::new(),
         });
     }
+    for id in repository.atoms_with_branch()? {
+        let Ok(atom) = ops::get_atom(store, &id) else { continue };
+        if atom.id != id || atom.status == Status::Closed || branches.iter().any(|b| b.atom == id) {
+            continue;
+        }
+        let (Some(tip), Some(base)) = (repository.tip_of(&id)?, repository.base_of(&id)?) else {
+            continue;
+        };
+        let state = format!("status is {}", atom.status.as_str());
+        let (base, is_merged, commits) = (Some(base), false, OnceCell::new());
+        branches.push(OpenBranch { atom: id, tip, base, state, is_merged, commits });
+    }
     branches.sort_by(|one, other| one.atom.cmp(&other.atom));
     let tips: Vec<&str> = branches.iter().map(|one| one.tip.as_str()).collect();
-    let commits = lacking_commits(repository, target, &tips)?;
-    Ok(Pulled { branches, commits })
+    let commits = match lacking_commits(repository, target, &tips) {
+        Err(LandError::Git(GitError::Failed { .. })) => {
+            // What builds on a damaged branch is damaged, too.
+            branches.retain(|one| lacking_commits(repository, target, &[&one.tip]).is_ok());
+            let tips: Vec<&str> = branches.iter().map(|one| one.tip.as_str()).collect();
+            lacking_commits(repository, target, &tips)?
+        }
+        done => done?,
+    };
+    Ok(OpenWork { branches, commits })
 }
 
 /// Returns those of which a branch has commits that the target lacks.
@@ -76,20 +100,20 @@ pub(super) fn find_below(
     store: &Store,
     repository: &Repository,
     target: &str,
-    pulled: &Pulled,
+    open: &OpenWork,
     (id, tip): (&str, &str),
-) -> Result<Vec<PulledBelow>> {
+) -> Result<Vec<WorkBelow>> {
     let mut found = Vec::new();
-    if pulled.commits.is_empty() {
+    if open.commits.is_empty() {
         return Ok(found);
     }
     let own = lacking_commits(repository, target, &[tip])?;
-    if own.is_disjoint(&pulled.commits) {
+    if own.is_disjoint(&open.commits) {
         return Ok(found);
     }
-    for one in pulled.branches.iter().filter(|one| one.atom != id) {
+    for one in open.branches.iter().filter(|one| one.atom != id) {
         if one.commits.get().is_none() {
-            let _ = one.commits.set(lacking_commits(repository, target, &[&one.tip])?);
+            let _ = one.commits.set(one.own_commits(repository, target)?);
         }
         if one.commits.get().is_none_or(|commits| own.is_disjoint(commits))
             // The commits are those of this branch, if the other builds on it.
@@ -100,9 +124,19 @@ pub(super) fn find_below(
         {
             continue;
         }
-        found.push(PulledBelow { atom_id: one.atom.clone(), state: one.state.clone() });
+        found.push(WorkBelow { atom_id: one.atom.clone(), state: one.state.clone() });
     }
     Ok(found)
+}
+
+impl OpenBranch {
+    fn own_commits(&self, repository: &Repository, target: &str) -> Result<HashSet<String>> {
+        let Some(base) = &self.base else {
+            return lacking_commits(repository, target, &[&self.tip]);
+        };
+        let words = ["rev-list", "--first-parent", &self.tip, "--not", target, base];
+        Ok(repository.git().ask(&words)?.lines().map(str::to_owned).collect())
+    }
 }
 
 /// The given commits that the target lacks, without commits that the repository does not have.

@@ -1,0 +1,136 @@
+//! A branch that cannot or must not land holds up no other, and takes along no work of others.
+
+use super::landing::{begin, fates, finished};
+use crate::support::TestEnv;
+
+fn fate(id: &str, fate: &str) -> (String, String) {
+    (id.to_owned(), fate.to_owned())
+}
+
+/// Runs a script in the worktree of an atom.
+fn in_worktree(env: &TestEnv, id: &str, script: &str) {
+    let at = env.path(format!("tmp/{id}"));
+    env.run(env.command("sh").arg("-ec").arg(script).current_dir(at)).ok();
+}
+
+#[test]
+fn work_that_is_not_closed_lands_with_no_other_atom_unless_a_person_names_both() {
+    for status in ["review", "open", "wont_do"] {
+        let env = TestEnv::with_repository("");
+        let risky = env.create("Risky", &[]);
+        begin(&env, &risky, "main");
+        in_worktree(&env, &risky, "echo r >r.txt; git add .; git commit -qm risky");
+        let based = env.create("Based", &[]);
+        begin(&env, &based, &format!("el/{risky}"));
+        in_worktree(&env, &based, "echo b >b.txt; git add .; git commit -qm based");
+        let merged = finished(&env, "m.txt", "m");
+        in_worktree(&env, &merged, &format!("git merge -q --no-edit el/{risky}"));
+        let apart = finished(&env, "a.txt", "a");
+        // It goes on with what is closed, as a next attempt does: that is no work of its own.
+        in_worktree(&env, &risky, &format!("git merge -q --no-edit el/{apart}"));
+        env.el(&["close", &based]).ok();
+        if status != "open" {
+            env.el(&["update", &risky, "--status", status, "--reason", "so"]).ok();
+        }
+
+        let said = fates(&env, 4, &["--all"]);
+        let waits = [fate(&merged, "waits"), fate(&apart, "landed"), fate(&based, "waits")];
+        assert_eq!(said, waits, "{status}");
+        assert!(!env.project("r.txt").exists());
+        let why = env.el(&["why", &based]).ok().stdout;
+        assert!(why.contains(&format!("whose status is {status}")), "{why}");
+        assert!(fates(&env, 4, &[&based, &risky]).contains(&fate(&based, "landed")), "{status}");
+        assert!(env.project("r.txt").exists(), "{status}");
+    }
+}
+
+#[test]
+fn a_branch_that_git_refuses_holds_up_no_other() {
+    let long = "x".repeat(300);
+    let long = format!(
+        "h=$(echo z | git hash-object -w --stdin); git update-index --add --cacheinfo \
+         100644,$h,{long}; git update-index --skip-worktree {long}; git commit -qm long"
+    );
+    let blob = "echo only here >u.txt; git add .; git commit -qm u; h=$(git rev-parse HEAD:u.txt)
+        rm -f $(git rev-parse --git-common-dir)/objects/$(echo $h | cut -c1-2)/*";
+    let tree = "mkdir d; echo only here >d/u.txt; git add .; git commit -qm u
+        h=$(git rev-parse HEAD:d)
+        rm -f $(git rev-parse --git-common-dir)/objects/$(echo $h | cut -c1-2)/$(echo $h | cut -c3-)";
+    let root = "git checkout -q --orphan o; git commit -qm root; git branch -qM o x
+        git update-ref refs/heads/$B HEAD; git checkout -q $B";
+    for (script, mode) in [
+        (&*long, "rebase"),
+        (&*long, "merge"),
+        (blob, "rebase"),
+        (tree, "rebase"),
+        (root, "rebase"),
+    ] {
+        let env = TestEnv::with_repository(&format!("land_mode = \"{mode}\"\n"));
+        let bad = finished(&env, "bad.txt", "bad");
+        in_worktree(&env, &bad, &format!("B=el/{bad}\n{script}"));
+        let good = [finished(&env, "g.txt", "g"), finished(&env, "h.txt", "h")];
+        env.el(&["land", "--all", "--dry-run"]);
+        let said = fates(&env, 4, &["--all"]);
+        let held = &said.iter().find(|(id, _)| *id == bad).unwrap().1;
+        assert!(["held", "astray"].contains(&held.as_str()), "{script}: {said:?}");
+        for id in &good {
+            assert!(said.contains(&fate(id, "landed")), "{script}: {said:?}");
+        }
+        assert_eq!(env.git(&["status", "--porcelain", "-uno"]), "", "{script}");
+    }
+}
+
+#[test]
+fn atoms_whose_own_base_is_gone_are_blocked_and_end_no_worker() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let bad = ["a", "b", "c"].map(|name| {
+        env.create("Based", &["--base", &format!("el/nowhere-{name}"), "--priority", "0"])
+    });
+    let good = env.writer("g.txt", "g");
+    env.el(&["work", "--drain"]).fails_with(9);
+    assert_eq!(env.status(&good), "closed");
+    for id in &bad {
+        assert_eq!((env.status(id).as_str(), env.outcomes(id).len()), ("blocked", 1));
+        assert!(env.el(&["why", id]).ok().stdout.contains("nowhere"));
+    }
+}
+
+#[test]
+fn a_project_that_was_renamed_keeps_its_worktrees() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let left = env.script_atom(&[
+        "sh echo a > a.txt; git add a.txt; git commit -qm a; echo left > left.txt",
+        "close done",
+        "close done",
+    ]);
+    let again = env.script_atom(&["sh echo b > b.txt", "exit 3"]);
+    env.configure("isolate = \"worktree\"\nretry_backoff = \"0s\"\nmax_attempts = 9\n");
+    env.el(&["work", &left, &again, "--max", "2"]);
+    assert_eq!((env.status(&left), env.status(&again)), ("closed".into(), "open".into()));
+    // The links between repository and worktree are as after a rename from this folder.
+    for id in [&left, &again] {
+        let gone = env.path("renamed");
+        let link = format!("{}/.eluent/worktrees/{id}/.git\n", gone.display());
+        std::fs::write(env.project(format!(".git/worktrees/{id}/gitdir")), link).unwrap();
+        let link = format!("gitdir: {}/.git/worktrees/{id}\n", gone.display());
+        std::fs::write(env.project(format!(".eluent/worktrees/{id}/.git")), link).unwrap();
+    }
+
+    assert_eq!(fates(&env, 4, &["--all"]), [fate(&left, "uncommitted")]);
+    assert!(env.project(format!(".eluent/worktrees/{left}/left.txt")).exists());
+    env.el(&["worktrees", "prune"]).ok();
+    assert!(env.project(format!(".eluent/worktrees/{left}/left.txt")).exists());
+    env.el(&["work", &again, "--max", "1"]);
+    let outcomes = env.outcomes(&again);
+    assert_eq!(outcomes.last().unwrap(), &outcomes[0], "{outcomes:?}");
+}
+
+#[test]
+fn a_symbolic_reference_stands_for_the_branch_that_it_names() {
+    let env = TestEnv::with_repository("");
+    env.git(&["symbolic-ref", "refs/heads/alias", "refs/heads/main"]);
+    let id = finished(&env, "s.txt", "s");
+    assert_eq!(fates(&env, 0, &[&id, "--onto", "alias"]), [fate(&id, "landed")]);
+    assert!(env.project("s.txt").exists());
+    assert_eq!(env.git(&["status", "--porcelain", "-uno"]), "");
+}

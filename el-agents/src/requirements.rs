@@ -10,7 +10,7 @@ use rustix::fs::{Access, access};
 use thiserror::Error;
 
 use crate::git::{self, GitError, Repository};
-use crate::settings::AgentSettings;
+use crate::settings::{AgentSettings, SandboxMode};
 
 /// The oldest tmux with the needed commands.
 const OLDEST_TMUX: (u32, u32) = (3, 0);
@@ -45,6 +45,10 @@ pub(crate) fn ensure_worktrees_possible(agent: &AgentSettings) -> Result<(), Con
         git::ensure_version()?;
         let repository = Repository::open_at(&agent.working_directory)?;
         repository.head_commit()?;
+        let format = repository.git().ask_optional(&["rev-parse", "--show-ref-format"])?;
+        if agent.sandbox.mode != SandboxMode::Off && format.as_deref() == Some("reftable") {
+            return Err(GitError::Reftable);
+        }
         match &isolation.base {
             Some(base) if repository.resolve_commit(base)?.is_none() => {
                 Err(GitError::NoRevision(base.clone()))

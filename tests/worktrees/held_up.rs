@@ -134,3 +134,21 @@ fn a_symbolic_reference_stands_for_the_branch_that_it_names() {
     assert!(env.project("s.txt").exists());
     assert_eq!(env.git(&["status", "--porcelain", "-uno"]), "");
 }
+
+#[test]
+fn references_that_the_sandbox_cannot_open_are_told_before_any_run() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let migrated = env.run(env.command("git").args(["refs", "migrate", "--ref-format=reftable"]));
+    if migrated.status != 0 {
+        // Git 2.46 is the first that knows.
+        return;
+    }
+    let id = env.writer("w.txt", "w");
+    let refused = env.el(&["work", "--drain"]).fails_with(6).stderr;
+    assert!(refused.contains("reftable") && refused.contains("git refs migrate"), "{refused}");
+    assert!(env.outcomes(&id).is_empty());
+    env.el(&["doctor"]).fails_with(6);
+    env.configure("isolate = \"worktree\"\nsandbox = \"off\"\n");
+    env.work(&["--drain"]);
+    assert_eq!(env.status(&id), "closed");
+}

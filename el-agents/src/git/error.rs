@@ -39,6 +39,11 @@ pub enum GitError {
     /// A repository without a checkout.
     #[error("{} is a bare repository: it has no checkout to work in", .0.display())]
     Bare(PathBuf),
+    /// References in a file that the sandbox cannot open to one branch alone.
+    #[error(
+        "the repository keeps its references as a reftable, where the sandbox lets no commit in"
+    )]
+    Reftable,
     /// The repository has no commit.
     #[error("the repository {} has no commit yet", .0.display())]
     NoCommit(PathBuf),
@@ -266,6 +271,9 @@ impl GitError {
             }
             GitError::Bare(_) => {
                 "git config core.bare false, if it has files beside it; or work in a clone of it"
+            }
+            GitError::Reftable => {
+                "git refs migrate --ref-format=files (git 2.46 or newer); or set sandbox = \"off\""
             }
             GitError::NoCommit(_) => "commit something first; isolate = \"none\" works without",
             GitError::Detached(_) => "name the branch with --onto, or set land_onto",

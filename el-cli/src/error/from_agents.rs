@@ -29,7 +29,8 @@ impl From<GitError> for CommandError {
             | GitError::TooOld(_)
             | GitError::NotLetIn { .. }
             | GitError::Setup { .. }
-            | GitError::Untracked { .. } => Exit::Configuration,
+            | GitError::Untracked { .. }
+            | GitError::Reftable => Exit::Configuration,
             GitError::TimedOut { .. } | GitError::NotReached { .. } => Exit::TimedOut,
             GitError::NotFetched { error, .. } => match **error {
                 GitError::TimedOut { .. } | GitError::NotReached { .. } => Exit::TimedOut,

@@ -1,5 +1,4 @@
-//! Checks the requirements of a run before an atom is claimed, so that no atom pays for a missing
-//! program.
+//! Checks the requirements of a run before a claim, so that no atom pays for a missing program.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::DirBuilderExt;
@@ -19,8 +18,7 @@ const OLDEST_TMUX: (u32, u32) = (3, 0);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct ConfigurationError {
-    /// The setting at fault: `tmux`, `claude_code_path`, `working_directory`, `context_directory`,
-    /// …
+    /// The setting at fault: `tmux`, `claude_code_path`, `working_directory`, …
     pub field: &'static str,
     /// The fault.
     pub message: String,
@@ -45,9 +43,8 @@ pub(crate) fn ensure_worktrees_possible(agent: &AgentSettings) -> Result<(), Con
         git::ensure_version()?;
         let repository = Repository::open_at(&agent.working_directory)?;
         repository.head_commit()?;
-        let format = repository.git().ask_optional(&["rev-parse", "--show-ref-format"])?;
-        if agent.sandbox.mode != SandboxMode::Off && format.as_deref() == Some("reftable") {
-            return Err(GitError::Reftable);
+        if agent.sandbox.mode != SandboxMode::Off {
+            repository.ensure_plain_references()?;
         }
         match &isolation.base {
             Some(base) if repository.resolve_commit(base)?.is_none() => {

@@ -55,7 +55,7 @@ fn a_branch_that_git_refuses_holds_up_no_other() {
         rm -f $(git rev-parse --git-common-dir)/objects/$(echo $h | cut -c1-2)/*";
     let tree = "mkdir d; echo only here >d/u.txt; git add .; git commit -qm u
         h=$(git rev-parse HEAD:d)
-        rm -f $(git rev-parse --git-common-dir)/objects/$(echo $h | cut -c1-2)/$(echo $h | cut -c3-)";
+        cd $(git rev-parse --git-common-dir)/objects; rm -f $(echo $h | cut -c1-2)/*";
     let root = "git checkout -q --orphan o; git commit -qm root; git branch -qM o x
         git update-ref refs/heads/$B HEAD; git checkout -q $B";
     for (script, mode) in [

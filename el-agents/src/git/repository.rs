@@ -217,6 +217,15 @@ impl Repository {
         Ok(!said.is_empty() && said.lines().all(|line| line.starts_with("- ")))
     }
 
+    /// Makes sure that each reference has a file of its own, which a sandbox can open alone.
+    ///
+    /// # Errors
+    /// [`GitError::Reftable`].
+    pub(crate) fn ensure_plain_references(&self) -> Result<()> {
+        let format = self.git.ask_optional(&["rev-parse", "--show-ref-format"])?;
+        if format.as_deref() == Some("reftable") { Err(GitError::Reftable) } else { Ok(()) }
+    }
+
     /// Lists the worktrees, the main worktree first.
     ///
     /// # Errors

@@ -45,6 +45,24 @@ fn work_that_is_not_closed_lands_with_no_other_atom_unless_a_person_names_both()
 }
 
 #[test]
+fn what_landed_before_its_atom_was_reopened_holds_up_nobody() {
+    let env = TestEnv::with_repository("");
+    let below = finished(&env, "a.txt", "a");
+    let above = env.create("Above", &[]);
+    begin(&env, &above, &format!("el/{below}"));
+    in_worktree(&env, &above, "echo b >b.txt; git add .; git commit -qm above");
+    // What lands before it gives the commit below another name.
+    let first = finished(&env, "f.txt", "f");
+    assert_eq!(fates(&env, 0, &[&first]), [fate(&first, "landed")]);
+    assert_eq!(fates(&env, 0, &[&below]), [fate(&below, "landed")]);
+    env.el(&["reopen", &below]).ok();
+    in_worktree(&env, &below, "echo more >a.txt; git commit -qam more");
+    env.el(&["close", &above]).ok();
+    assert_eq!(fates(&env, 0, &["--all"]), [fate(&above, "landed")]);
+    assert_eq!(std::fs::read_to_string(env.project("a.txt")).unwrap(), "a\n");
+}
+
+#[test]
 fn a_branch_that_git_refuses_holds_up_no_other() {
     let long = "x".repeat(300);
     let long = format!(

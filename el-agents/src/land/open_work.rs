@@ -33,8 +33,8 @@ struct OpenBranch {
     base: Option<String>,
     state: String,
     is_merged: bool,
-    /// Its commits that the target lacks. Asked for once.
-    commits: OnceCell<HashSet<String>>,
+    /// Its commits that the target lacks, newest first. Asked for once.
+    commits: OnceCell<Vec<String>>,
 }
 
 /// Finds the work of atoms that are not closed, and of these pull requests that are open, merged or
@@ -86,7 +86,7 @@ pub(super) fn find_open_work<'a>(
     let commits = match lacking_commits(repository, target, &tips) {
         Err(LandError::Git(GitError::Failed { .. })) => {
             // What builds on a damaged branch is damaged, too.
-            branches.retain(|one| lacking_commits(repository, target, &[&one.tip]).is_ok());
+            branches.retain(|one| one.own_commits(repository, target).is_ok());
             let tips: Vec<&str> = branches.iter().map(|one| one.tip.as_str()).collect();
             lacking_commits(repository, target, &tips)?
         }
@@ -107,7 +107,7 @@ pub(super) fn find_below(
     if open.commits.is_empty() {
         return Ok(found);
     }
-    let own = lacking_commits(repository, target, &[tip])?;
+    let own: HashSet<String> = lacking_commits(repository, target, &[tip])?;
     if own.is_disjoint(&open.commits) {
         return Ok(found);
     }
@@ -115,12 +115,15 @@ pub(super) fn find_below(
         if one.commits.get().is_none() {
             let _ = one.commits.set(one.own_commits(repository, target)?);
         }
-        if one.commits.get().is_none_or(|commits| own.is_disjoint(commits))
-            // The commits are those of this branch, if the other builds on it.
-            || ops::builds_on(store, &one.atom)?.iter().any(|below| below == id)
+        let mut commits = one.commits.get().into_iter().flatten();
+        let Some(shared) = commits.find(|commit| own.contains(*commit)) else { continue };
+        // One that is not closed may have gone on since its work landed.
+        let shared = if one.base.is_some() { shared } else { &one.tip };
+        // The commits are those of this branch, if the other builds on it.
+        if ops::builds_on(store, &one.atom)?.iter().any(|below| below == id)
             // The branch of one that has landed was taken away.
             || one.is_merged && repository.tip_of(&one.atom)?.is_none()
-            || repository.has_landed(target, &one.atom, &one.tip)?
+            || repository.has_landed(target, &one.atom, shared)?
         {
             continue;
         }
@@ -130,7 +133,7 @@ pub(super) fn find_below(
 }
 
 impl OpenBranch {
-    fn own_commits(&self, repository: &Repository, target: &str) -> Result<HashSet<String>> {
+    fn own_commits(&self, repository: &Repository, target: &str) -> Result<Vec<String>> {
         let Some(base) = &self.base else {
             return lacking_commits(repository, target, &[&self.tip]);
         };
@@ -140,13 +143,13 @@ impl OpenBranch {
 }
 
 /// The given commits that the target lacks, without commits that the repository does not have.
-fn lacking_commits(
+fn lacking_commits<C: FromIterator<String>>(
     repository: &Repository,
     target: &str,
     tips: &[&str],
-) -> Result<HashSet<String>> {
+) -> Result<C> {
     if tips.is_empty() {
-        return Ok(HashSet::new());
+        return Ok(C::from_iter([]));
     }
     let mut words = vec!["rev-list", "--ignore-missing"];
     words.extend(tips);

@@ -134,3 +134,60 @@ fn a_robot_is_told_of_conflicts_as_data() {
     );
     env.el(&["merge-driver", "base", "ours"]).fails_with(2);
 }
+
+/// Another clone of the repository, with a tracker of its own.
+fn other_clone(env: &TestEnv, args: &[&str]) -> std::process::Command {
+    let mut command = env.command(args[0]);
+    command.args(&args[1..]).current_dir(env.path("other"));
+    command
+}
+
+/// A project with an atom, and a clone that changed the atom and committed its export.
+fn changed_in_a_clone(env: &TestEnv, change: &[&str]) -> String {
+    env.git(&["init", "-q"]);
+    let id = env.create("First", &["--label", "keep"]);
+    env.el(&["merge-driver", "--install", "issues.jsonl"]).ok();
+    env.commit_export("begin");
+    let other = env.path("other");
+    env.git(&["clone", "-q", ".", other.to_str().unwrap()]);
+    let run = |args: &[&str]| env.run(&mut other_clone(env, args)).ok();
+    run(&["el", "init", "--name", "t"]);
+    run(&["el", "import", "issues.jsonl"]);
+    run(&[&["el", "update", &id], change].concat());
+    run(&["el", "export", "-o", "issues.jsonl"]);
+    run(&["git", "commit", "-qam", "other"]);
+    id
+}
+
+fn pull(env: &TestEnv) -> String {
+    env.commit_export("own");
+    env.git(&["pull", "-q", "--no-rebase", "--no-edit", env.path("other").to_str().unwrap()]);
+    env.el(&["import", "issues.jsonl"]).ok().stdout
+}
+
+#[test]
+fn a_first_import_takes_what_another_clone_changed() {
+    let env = TestEnv::with_tracker();
+    let change = ["--title", "There", "--assignee", "bob", "-d", "Said there", "--label", "x"];
+    let id = changed_in_a_clone(&env, &change);
+    env.el(&["update", &id, "--priority", "1"]).ok();
+    let told = pull(&env);
+    assert!(told.contains("1 changed") && !told.contains("stands"), "{told}");
+    let atom = env.robot(&["show", &id]);
+    assert_eq!(
+        (&atom["title"], &atom["assignee"], &atom["description"], &atom["priority"]),
+        (&"There".into(), &"bob".into(), &"Said there".into(), &1.into())
+    );
+    assert_eq!(atom["labels"], serde_json::json!(["keep", "x"]));
+}
+
+#[test]
+fn labels_that_two_clones_added_are_merged() {
+    let env = TestEnv::with_tracker();
+    let id = changed_in_a_clone(&env, &["--label", "x"]);
+    env.el(&["import", "issues.jsonl"]).ok();
+    env.el(&["update", &id, "--label", "y"]).ok();
+    let told = pull(&env);
+    assert!(!told.contains("stands"), "{told}");
+    assert_eq!(env.robot(&["show", &id])["labels"], serde_json::json!(["keep", "x", "y"]));
+}

@@ -24,7 +24,9 @@ mod edges;
 mod fields;
 mod identify;
 mod ids;
+mod labels;
 mod options;
+mod past;
 mod push;
 mod remember;
 mod steps;
@@ -281,7 +283,7 @@ fn update_atom(
     options: &ImportOptions,
     notes: &mut Notes,
 ) -> Result<(Updated, bool)> {
-    let after = fields::merge_fields(before, plan, options, notes);
+    let after = fields::merge_fields(tx, before, plan, options, notes)?;
     if after == *before {
         return Ok((Updated::Nothing, false));
     }

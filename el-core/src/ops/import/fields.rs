@@ -6,12 +6,14 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::labels::merge_labels;
+use super::past::Past;
 use super::*;
 use crate::model::RunOptions;
 
 /// A field, or several fields that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Field {
+pub(super) enum Field {
     Title,
     Description,
     Acceptance,
@@ -232,22 +234,13 @@ fn canonical_json<'a>(map: impl IntoIterator<Item = (&'a String, &'a Value)>) ->
 }
 
 /// Decides whether the file's value is taken, and whether both sides changed the field.
-pub(super) fn is_taken(
-    last: Option<&str>,
-    ours: &str,
-    theirs: &str,
-    file_is_newer: bool,
-) -> (bool, bool) {
-    if ours == theirs {
-        return (false, false);
-    }
+fn is_taken(last: Option<&str>, ours: &str, theirs: &str) -> (bool, bool) {
     match last {
-        Some(last) if hash_text(theirs) == last => (false, false),
+        Some(last) if ours == theirs || hash_text(theirs) == last => (false, false),
         Some(last) if hash_text(ours) == last => (true, false),
         // Both sides changed it: a file never undoes work that was done here.
         Some(_) => (false, true),
-        // The atom was never imported under this name.
-        None => (file_is_newer, false),
+        None => (false, false),
     }
 }
 
@@ -274,20 +267,22 @@ pub(super) fn pushed_fields(plan: &Planned) -> Vec<PushField> {
 
 /// Returns the atom after the import.
 pub(super) fn merge_fields(
+    tx: &Tx<'_>,
     before: &Atom,
     plan: &Planned,
     options: &ImportOptions,
     notes: &mut Notes,
-) -> Atom {
+) -> Result<Atom> {
     let record = &plan.record;
     let mut after = before.clone();
-    let file_is_newer = record.updated_at.is_none_or(|at| at > before.updated_at);
+    let mut past = None;
     for (at, field) in FIELDS.iter().enumerate() {
         if plan.keeps_parent && *field == Field::Parent {
             continue;
         }
         let (theirs, ours) = (value_in_file(plan, *field), value_here(before, plan, *field));
-        let (take, both) = is_taken(last_hash(plan, at), &ours, &theirs, file_is_newer);
+        let last = last_hash(plan, at);
+        let (mut take, both) = is_taken(last, &ours, &theirs);
         // Closed here and there, each for a reason of its own.
         let agrees =
             *field == Field::Standing && record.status == before.status && before.status.is_over();
@@ -298,6 +293,20 @@ pub(super) fn merge_fields(
             true => format!("{} ({})", record.id, before.id),
             false => format!("line {} ({})", record.line, before.id),
         };
+        if last.is_none() && ours != theirs && !is_wanted {
+            let past = match &past {
+                Some(past) => past,
+                None => past.insert(Past::of_atom(tx, &before.id)?),
+            };
+            let mut there = before.clone();
+            set_field(&mut there, plan, *field);
+            let told;
+            (take, told) = past.judge_field(*field, before, &there, record.updated_at);
+            if let Some(told) = told.filter(|_| !agrees) {
+                let what = format!("{} {told}", field_name(*field));
+                notes.add(NoteKind::Remark, what, &place());
+            }
+        }
         if must_wait(before, plan, *field) && ours != theirs {
             let what = "closed there while an agent is at work here; the work goes on to its end";
             notes.add(NoteKind::Remark, what, &place());
@@ -310,6 +319,11 @@ pub(super) fn merge_fields(
             notes.add(NoteKind::Conflict, what, &place());
         } else if take || is_wanted {
             set_field(&mut after, plan, *field);
+        } else if let Some(labels) = last
+            .filter(|_| both && *field == Field::Labels && !options.is_sync())
+            .and_then(|last| merge_labels(last, &before.labels, &record.labels))
+        {
+            after.labels = labels;
         } else if both && !agrees {
             let what = format!(
                 "{} changed here and {}; the value here stands",
@@ -319,10 +333,10 @@ pub(super) fn merge_fields(
             notes.add(NoteKind::Conflict, what, &place());
         }
     }
-    after
+    Ok(after)
 }
 
-fn field_name(field: Field) -> &'static str {
+pub(super) fn field_name(field: Field) -> &'static str {
     match field {
         Field::Title => "title",
         Field::Description => "description",

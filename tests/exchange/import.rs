@@ -123,6 +123,11 @@ fn a_bad_line_is_named_and_the_rest_goes_only_if_asked() {
     assert_eq!(env.robot(&["list"])["total"], 0);
     let report = env.robot(&["import", "x.jsonl", "--skip-bad"]);
     assert_eq!((counts(&report), report["bad"].as_array().unwrap().len()), ((1, 0, 0), 2));
+    fs::write(env.project("x.md"), b"- [ ] Fine\n- [ ] caf\xe9\n  \xe9\n- [ ] Fine too\n").unwrap();
+    let refused = env.el(&["import", "x.md"]).fails_with(2).stderr;
+    assert!(refused.contains("2 lines of x.md") && refused.contains("x.md:3: "), "{refused}");
+    let report = env.robot(&["import", "x.md", "--skip-bad"]);
+    assert_eq!((counts(&report), report["bad"].as_array().unwrap().len()), ((2, 0, 0), 2));
 }
 
 #[test]

@@ -214,7 +214,7 @@ fn no_tasks(file: &str, text: &str) -> CommandError {
 }
 
 fn bad_lines(file: &str, bad: &[BadLine]) -> CommandError {
-    let lines = if bad.len() == 1 { "a line of" } else { "lines of" };
+    let lines = if bad.len() == 1 { "a line".to_owned() } else { format!("{} lines", bad.len()) };
     let mut listing: Vec<String> = bad
         .iter()
         .take(LISTED)
@@ -225,7 +225,7 @@ fn bad_lines(file: &str, bad: &[BadLine]) -> CommandError {
     }
     CommandError::invalid_value(
         "file",
-        format!("{} {lines} {file} cannot be read; nothing was imported", bad.len()),
+        format!("{lines} of {file} cannot be read; nothing was imported"),
     )
     .with_listing(listing)
     .with_detail("bad", serde_json::json!(bad))

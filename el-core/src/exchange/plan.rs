@@ -5,6 +5,7 @@
 //! description. A `###` called Priority, Type, Acceptance, Assignee, Labels or Depends on sets that
 //! field of the atom above.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
@@ -20,15 +21,8 @@ use crate::text;
 pub(super) fn read_plan(bytes: &[u8], name: &str) -> Batch {
     let mut batch = Batch::new(Tracker::Markdown);
     batch.source = format!("{}:{name}", Tracker::Markdown.as_str());
-    let text = match std::str::from_utf8(bytes) {
-        Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
-        Err(error) => {
-            let line = bytes[..error.valid_up_to()].split(|b| *b == b'\n').count();
-            batch.add_error(line, "it is no UTF-8 text");
-            return batch;
-        }
-    };
-    let outline = outline::read_outline(text);
+    let text = text_lines(bytes, &mut batch);
+    let outline = outline::read_outline(text.strip_prefix('\u{feff}').unwrap_or(&text));
     let items = outline.items;
     let plan = Plan::new(&items);
     let mut notes = std::mem::take(&mut batch.notes);
@@ -65,6 +59,21 @@ pub(super) fn read_plan(bytes: &[u8], name: &str) -> Batch {
     }
     batch.notes = notes;
     batch
+}
+
+/// The text, in which a line that is none is blank.
+fn text_lines<'a>(bytes: &'a [u8], batch: &mut Batch) -> Cow<'a, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return text.into();
+    }
+    let mut line_or_error = |(at, line)| {
+        std::str::from_utf8(line).unwrap_or_else(|_| {
+            batch.add_error(at + 1, "it is no UTF-8 text");
+            ""
+        })
+    };
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate();
+    lines.map(&mut line_or_error).collect::<Vec<_>>().join("\n").into()
 }
 
 #[derive(Debug, PartialEq, Eq)]

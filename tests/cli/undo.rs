@@ -44,6 +44,13 @@ fn what_cannot_be_taken_back_names_the_way() {
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("el restore"), "{message}");
     assert!(message.contains("takes back the step before it"), "{message}");
+    // Nothing is proposed that would be refused: the step before was changed since.
+    let theirs = env.robot(&["list"])["items"][0]["id"].as_str().unwrap().to_owned();
+    env.el(&["update", &theirs, "--title", "Theirs", "--actor", "carol"]).ok();
+    let refused = env.el(&["undo"]).fails_with(4).stderr;
+    assert!(refused.contains("el restore") && !refused.contains("the step before"), "{refused}");
+    let refused = env.el(&["undo", "99999"]).fails_with(3).stderr;
+    assert!(refused.contains("el undo --list"), "{refused}");
     // A person cannot undo another person's change.
     env.el(&["undo", "--actor", "bob"]).fails_with(4);
 }

@@ -59,7 +59,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         });
     }
     let step = ops::undo(&mut app.open_for_writing()?, &app.ctx(), args.step, args.dry_run)
-        .map_err(|error| CommandError::from(error).with_hint("el undo --list shows your steps"))?;
+        .map_err(|error| match CommandError::from(error) {
+            told if told.hints().is_empty() => told.with_hint("el undo --list shows your steps"),
+            told => told,
+        })?;
     let answer = Answer::Undone { dry_run: args.dry_run, step: &step };
     app.printer.emit(&answer, |page| {
         let head = match (page.is_quiet(), args.dry_run) {

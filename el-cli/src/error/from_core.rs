@@ -21,6 +21,8 @@ impl From<Error> for CommandError {
                     "run" => "el runs lists the runs",
                     "role" => "CREATE ROLE name LOGIN makes one; psql and createuser do",
                     "artifact" => "el artifacts show ATOM lists what was handed back",
+                    "step" => "el undo --list shows your steps",
+                    "bond" => "el dep list ATOM shows the bonds of an atom",
                     "channel" => "el chat list shows the channels; el chat post begins one",
                     _ => "el list --all shows every atom; a beginning of the short id is enough",
                 }),

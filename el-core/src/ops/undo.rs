@@ -108,13 +108,11 @@ pub fn undo(store: &mut Store, ctx: &Ctx<'_>, step: Option<i64>, dry_run: bool) 
                 format!(
                     "step {} cannot be taken back: {why}{}",
                     told.step,
-                    name_step_before(tx, ctx.actor, told.step)?
+                    name_step_before(tx, ctx, told.step)?
                 ),
             ));
         }
-        for event in call.events.iter().rev() {
-            take_back(tx, ctx, &call, event)?;
-        }
+        take_call_back(tx, ctx, &call)?;
         let mut atoms: Vec<&String> =
             call.events.iter().filter_map(|event| event.atom_id.as_ref()).collect();
         atoms.sort();
@@ -130,14 +128,21 @@ pub fn undo(store: &mut Store, ctx: &Ctx<'_>, step: Option<i64>, dry_run: bool) 
     if dry_run { store.rehearse(work) } else { store.write(work) }
 }
 
-/// The words for the newest earlier step that can be taken back, if there is one near.
-fn name_step_before(tx: &Tx<'_>, actor: &str, step: i64) -> Result<String> {
-    let earlier = calls(tx, actor, STEPS_NEAR)?.into_iter().map(|call| call.step());
-    let mut possible = earlier.filter(|found| found.step < step && found.cannot.is_none());
-    Ok(possible
-        .next()
-        .map(|found| format!("; el undo {} takes back the step before it", found.step))
-        .unwrap_or_default())
+/// The words for the newest earlier step that can be taken back, if there is one near. Tries it:
+/// the caller fails, so that the transaction leaves nothing.
+fn name_step_before(tx: &Tx<'_>, ctx: &Ctx<'_>, step: i64) -> Result<String> {
+    let mut earlier = calls(tx, ctx.actor, STEPS_NEAR)?.into_iter();
+    let found = earlier.find(|call| call.number() < step && call.step().cannot.is_none());
+    Ok(match found {
+        Some(call) if take_call_back(tx, ctx, &call).is_ok() => {
+            format!("; el undo {} takes back the step before it", call.number())
+        }
+        _ => String::new(),
+    })
+}
+
+fn take_call_back(tx: &Tx<'_>, ctx: &Ctx<'_>, call: &Call) -> Result<()> {
+    call.events.iter().rev().try_for_each(|event| take_back(tx, ctx, call, event))
 }
 
 fn calls(tx: &Tx<'_>, actor: &str, limit: usize) -> Result<Vec<Call>> {

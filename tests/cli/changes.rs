@@ -325,16 +325,18 @@ fn a_setting_closes_an_epic_with_the_last_in_it_and_those_above_it() {
     let task = env.create("Task", &[]);
     let part = env.create("Part", &["--parent", &task]);
     env.el(&["close", &part]).ok();
-    // A part that is opened again, or a new one, is held by the closed epic, which is told.
+    // A part that is opened again, or a new one, is told of its closed epic, which holds nothing.
     let doctor = env.el(&["doctor"]).stdout;
-    assert!(!doctor.contains("which holds"), "{doctor}");
-    let held = format!("{epic} is closed, which holds what is in it: el reopen {epic}");
+    assert!(!doctor.contains("is not over"), "{doctor}");
+    let held = format!("{epic} is closed: el reopen {epic}");
     for words in [&["reopen", &one][..], &["create", "Three", "--parent", &epic]] {
         let said = env.el(words).ok().stderr;
         assert!(said.contains(&held), "{words:?}: {said}");
     }
     let doctor = env.el(&["doctor"]).stdout;
     assert!(doctor.contains(&format!("el reopen {epic}")), "{doctor}");
+    assert!(doctor.contains(" in it is not over"), "{doctor}");
+    assert!(env.el(&["why", &one]).ok().stdout.contains("It is ready"));
     let said = env.el(&["update", &one, "--status", "closed"]).ok().stderr;
     assert!(!said.contains("too"), "nothing closed that was closed: {said}");
     env.el(&["reopen", &epic]).ok();

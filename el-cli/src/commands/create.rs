@@ -4,7 +4,7 @@ use clap::builder::NonEmptyStringValueParser;
 use el_core::model::{IssueType, Priority};
 use el_core::ops::{self, NewAtom};
 
-use super::freed::tell_of_closed_parents;
+use super::freed::tell_of_over_parents;
 use super::run_options::RunOptionArgs;
 use crate::output::time::{self, Towards};
 use crate::output::{List, OneOrMany, atoms};
@@ -118,7 +118,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             let made = ops::create_many(&mut store, &app.ctx(), &list.news)?;
             app.printer
                 .emit(&OneOrMany::Many(List::complete(&made)), |page| print_created(page, &made))?;
-            tell_of_closed_parents(app, &store, &made);
+            tell_of_over_parents(app, &store, &made);
             for passed in &list.passed {
                 app.printer.note(&format!("line {}: {}", passed.line, passed.what.as_text()));
             }
@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             app.printer.emit(&OneOrMany::One(&made), |page| {
                 print_created(page, std::slice::from_ref(&made))
             })?;
-            tell_of_closed_parents(app, &store, [&made]);
+            tell_of_over_parents(app, &store, [&made]);
         }
     }
     Ok(Exit::Done)

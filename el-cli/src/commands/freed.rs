@@ -10,7 +10,7 @@ use crate::{App, Result};
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     ids: Vec<String>,
-    /// The parents that were closed already.
+    /// The parents that were over already.
     closed: Vec<String>,
 }
 
@@ -22,7 +22,7 @@ impl Waiting {
         }
         let shown: Vec<_> = ids.iter().filter_map(|id| ops::show(store, id).ok()).collect();
         let parents = shown.iter().filter_map(|shown| shown.atom.parent_id.clone()).collect();
-        let closed = closed_above(store, parents).into_iter().map(|epic| epic.id).collect();
+        let closed = over_above(store, parents).into_iter().map(|epic| epic.id).collect();
         let shown = shown.into_iter();
         let bonds = shown.flat_map(|shown| shown.dependencies.outgoing);
         let holding = bonds.filter(|bond| bond.dependency_type.is_blocking());
@@ -47,8 +47,8 @@ impl Waiting {
         let parents: Vec<String> =
             ended.into_iter().filter_map(|atom| atom.borrow().parent_id.clone()).collect();
         if app.settings()?.epic_autoclose() {
-            let mut closed = closed_above(store, parents.clone());
-            closed.retain(|epic| !self.closed.contains(&epic.id));
+            let mut closed = over_above(store, parents.clone());
+            closed.retain(|epic| epic.status == Status::Closed && !self.closed.contains(&epic.id));
             told.extend(closed.iter().map(|Atom { id, .. }| {
                 format!("closed {id}, too: all that it contains is over (epic_autoclose)")
             }));
@@ -61,13 +61,13 @@ impl Waiting {
     }
 }
 
-/// The closed ones of these atoms, and those right above them.
-fn closed_above(store: &Store, parents: Vec<String>) -> Vec<Atom> {
+/// Those of these atoms that are over, and those right above them.
+fn over_above(store: &Store, parents: Vec<String>) -> Vec<Atom> {
     let (mut found, mut todo): (Vec<Atom>, Vec<String>) = (Vec::new(), parents);
     while let Some(id) = todo.pop() {
         // The change itself reports a fault of the store.
         let Ok(epic) = ops::get_atom(store, &id) else { continue };
-        if epic.status == Status::Closed && !found.iter().any(|one| one.id == id) {
+        if epic.status.is_over() && !found.iter().any(|one| one.id == id) {
             todo.extend(epic.parent_id.clone());
             found.push(epic);
         }
@@ -75,16 +75,17 @@ fn closed_above(store: &Store, parents: Vec<String>) -> Vec<Atom> {
     found
 }
 
-/// Tells of the closed parents that hold these atoms, which are to be done.
-pub(super) fn tell_of_closed_parents<'a>(
+/// Tells of the parents that are over around these atoms, which are to be done.
+pub(super) fn tell_of_over_parents<'a>(
     app: &App,
     store: &Store,
     atoms: impl IntoIterator<Item = &'a Atom>,
 ) {
     let open = atoms.into_iter().filter(|atom| !atom.status.is_over());
     let parents = open.filter_map(|atom| atom.parent_id.clone()).collect();
-    for Atom { id, .. } in closed_above(store, parents) {
-        app.printer.note(&format!("{id} is closed, which holds what is in it: el reopen {id}"));
+    for Atom { id, status, .. } in over_above(store, parents) {
+        let holds = if status.holds_children() { ", which holds what is in it" } else { "" };
+        app.printer.note(&format!("{id} is {status}{holds}: el reopen {id} has it open again"));
     }
 }
 

@@ -1,7 +1,7 @@
 use el_core::ops;
 
 use super::close::{Ids, report_changed};
-use super::freed::tell_of_closed_parents;
+use super::freed::tell_of_over_parents;
 use crate::{App, Exit, Result};
 
 /// Open atoms again, with fresh attempts
@@ -23,6 +23,6 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut store = app.open_for_writing()?;
     let opened = ops::reopen(&mut store, &app.ctx(), &args.ids.ids)?;
     report_changed(app, args.ids.ids.len(), "Reopened", &opened)?;
-    tell_of_closed_parents(app, &store, &opened);
+    tell_of_over_parents(app, &store, &opened);
     Ok(Exit::Done)
 }

@@ -6,7 +6,7 @@ use el_core::ops::{self, AtomPatch, Updated};
 use serde_json::Value;
 
 use super::close::{self, GuardArgs, Ids};
-use super::freed::{Waiting, tell_of_closed_parents};
+use super::freed::{Waiting, tell_of_over_parents};
 use super::run_options::RunOptionArgs;
 use crate::backups::Reason;
 use crate::output::time::{self, Towards};
@@ -130,7 +130,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let ended = updated.iter().map(|one| &one.atom).filter(|atom| atom.status.is_over());
     waiting.report_freed(app, &store, ended)?;
     if patch.status.is_some() || patch.parent.is_some() {
-        tell_of_closed_parents(app, &store, updated.iter().map(|one| &one.atom));
+        tell_of_over_parents(app, &store, updated.iter().map(|one| &one.atom));
     }
     Ok(Exit::Done)
 }

@@ -114,8 +114,8 @@ pub fn doctor(store: &Store, now: Timestamp) -> Result<Vec<Finding>> {
             findings.push(Finding {
                 code: "closed_parent",
                 serious: false,
-                message: format!("{parent} is closed, which holds {child} in it"),
-                hint: format!("`el reopen {parent}` frees what is in it"),
+                message: format!("{parent} is closed, and {child} in it is not over"),
+                hint: format!("`el reopen {parent}` has it open until all in it is over"),
             });
         }
         for live in run::list_live(tx)? {

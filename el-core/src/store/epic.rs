@@ -35,7 +35,8 @@ pub(crate) fn all_finished(tx: &Tx<'_>) -> Result<Vec<Atom>> {
     tx.read_all(&sql, [], atom::from_row).doing("find finished epics")
 }
 
-/// The closed atoms that contain atoms that are not over, each with one of those.
+/// The closed atoms that contain atoms that are not over, each with one of those. They hold
+/// nothing.
 pub(crate) fn closed_around_open(tx: &Tx<'_>) -> Result<Vec<(String, String)>> {
     let sql = "SELECT a.id, min(c.id) FROM atoms c JOIN atoms a ON a.id = c.parent_id
                WHERE c.status NOT IN ('closed','wont_do','discard') AND a.status = 'closed'

@@ -6,10 +6,10 @@ use super::queue::of_agent;
 use super::settle::handed_back;
 use crate::Result;
 use crate::model::{
-    Atom, Cost, Outcome, Priority, RUN_PREFIX, Status, TaskStatus, Timestamp, Verify,
+    Atom, Cost, Outcome, Priority, RUN_PREFIX, Status, TaskStatus, Timestamp, Verify, Worker,
 };
 use crate::rules::task;
-use crate::store::{Store, Tx, atom, run};
+use crate::store::{Store, Tx, atom, run, worker};
 
 /// A delegated task with the live or last run, as one row.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -104,18 +104,26 @@ pub fn get_task(store: &Store, id: &str) -> Result<Task> {
 }
 
 /// Returns the position of a waiting task in the agent's queue, from 1; `None` if the task is held
-/// back or not waiting.
+/// back or not waiting. `is_there` tells if a worker's process still runs: one that takes all atoms
+/// puts those of nobody into the queue.
 ///
 /// # Errors
 ///
 /// If the database cannot be read.
-pub fn task_position(store: &Store, task: &Task, now: Timestamp) -> Result<Option<usize>> {
+pub fn task_position(
+    store: &Store,
+    task: &Task,
+    now: Timestamp,
+    is_there: &dyn Fn(&Worker) -> bool,
+) -> Result<Option<usize>> {
     store.read(|tx| {
         let Some(agent) = task.agent.as_deref().filter(|_| task.status == TaskStatus::Queued)
         else {
             return Ok(None);
         };
-        let queue = of_agent(tx, agent, &[], &[], now)?;
+        let workers: Vec<Worker> =
+            worker::list_workers(tx)?.into_iter().filter(|w| is_there(w)).collect();
+        let queue = of_agent(tx, agent, &workers, &[], now)?;
         Ok(queue
             .waiting
             .iter()

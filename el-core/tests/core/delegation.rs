@@ -5,7 +5,7 @@ mod checks;
 use std::time::Duration;
 
 use el_core::model::{CancelMode, EndKind, ExitRecord, Outcome, Stamp, Takes, TaskStatus, Worker};
-use el_core::ops::{self, ClaimRequest, Delegated, Ending, Guard, NewTask, TaskFilter};
+use el_core::ops::{self, ClaimRequest, Delegated, Ending, Guard, NewAtom, NewTask, TaskFilter};
 use el_core::rules::retry::RetryPolicy;
 use el_core::{Ctx, Error};
 
@@ -151,6 +151,17 @@ fn a_task_says_its_place_and_what_it_waits_for() {
     let held = NewTask { blocked_by: vec![second.task.id.clone()], ..new_task("gendry", "held") };
     let held = hand_over(&mut p, &held);
     assert_eq!((held.queue.position, held.queue.holds.len()), (None, 1));
+    // Atoms of nobody, which a worker takes too, count wherever a place is told.
+    let ctx = p.person();
+    let now = "now".to_owned();
+    let new =
+        NewAtom { title: now, priority: Some("urgent".parse().unwrap()), ..NewAtom::default() };
+    let of_nobody = ops::create(&mut p.store, &ctx, &new).unwrap().id;
+    let place = |p: &Project, there: bool| {
+        ops::task_position(&p.store, &last.task, p.now, &|_| there).unwrap()
+    };
+    assert_eq!((place(&p, true), place(&p, false)), (Some(4), Some(3)));
+    ops::close(&mut p.store, &ctx, &[of_nobody], None, &Guard::default()).unwrap();
 
     let queue =
         ops::queue(&p.store, &["gendry".to_owned(), "idle".to_owned()], p.now, &|_| true).unwrap();

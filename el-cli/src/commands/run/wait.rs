@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use el_agents::worker::is_there;
 use el_core::Store;
 use el_core::model::{Outcome, TaskStatus, Timestamp, VerifyStatus};
 use el_core::ops::{self, Task};
@@ -189,7 +190,7 @@ struct Words {
 
 fn progress_words(store: &Store, task: &Task, now: Timestamp) -> Result<Words> {
     if task.status == TaskStatus::Queued {
-        let position = ops::task_position(store, task, now)?;
+        let position = ops::task_position(store, task, now, &is_there)?;
         let retry_at = task.retry_at.filter(|at| *at > now);
         let figures =
             retry_at.map_or_else(String::new, |at| format!(", {}", time::relative_time(now, at)));

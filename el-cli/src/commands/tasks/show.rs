@@ -1,3 +1,4 @@
+use el_agents::worker::is_there;
 use el_core::ops;
 
 use super::Placed;
@@ -23,7 +24,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let mut shown = Vec::new();
     for id in &args.ids {
         let task = ops::get_task(&store, id)?;
-        let position = ops::task_position(&store, &task, now)?;
+        let position = ops::task_position(&store, &task, now, &is_there)?;
         shown.push(Placed { task, position });
     }
     app.printer.emit(&OneOrMany::for_request(args.ids.len(), &shown), |page| {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use el_agents::worker::is_there;
 use el_core::Store;
 use el_core::model::TaskStatus;
 use el_core::ops::{self, Task, TaskFilter};
@@ -46,7 +47,7 @@ pub(super) fn claude_code(call: &Call, mut given: Arguments) -> Result<String> {
 /// The state of a task in a row, with a note if no worker is there to take the task.
 fn task_row(call: &Call, store: &Store, task: &Task) -> Result<String> {
     let now = call.app.now();
-    let mut row = rows::task_row(task, ops::task_position(store, task, now)?, now);
+    let mut row = rows::task_row(task, ops::task_position(store, task, now, &is_there)?, now);
     if let Some(agent) = task.agent.as_deref().filter(|_| task.status == TaskStatus::Queued)
         && !is_served(store, agent, &ops::get_atom(store, &task.id)?.needs)?
     {

@@ -62,7 +62,11 @@ pub fn start_check<'a>(
     let fresh = Verify::pending(verify.command.clone(), verify.required, verify.timeout_ms);
     let mark = fresh_token();
     let not_run = |error: io::Error| {
-        let why = format!("{}: {error}", verify.command.first().map_or("", String::as_str));
+        // The system's words do not name the program.
+        let why = match error.raw_os_error() {
+            Some(_) => format!("{}: {error}", verify.command[0]),
+            None => error.to_string(),
+        };
         Box::new(Verify {
             status: VerifyStatus::NotRun,
             output: Some(why),
@@ -88,7 +92,9 @@ pub fn find_program(
 ) -> io::Result<PathBuf> {
     let program = command.first().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path);
-    which::which_in(program, path, folder).map_err(|_| io::Error::from(io::ErrorKind::NotFound))
+    which::which_in(program, path, folder).map_err(|_| {
+        io::Error::new(io::ErrorKind::NotFound, format!("there is no program {program}"))
+    })
 }
 
 impl Start<'_> {
@@ -332,7 +338,7 @@ mod tests {
         let verify = Verify::pending(vec!["no-such-program".to_owned()], false, 1_000);
         let ended = run_check(&verify, dir.path(), &[], None);
         assert_eq!(ended.status, VerifyStatus::NotRun);
-        assert!(ended.output.unwrap().contains("no-such-program"));
+        assert_eq!(ended.output.unwrap(), "there is no program no-such-program");
     }
 
     #[test]

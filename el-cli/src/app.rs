@@ -1,7 +1,8 @@
 //! The state shared by all commands: the printer, the global flags, and the project with its store,
 //! which is found on first use.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use el_agents::clock;
@@ -26,6 +27,8 @@ pub(crate) struct App {
     has_written: Cell<bool>,
     /// Set once the tracker may start agents.
     is_safe: Cell<bool>,
+    /// The faults in the settings that were told.
+    warned: RefCell<BTreeSet<String>>,
 }
 
 impl App {
@@ -39,6 +42,7 @@ impl App {
             session,
             has_written: Cell::new(false),
             is_safe: Cell::new(false),
+            warned: RefCell::default(),
         }
     }
 
@@ -89,10 +93,17 @@ impl App {
     /// The current configuration, with warnings on stderr about faults in the files.
     pub(crate) fn settings_with_warnings(&self) -> Result<Settings> {
         let settings = self.settings()?;
-        for problem in settings.problems() {
-            self.printer.warn(&problem.to_string());
-        }
+        self.warn_of_problems(&settings);
         Ok(settings)
+    }
+
+    /// Warns of each fault once, however often the settings are read.
+    fn warn_of_problems(&self, settings: &Settings) {
+        for problem in settings.problems().map(ToString::to_string) {
+            if self.warned.borrow_mut().insert(problem.clone()) {
+                self.printer.warn(&problem);
+            }
+        }
     }
 
     /// The part of the tracker that belongs to another user, if the tracker was found by search. A
@@ -128,9 +139,7 @@ impl App {
             self.is_safe.set(true);
         }
         let settings = self.settings()?.reliable()?;
-        for problem in settings.problems() {
-            self.printer.warn(&problem.to_string());
-        }
+        self.warn_of_problems(&settings);
         Ok(settings)
     }
 

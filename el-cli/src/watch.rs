@@ -42,6 +42,7 @@ impl WatchArgs {
                 std::thread::sleep(LOOK);
                 // A file that was moved away never changes again.
                 store.ensure_in_place()?;
+                app.printer.ensure_reader()?;
             }
         }
     }

@@ -332,6 +332,11 @@ fn doctor_works_anywhere_and_says_what_is_there_and_whether_work_could_run() {
     env.configure("[agents.claude]\nclaude_code_path = \"/no/claude\"\n");
     let said = env.el(&["doctor"]).fails_with(6).stdout;
     assert!(said.contains("SQLite") && said.contains("el work cannot run here"), "{said}");
+    env.configure("land_check = [\"no-check\"]\n");
+    let said = env.el(&["doctor"]).ok().stdout;
+    assert!(said.contains("the program of 'land_check', \"no-check\", is not there"), "{said}");
+    env.configure("isolate = \"worktree\"\nworktree_setup = [\"no-setup\"]\n");
+    assert!(env.el(&["doctor"]).fails_with(6).stdout.contains("'worktree_setup', \"no-setup\""));
     // Nobody needs a client that no agent of the settings starts.
     std::fs::remove_file(env.path("bin/claude")).unwrap();
     env.configure("agent = \"x\"\n[agents.x]\nexecutor = \"command\"\ncommand = [\"true\"]\n");

@@ -342,6 +342,11 @@ fn shared_folders_and_files_that_are_not_committed_are_said_before_the_start() {
     let dirty = said(&["--concurrency", "2"]);
     assert!(dirty.contains("a, b, c and 1 more; their worktrees begin without them"), "{dirty}");
     assert!(said(&[]).contains("they work among them"));
+    env.configure("isolate = \"worktree\"\nworktree_copy = [\"a\"]\nworktree_link = [\"b\"]\n");
+    let told = said(&[]);
+    assert!(told.contains(": c, d; their worktrees begin without them"), "{told}");
+    let run = env.el(&["run", "--wait", &TestEnv::script(&["close"])]).ok().stdout;
+    assert!(run.contains("not in that worktree: c, d"), "{run}");
 }
 
 #[test]

@@ -12,6 +12,20 @@ use crate::CommandError;
 /// The most words that are named as the one that was meant.
 const SUGGESTIONS_MAX: usize = 2;
 
+/// Commands of other programs, with `el`'s own.
+const OTHER_WORDS: [(&str, &str); 7] = [
+    ("add", "create"),
+    ("assign", "update ATOM --assignee NAME"),
+    ("delete", "discard"),
+    ("done", "close"),
+    ("new", "create"),
+    ("remove", "discard"),
+    ("rm", "discard"),
+];
+
+/// The arguments that take any words.
+const FREE_TEXT: [&str; 5] = ["PROMPT", "GOAL", "TITLE", "TEXT", "WORDS"];
+
 /// Converts a parser error.
 pub(super) fn from_parser_error(error: &clap::Error, argv: &[OsString]) -> CommandError {
     let usage = usage_line(error);
@@ -30,6 +44,12 @@ pub(super) fn from_parser_error(error: &clap::Error, argv: &[OsString]) -> Comma
         true => CommandError::invalid_value(&wrong_field(error), summarize_error(error)),
         false => CommandError::usage_error(summarize_error(error)),
     };
+    let unknown = context_texts(error, ContextKind::InvalidSubcommand);
+    if let Some((_, meant)) = OTHER_WORDS.iter().find(|(word, _)| unknown == [*word])
+        && name == "el"
+    {
+        refusal = refusal.with_hint(format!("did you mean '{meant}'?"));
+    }
     for kind in
         [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
     {
@@ -40,15 +60,30 @@ pub(super) fn from_parser_error(error: &clap::Error, argv: &[OsString]) -> Comma
     }
     if matches!(error.kind(), ErrorKind::UnknownArgument)
         && let Some(word) = context_texts(error, ContextKind::InvalidArg).into_iter().next()
-        && word.starts_with('-')
-        && usage.contains('[')
+        && takes_text(&name)
     {
-        refusal = refusal.with_hint(format!("a text that begins with '-' follows --: -- '{word}'"));
+        refusal = refusal.with_hint(match word.starts_with('-') {
+            true => format!("a text that begins with '-' follows --: -- '{word}'"),
+            false => "a text of several words goes in quotes".to_owned(),
+        });
     }
     if !usage.is_empty() {
         refusal = refusal.with_detail("usage", usage);
     }
     refusal.with_hint(format!("{name} --help tells more"))
+}
+
+/// Returns true if the command, with the words before it, has an argument of free text.
+fn takes_text(name: &str) -> bool {
+    let mut grammar = Cli::command();
+    grammar.build();
+    for word in name.split_whitespace().skip(1) {
+        let Some(found) = grammar.find_subcommand(word) else { return false };
+        grammar = found.clone();
+    }
+    let mut names =
+        grammar.get_positionals().flat_map(|one| one.get_value_names().unwrap_or_default());
+    names.any(|name| FREE_TEXT.contains(&name.as_str()))
 }
 
 /// The fault in a sentence.

@@ -188,6 +188,20 @@ fn the_parser_speaks_as_el_does() {
         let more = more.unwrap_or_else(|| panic!("{line}: {hints:?}"));
         assert!(line.starts_with(more) && !more.contains(" -"), "{line}: {more}");
     }
+    for (line, want) in [
+        ("el run tidy the docs", Some("in quotes")),
+        ("el create a --banana", Some("-- '--banana'")),
+        ("el list --banana", None),
+        ("el list -- --banana", None),
+    ] {
+        let (error, _) = wrong(line);
+        let hints = error.hints();
+        let text = |hint: &&String| hint.starts_with("a text");
+        let told = hints.iter().find(text).is_some_and(|hint| hint.contains(want.unwrap_or("")));
+        assert_eq!(told, want.is_some(), "{line}: {hints:?}");
+    }
+    let (error, _) = wrong("el done x-1");
+    assert_eq!(error.hints()[0], "did you mean 'close'?");
     let (error, _) = wrong("el work --isolate");
     assert!(error.hints().iter().any(|hint| hint == "el work --help tells more"), "{error}");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use el_core::model::Timestamp;
-use el_core::{CopyFacts, inspect_copy, list_changes};
+use el_core::{CopyFacts, count_noun, inspect_copy, list_changes};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -131,7 +131,14 @@ fn backup_of_file(file: &Path) -> Result<Backup> {
     let path = std::fs::canonicalize(file).map_err(failed)?;
     let meta = std::fs::metadata(&path).map_err(failed)?;
     let at = Timestamp::from(meta.modified().map_err(failed)?);
-    Ok(Backup { path, at, reason: Reason::Manual, size: meta.len() })
+    match inspect_copy(&path) {
+        Err(error @ el_core::Error::NotADatabase { .. }) => {
+            Err(CommandError::invalid_value("when", error.to_string())
+                .with_hint("el backup list shows what there is"))
+        }
+        // The caller reports the rest.
+        _ => Ok(Backup { path, at, reason: Reason::Manual, size: meta.len() }),
+    }
 }
 
 fn compare(present: &Path, backup: &Path) -> Result<Change> {
@@ -157,7 +164,8 @@ fn print_answer(page: &mut Page, answer: &Answer, now: Timestamp) {
         true => "Would restore".to_owned(),
         false => page.paint(style::GOOD, "Restored"),
     };
-    page.push_line(format!("{head} the backup from {when}, with {} atoms", answer.holds.atoms));
+    let atoms = count_noun(usize::try_from(answer.holds.atoms).unwrap_or(0), "atom");
+    page.push_line(format!("{head} the backup from {when}, with {atoms}"));
     if let Some(change) = &answer.change {
         page.push_line(format!(
             "  {} come back, {} change, {} go",

@@ -56,9 +56,9 @@ pub(crate) struct Args {
     #[arg(value_name = "PROMPT", required_unless_present_any = ["file", "verbatim"],
         allow_hyphen_values = true)]
     prompt: Option<String>,
-    /// The prompt after `--`, if the prompt is a single word
+    /// The prompt after `--`, if its first word looks like a command
     #[arg(last = true, value_name = "PROMPT", conflicts_with = "prompt")]
-    verbatim: Option<String>,
+    verbatim: Vec<String>,
     /// A file that holds the prompt, of any size; `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "verbatim"],
         value_hint = clap::ValueHint::FilePath)]
@@ -191,18 +191,17 @@ fn ensure_no_command(prompt: &str, app: &App) -> Result<()> {
             meant.into_iter().fold(error, CommandError::with_hint)
         }
     };
-    Err(error
-        .with_detail("prompt", word)
-        .with_hint(format!("say it in several words, or, if it is the task: el run -- {word}")))
+    Err(error.with_detail("prompt", word).with_hint(format!(
+        "several words go in quotes; if the word is the task: el run -- {word}"
+    )))
 }
 
 /// Builds the task. All faults are found here, before anything is filed.
 fn task_from_args(args: &Args, app: &App, settings: &Settings, agent: &str) -> Result<NewTask> {
-    let prompt = match (&args.verbatim, &args.prompt, &args.file) {
-        (Some(text), ..) => text.clone(),
-        (_, _, Some(path)) => input::read_file(app, "prompt", path)?,
-        (_, Some(text), None) => input::read_text(app, "prompt", text)?,
-        (None, None, None) => String::new(),
+    let prompt = match (&args.prompt, &args.file) {
+        (_, Some(path)) => input::read_file(app, "prompt", path)?,
+        (Some(text), None) => input::read_text(app, "prompt", text)?,
+        (None, None) => args.verbatim.join(" "),
     };
     let verify = args.verify.as_deref().map(|text| {
         words::split_command(text).map_err(|error| {
@@ -297,14 +296,15 @@ fn print_hand_over(page: &mut Page, done: &FiledTask, new: &NewTask) {
         page.push_painted(style::DIM, &text);
     }
     let worktree = done.background.worktree_of().filter(|_| new.workdir.is_none());
-    if let Some((folder, prefix)) = worktree {
+    if let Some((folder, isolation)) = worktree {
+        let prefix = &isolation.branch_prefix;
         let text = format!(
             "It is done in a worktree of its own, on the branch {prefix}{}: el land {} brings it \
              in. --workdir . works in this folder instead.",
             task.id, task.id
         );
         page.push_painted(style::DIM, &text);
-        if let Some(files) = folders::uncommitted_files(folder) {
+        if let Some(files) = folders::uncommitted_files(folder, &folders::brought_in(isolation)) {
             page.push_line(format!("Not committed here, so not in that worktree: {files}"));
         }
     }

@@ -205,7 +205,10 @@ fn of_status(status: Status, id: &str, assignee: Option<&str>, reason: Option<&s
             format!("{who} claimed it, and no run works on it; el release {id} gives it back.")
         }
         (Status::Review, _) => {
-            format!("It waits for a review: el review {id} shows what was handed over.")
+            format!(
+                "It waits for a review: el review lists what was handed over, el diff {id} the \
+                 changes."
+            )
         }
         (Status::Blocked, Some(reason)) => {
             format!("It is blocked: “{reason}” el retry {id} begins anew.")

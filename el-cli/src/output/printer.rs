@@ -7,6 +7,7 @@ use std::io::{self, BufRead, Write as _};
 use std::sync::{Mutex, PoisonError};
 
 use el_core::text::append_json;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::Serialize;
 
 use super::page::{Page, paint_if};
@@ -172,6 +173,18 @@ impl Printer {
         }
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(CommandError::from_stdout)
+    }
+
+    /// Fails as a write would if nobody reads stdout any more.
+    pub(crate) fn ensure_reader(&self) -> Result<()> {
+        let stdout = io::stdout();
+        let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
+        // Errors are told without being asked for. A failure to look is no failure of the reader.
+        let _ = rustix::event::poll(&mut polled, Some(&Timespec::default()));
+        match polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) {
+            true => Err(CommandError::from_stdout(io::ErrorKind::BrokenPipe.into())),
+            false => Ok(()),
+        }
     }
 
     /// Prints a JSON value on a line of its own, for commands that stream (`el work --robot`).

@@ -95,7 +95,20 @@ pub(crate) fn unset_value(path: &Path, name: &Name, trust: Option<&Trust>) -> Re
         return Ok(false);
     }
     edit_file(path, trust, |document| {
-        Ok(table_mut(document, name.agent.as_deref(), path)?.remove(name.key.name).is_some())
+        let Some(agent) = name.agent.as_deref() else {
+            return Ok(document.remove(name.key.name).is_some());
+        };
+        let agents = document.get("agents").and_then(Item::as_table_like);
+        if agents.and_then(|agents| agents.get(agent)).is_none() {
+            return Ok(false);
+        }
+        let table = table_mut(document, Some(agent), path)?;
+        let is_removed = table.remove(name.key.name).is_some();
+        // An empty table would still be an agent.
+        if is_removed && table.is_empty() {
+            document["agents"].as_table_mut().map(|agents| agents.remove(agent));
+        }
+        Ok(is_removed)
     })
 }
 
@@ -248,6 +261,12 @@ mod tests {
         "#);
         assert!(unset_value(&path, &name("lease"), None).unwrap());
         assert!(!unset_value(&path, &name("lease"), None).unwrap());
+        // The last setting of an agent takes the agent along.
+        assert!(unset_value(&path, &name("agents.ada.allowed_tools"), None).unwrap());
+        assert!(!unset_value(&path, &name("agents.nobody.model"), None).unwrap());
+        let left = fs::read_to_string(&path).unwrap();
+        assert!(left.contains("agents.gendry") && !left.contains("ada"), "{left}");
+        assert!(!left.contains("nobody"), "{left}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
     }
 

@@ -114,6 +114,7 @@ impl Change<'_> {
         // Read again, since earlier ids of this call may have changed the atom.
         let before = &atom::get(tx, &found.id)?;
         self.guard.ensure_status(before)?;
+        ensure_may_have_date(before, patch)?;
         let ended_by_this_call = before.status.is_over() && !found.status.is_over();
         let change = status_change(before, patch, reason)
             .filter(|(status, _)| !(ended_by_this_call && status.is_over()));
@@ -240,6 +241,20 @@ fn ensure_may_put_off(
         }
         _ => Ok(()),
     }
+}
+
+/// Without a status, a date goes with an open or deferred atom alone: no other would keep it.
+fn ensure_may_have_date(before: &Atom, patch: &AtomPatch) -> Result<()> {
+    let Atom { id, status, .. } = before;
+    let is_kept = matches!(status, Status::Open | Status::Deferred);
+    if is_kept || patch.status.is_some() || patch.defer_until.flatten().is_none() {
+        return Ok(());
+    }
+    let way = match status.is_over() {
+        true => format!("`el reopen {id}` comes first"),
+        false => "--status deferred goes with it".to_owned(),
+    };
+    Err(Error::conflict("not_open", format!("{id} is {status}, and keeps no date: {way}")))
 }
 
 fn status_change<'a>(

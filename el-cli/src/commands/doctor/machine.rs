@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use el_agents::git::Repository;
 use el_agents::requirements::{self, ConfigurationError};
@@ -94,6 +94,7 @@ pub(super) fn inspect_machine(app: &App, place: &MachineScope) -> (Vec<Finding>,
         findings.extend(little_room(project));
         findings.extend(open_to_others(project));
         findings.extend(git_locks(settings));
+        findings.extend(missing_check(settings, project));
         findings.extend(shared_remote::find_fault(settings).map(|(message, hint)| Finding {
             code: "remote",
             serious: false,
@@ -234,22 +235,44 @@ fn of_agent(
         missing.extend(client_fault(agent));
     }
     missing.extend(Sandbox::find(&agent.sandbox, &agent.env_pass, environment).err());
-    let setup = agent.isolation.as_ref().map_or(&[][..], |isolation| &isolation.setup);
-    for (field, words) in
-        [("verify", &agent.verify[..]), ("notify", &agent.notify), ("worktree_setup", setup)]
-    {
-        let Some(program) = words.first() else { continue };
-        if requirements::find_program(program, environment, &agent.working_directory).is_err() {
-            missing.push(ConfigurationError {
-                field,
-                message: format!(
-                    "the program of '{field}', {program:?}, is not there or not executable"
-                ),
-                hint: format!("el config set {field} COMMAND names another; no shell reads it"),
-            });
-        }
-    }
+    let isolation = agent.isolation.as_ref().or(agent.task_isolation.as_ref());
+    let setup = isolation.map_or(&[][..], |isolation| &isolation.setup);
+    let named =
+        [("verify", &agent.verify[..]), ("notify", &agent.notify), ("worktree_setup", setup)];
+    missing.extend(named.into_iter().filter_map(|(field, words)| {
+        missing_program(field, words, environment, &agent.working_directory)
+    }));
     missing
+}
+
+/// The program of a setting, if it is not there.
+fn missing_program(
+    field: &'static str,
+    words: &[String],
+    environment: &[(OsString, OsString)],
+    folder: &Path,
+) -> Option<ConfigurationError> {
+    let program = words.first()?;
+    requirements::find_program(program, environment, folder).err()?;
+    Some(ConfigurationError {
+        field,
+        message: format!("the program of '{field}', {program:?}, is not there or not executable"),
+        hint: format!("el config set {field} COMMAND names another; no shell reads it"),
+    })
+}
+
+/// `el land` would begin, and stop at its check.
+fn missing_check(settings: &Settings, project: &Project) -> Option<Finding> {
+    // A value that is wrong as a setting is reported.
+    let check = settings.land_settings().ok()?.check;
+    let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    let missing = missing_program("land_check", &check, &environment, &project.root)?;
+    Some(Finding {
+        code: "land_check",
+        serious: false,
+        message: format!("el land cannot check here: {}", missing.message),
+        hint: missing.hint,
+    })
 }
 
 /// The client is there and does not start: npm's wrapper without its program, a wrong platform.

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use el_agents::file_lock::FileLock;
+use el_agents::git::Isolation;
 use el_agents::worker::{self, Detached, Served, WorkOptions};
 use el_core::model::{Takes, Worker};
 use el_core::{Store, ops};
@@ -54,12 +55,12 @@ impl BackgroundWorker {
         })
     }
 
-    /// The folder of the repository that holds the worktrees, and the prefix of the branches, for
-    /// tasks without a folder. `None` if runs share the folder.
-    pub(super) fn worktree_of(&self) -> Option<(&Path, &str)> {
+    /// The folder of the repository that holds the worktrees, and their settings, for tasks
+    /// without a folder. `None` if runs share the folder.
+    pub(super) fn worktree_of(&self) -> Option<(&Path, &Isolation)> {
         let agent = &self.served.agent;
         let isolation = agent.isolation.as_ref().or(agent.task_isolation.as_ref());
-        isolation.map(|made| (agent.working_directory.as_path(), made.branch_prefix.as_str()))
+        isolation.map(|made| (agent.working_directory.as_path(), made))
     }
 
     /// Why a worker that is started here could not do what needs this; `None`: it could.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use el_agents::git::{Repository, Worktree};
+use el_agents::git::{Isolation, Repository, Worktree};
 use el_agents::worker::Served;
 
 use crate::output::sanitize;
@@ -34,7 +34,14 @@ pub(crate) fn folder_remarks(agents: &[Served], at_once: usize) -> Vec<String> {
         if runs > 1 {
             remarks.push(format!("up to {runs} agents work in the same folder, {shown}"));
         }
-        remarks.extend(uncommitted_files(folder).map(|files| {
+        let in_folder = agents.iter().filter(|served| served.agent.working_directory == *folder);
+        let lists = in_folder.filter_map(|served| served.agent.isolation.as_ref()).map(brought_in);
+        let in_all = lists.reduce(|mut all, list| {
+            all.retain(|name| list.contains(name));
+            all
+        });
+        let brought = in_all.filter(|_| has_worktrees).unwrap_or_default();
+        remarks.extend(uncommitted_files(folder, &brought).map(|files| {
             let then = if has_worktrees {
                 "their worktrees begin without them"
             } else {
@@ -46,12 +53,18 @@ pub(crate) fn folder_remarks(agents: &[Served], at_once: usize) -> Vec<String> {
     remarks
 }
 
-/// The uncommitted files of a checkout, in words; `None` if git fails.
-pub(crate) fn uncommitted_files(folder: &Path) -> Option<String> {
+/// The untracked files that each worktree gets.
+pub(crate) fn brought_in(isolation: &Isolation) -> Vec<String> {
+    [&isolation.copy[..], &isolation.link].concat()
+}
+
+/// The uncommitted files of a checkout but for untracked ones that are `brought` along, in words;
+/// `None` if git fails.
+pub(crate) fn uncommitted_files(folder: &Path, brought: &[String]) -> Option<String> {
     let repository = Repository::open_at(folder).ok()?;
     let tree = Worktree { path: repository.top().to_owned(), ..Worktree::default() };
     let git = repository.git().with_deadline(Instant::now() + LIMIT);
-    let lines = tree.uncommitted_changes(&git, &[]).ok()?;
+    let lines = tree.uncommitted_changes(&git, brought).ok()?;
     let files: Vec<_> = lines
         .iter()
         // A line is two letters, a space and the name.

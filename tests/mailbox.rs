@@ -225,3 +225,24 @@ fn an_assignment_without_instructions_is_reported_and_a_foreign_one_is_refused()
     );
     assert!(report["summary"].as_str().unwrap().contains("No instructions were found"), "{report}");
 }
+
+#[test]
+fn after_a_restore_its_own_assignments_are_no_instructions() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("Alpha task", &[]);
+    env.el(&["backup", "now"]).ok();
+    env.el(&["mailbox", "sync"]).ok();
+    append(&env.project(TO_DEVELOPER), assignment("task-001"));
+    env.el(&["restore"]).ok();
+    let synced = env.robot(&["mailbox", "sync"]);
+    assert!(!synced["notes"].to_string().contains("new instructions"), "{synced:#}");
+    assert_eq!(synced["arrived"], 1, "that of somebody else");
+    assert_eq!(env.robot(&["show", &id])["description"], "");
+    // What somebody else makes of an assignment are instructions.
+    let mut changed = read(&env, TO_DEVELOPER)["messages"][0].clone();
+    changed["instructions"] = "Otherwise".into();
+    append(&env.project(TO_DEVELOPER), changed);
+    env.el(&["mailbox", "sync"]).ok();
+    let description = env.robot(&["show", &id])["description"].to_string();
+    assert!(description.contains("Otherwise"), "{description}");
+}

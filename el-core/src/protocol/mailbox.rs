@@ -11,7 +11,8 @@ pub use merge::{
     AgentState, merge_agents, merge_assignments, merge_queue, merge_reports, read_decisions,
 };
 pub use task::{
-    Assignment, Decision, TaskState, TaskStatus, assignment_of, read_assignment, task_of, type_of,
+    Assignment, Decision, TaskState, TaskStatus, assignment_of, is_own, read_assignment, task_of,
+    type_of,
 };
 
 /// The files of the mailbox.

@@ -7,7 +7,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, message_digest};
-use super::task::{Decision, TaskState, TaskStatus, assignment_of, task_of, type_of};
+use super::task::{
+    Decision, TaskState, TaskStatus, assignment_of, is_own, mark_as_own, task_of, type_of,
+};
 use crate::model::Timestamp;
 
 /// Merges assignments: clears tasks that are over, adds missing tasks, and gives the reason of a
@@ -31,8 +33,12 @@ pub fn merge_assignments(document: &mut Document, tasks: &[TaskState], now: Time
             && message.get("rejectionReason").and_then(Value::as_str) != Some(reason)
         {
             changed = true;
+            let was_own = is_own(message);
             message.insert("rejectionReason".to_owned(), json!(reason));
             message.insert("timestamp".to_owned(), json!(now.to_millis_text()));
+            if was_own {
+                mark_as_own(message);
+            }
         }
     }
     changed

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::document::message_digest;
 use crate::model::{Atom, Status, Timestamp, limits};
 use crate::protocol::report::{FieldProblem, PLATFORMS};
 
@@ -261,5 +262,24 @@ pub fn assignment_of(task_id: &str, atom: &Atom, now: Timestamp) -> Value {
         message.insert("apiEndpoints".to_owned(), endpoints);
     }
     message.insert("timestamp".to_owned(), json!(now.to_millis_text()));
+    mark_as_own(&mut message);
     Value::Object(message)
+}
+
+/// The field of messages that `el` wrote: the digest of the others. A message that somebody
+/// changed has another digest.
+const OWN_MARK: &str = "elDigest";
+
+/// Marks a message as written by `el`.
+pub(super) fn mark_as_own(message: &mut Map<String, Value>) {
+    message.shift_remove(OWN_MARK);
+    let digest = message_digest(&Value::Object(message.clone()));
+    message.insert(OWN_MARK.to_owned(), json!(digest));
+}
+
+/// Returns true if `el` wrote the message, and nobody has changed it.
+pub fn is_own(message: &Map<String, Value>) -> bool {
+    let mut marked = message.clone();
+    mark_as_own(&mut marked);
+    message.get(OWN_MARK) == marked.get(OWN_MARK)
 }

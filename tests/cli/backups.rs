@@ -373,3 +373,11 @@ fn an_agents_session_has_no_backups() {
     env.work(&["--once"]);
     assert_eq!((env.status(&id), list(&env).len()), ("closed".into(), 0));
 }
+
+#[test]
+fn a_file_of_another_program_is_a_wrong_word_not_a_fault_of_el() {
+    let env = TestEnv::with_tracker();
+    fs::write(env.project("notes.txt"), "no database").unwrap();
+    let said = env.el(&["restore", "notes.txt"]).fails_with(2).stderr;
+    assert!(said.contains("is not an el database"), "{said}");
+}

@@ -369,3 +369,12 @@ fn what_another_close_made_unnecessary_is_not_called_closed() {
     assert_eq!(env.status(&fallback), "wont_do");
     assert!(said.contains("Set to wont_do"), "{said}");
 }
+
+#[test]
+fn a_date_is_refused_where_none_is_kept() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("Over", &[]);
+    env.el(&["close", &id]).ok();
+    let said = env.el(&["update", &id, "--defer-until", "3d"]).fails_with(4).stderr;
+    assert!(said.contains(&format!("el reopen {id}")), "{said}");
+}

@@ -131,3 +131,10 @@ fn control_codes_in_an_atom_do_nothing_to_the_terminal() {
     assert!(text.starts_with("before") && text.contains("hidden"), "{text}");
     assert_ne!(screen.title(), "owned");
 }
+
+#[test]
+fn a_watched_list_ends_with_its_reader() {
+    let env = TestEnv::with_tracker();
+    let piped = ["20", "sh", "-c", "el list --watch | head -1"];
+    env.run(env.command("timeout").args(piped)).ok();
+}

@@ -51,7 +51,7 @@ fn what_landed_before_its_atom_was_reopened_holds_up_nobody() {
     let above = env.create("Above", &[]);
     begin(&env, &above, &format!("el/{below}"));
     in_worktree(&env, &above, "echo b >b.txt; git add .; git commit -qm above");
-    // What lands before it gives the commit below another name.
+    // A commit that lands before it gives the commit below another name.
     let first = finished(&env, "f.txt", "f");
     assert_eq!(fates(&env, 0, &[&first]), [fate(&first, "landed")]);
     assert_eq!(fates(&env, 0, &[&below]), [fate(&below, "landed")]);

@@ -29,7 +29,8 @@ struct OpenBranch {
     atom: String,
     /// Of a pull request, the last commit that was pushed, or is being pushed.
     tip: String,
-    /// Where the branch of an atom that is not closed began. What it merged since is not its own.
+    /// The commit at which the branch of an atom that is not closed began. Later merges are not its
+    /// own.
     base: Option<String>,
     state: String,
     is_merged: bool,
@@ -85,7 +86,7 @@ pub(super) fn find_open_work<'a>(
     let tips: Vec<&str> = branches.iter().map(|one| one.tip.as_str()).collect();
     let commits = match lacking_commits(repository, target, &tips) {
         Err(LandError::Git(GitError::Failed { .. })) => {
-            // What builds on a damaged branch is damaged, too.
+            // A branch that builds on a damaged one is damaged, too.
             branches.retain(|one| one.own_commits(repository, target).is_ok());
             let tips: Vec<&str> = branches.iter().map(|one| one.tip.as_str()).collect();
             lacking_commits(repository, target, &tips)?

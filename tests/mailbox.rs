@@ -238,7 +238,7 @@ fn after_a_restore_its_own_assignments_are_no_instructions() {
     assert!(!synced["notes"].to_string().contains("new instructions"), "{synced:#}");
     assert_eq!(synced["arrived"], 1, "that of somebody else");
     assert_eq!(env.robot(&["show", &id])["description"], "");
-    // What somebody else makes of an assignment are instructions.
+    // An assignment that somebody else has changed is an instruction.
     let mut changed = read(&env, TO_DEVELOPER)["messages"][0].clone();
     changed["instructions"] = "Otherwise".into();
     append(&env.project(TO_DEVELOPER), changed);

@@ -9,7 +9,8 @@ use crate::support::{SOON, TestEnv, wait_until};
 
 #[test]
 fn an_agent_on_a_screen_is_given_its_work_and_closes_it() {
-    let env = project("");
+    // On a busy machine the agent needs its time to leave.
+    let env = project("close_grace = \"30s\"\n");
     let id = env.script_atom(&[
         "say I will",
         "touch said",

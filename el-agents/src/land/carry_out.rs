@@ -8,10 +8,10 @@ use el_core::ops::{self, LandingRecord};
 use super::chain::{ChainBuilder, Conflict, Link};
 use super::check::{CheckProgress, CheckRunner};
 use super::commit_check::CommitCheck;
-use super::plan::{find_first_failure, to_land};
+use super::plan::{find_first_failure, hold_items, hold_refused, to_land};
 use super::{LandContext, LandError, LandItem, LandOutcome, LandSettings, Result, conflict_atom};
 use crate::git::{
-    AdvanceResult, GitError, LandedBranch, Repository, ScratchCheckout, advance_branch,
+    AdvanceResult, LandedBranch, Repository, ScratchCheckout, advance_branch,
     find_files_in_the_way, find_obstacle, note_landed, recover_move, unpublished_submodules,
 };
 
@@ -110,25 +110,6 @@ pub(super) fn begin_landing(
     }
     let todo = to_land(items);
     Ok((!todo.is_empty()).then_some((head, todo)))
-}
-
-pub(super) fn hold_items(items: &mut [LandItem], which: &[usize], why: &str) {
-    for at in which {
-        items[*at].outcome = LandOutcome::Held;
-        items[*at].detail = Some(why.to_owned());
-    }
-}
-
-/// Holds a branch that git refuses, so that it holds up no other.
-///
-/// # Errors
-/// If git failed for another reason than the branch.
-pub(super) fn hold_refused(items: &mut [LandItem], at: usize, error: GitError) -> Result<()> {
-    match error {
-        GitError::Failed { .. } => hold_items(items, &[at], &error.to_string()),
-        error => return Err(error.into()),
-    }
-    Ok(())
 }
 
 /// Holds the branches whose files the checkout cannot take; returns true if there are any.

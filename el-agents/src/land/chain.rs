@@ -1,6 +1,6 @@
 //! Puts branches on top of each other, in a scratch checkout or in memory alone.
 
-use super::carry_out::hold_refused;
+use super::plan::hold_refused;
 use super::{LandError, LandItem, Result};
 use crate::git::{GitError, JoinMode, Merged, Repository, ScratchCheckout};
 

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use super::carry_out::hold_refused;
+use super::plan::hold_refused;
 use super::{LandItem, LandOutcome, Result};
 use crate::git::{Git, GitError, Repository};
 

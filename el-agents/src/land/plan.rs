@@ -7,8 +7,8 @@ use el_core::model::{Status, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{AtomBranch, WorkBelow};
-use crate::git::Revert;
+use super::{AtomBranch, Result, WorkBelow};
+use crate::git::{GitError, Revert};
 
 /// The outcome for a branch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -162,6 +162,25 @@ pub(crate) fn plan_any(branches: &[AtomBranch], wanted: Option<&[String]>) -> Ve
 /// The indices of the items that are still to be brought in.
 pub(super) fn to_land(items: &[LandItem]) -> Vec<usize> {
     (0..items.len()).filter(|at| items[*at].outcome == LandOutcome::ToLand).collect()
+}
+
+pub(super) fn hold_items(items: &mut [LandItem], which: &[usize], why: &str) {
+    for at in which {
+        items[*at].outcome = LandOutcome::Held;
+        items[*at].detail = Some(why.to_owned());
+    }
+}
+
+/// Holds a branch that git refuses, so that it holds up no other.
+///
+/// # Errors
+/// If git failed for another reason than the branch.
+pub(super) fn hold_refused(items: &mut [LandItem], at: usize, error: GitError) -> Result<()> {
+    match error {
+        GitError::Failed { .. } => hold_items(items, &[at], &error.to_string()),
+        error => return Err(error.into()),
+    }
+    Ok(())
 }
 
 impl LandItem {

@@ -21,6 +21,7 @@ use crate::{Ctx, Error, Result};
 mod ahead;
 mod comments;
 mod edges;
+mod field;
 mod fields;
 mod identify;
 mod ids;

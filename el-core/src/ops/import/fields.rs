@@ -6,44 +6,11 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::field::{FIELDS, Field, field_name, hash_of};
 use super::labels::merge_labels;
 use super::past::Past;
 use super::*;
 use crate::model::RunOptions;
-
-/// A field, or several fields that belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
-    Title,
-    Description,
-    Acceptance,
-    /// Status, reason and date.
-    Standing,
-    Type,
-    Priority,
-    Labels,
-    Assignee,
-    Parent,
-    Metadata,
-    RunOptions,
-    Needs,
-}
-
-/// In the order of the hashes that are kept: only ever appended to.
-const FIELDS: [Field; 12] = [
-    Field::Title,
-    Field::Description,
-    Field::Acceptance,
-    Field::Standing,
-    Field::Type,
-    Field::Priority,
-    Field::Labels,
-    Field::Assignee,
-    Field::Parent,
-    Field::Metadata,
-    Field::RunOptions,
-    Field::Needs,
-];
 
 /// The hashes of a record's fields, eight characters each. A field that could not be taken yet
 /// keeps its old hash, so that a later import takes it. If there is none, `=` and the digest of the
@@ -111,17 +78,6 @@ fn is_held(plan: &Planned, field: Field, options: &ImportOptions) -> bool {
 
 fn hash_text(text: &str) -> String {
     format!("{:08x}", hash_of(Some(text)))
-}
-
-/// The hash of a field's text; an absent value counts as an empty text.
-pub(super) fn hash_of(text: Option<&str>) -> u32 {
-    // FNV-1a: the hash only has to stay the same in every version; no attacker gains by a
-    // collision.
-    let bytes = text.unwrap_or_default().bytes();
-    let full = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    u32::try_from((full >> 32) ^ (full & 0xffff_ffff)).expect("both halves have 32 bits")
 }
 
 fn status_text(standing: (model::Status, Option<&str>, Option<Timestamp>)) -> String {
@@ -334,23 +290,6 @@ pub(super) fn merge_fields(
         }
     }
     Ok(after)
-}
-
-pub(super) fn field_name(field: Field) -> &'static str {
-    match field {
-        Field::Title => "title",
-        Field::Description => "description",
-        Field::Acceptance => "acceptance",
-        Field::Standing => "status",
-        Field::Type => "type",
-        Field::Priority => "priority",
-        Field::Labels => "labels",
-        Field::Assignee => "assignee",
-        Field::Parent => "parent",
-        Field::Metadata => "metadata",
-        Field::RunOptions => "run_options",
-        Field::Needs => "needs",
-    }
 }
 
 fn set_field(after: &mut Atom, plan: &Planned, field: Field) {

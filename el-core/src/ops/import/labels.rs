@@ -1,6 +1,6 @@
 //! Labels that changed here and in the file.
 
-use super::fields::hash_of;
+use super::field::hash_of;
 
 /// The number of different labels up to which the labels of the last import are looked for.
 const MOST: usize = 12;

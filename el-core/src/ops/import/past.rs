@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::Result;
-use super::fields::{Field, field_name};
+use super::field::{Field, field_name};
 use crate::model::{Atom, BondKind, Event, EventKind, Status, Timestamp};
 use crate::store::{Tx, event};
 

@@ -64,7 +64,7 @@ impl Target {
         self.has_last_bonds
             && self.left_out.is_empty()
             && !self.keeps_type
-            && (self.keeps_parent || fields::hash_of(self.parent.as_deref()) == parent)
+            && (self.keeps_parent || field::hash_of(self.parent.as_deref()) == parent)
             && !options.takes_all_of(&self.atom_id)
     }
 

@@ -159,7 +159,7 @@ fn changed_in_a_clone(env: &TestEnv, change: &[&str]) -> String {
     id
 }
 
-fn pull(env: &TestEnv) -> String {
+fn pull_and_import(env: &TestEnv) -> String {
     env.commit_export("own");
     env.git(&["pull", "-q", "--no-rebase", "--no-edit", env.path("other").to_str().unwrap()]);
     env.el(&["import", "issues.jsonl"]).ok().stdout
@@ -171,7 +171,7 @@ fn a_first_import_takes_what_another_clone_changed() {
     let change = ["--title", "There", "--assignee", "bob", "-d", "Said there", "--label", "x"];
     let id = changed_in_a_clone(&env, &change);
     env.el(&["update", &id, "--priority", "1"]).ok();
-    let told = pull(&env);
+    let told = pull_and_import(&env);
     assert!(told.contains("1 changed") && !told.contains("stands"), "{told}");
     let atom = env.robot(&["show", &id]);
     assert_eq!(
@@ -187,7 +187,7 @@ fn labels_that_two_clones_added_are_merged() {
     let id = changed_in_a_clone(&env, &["--label", "x"]);
     env.el(&["import", "issues.jsonl"]).ok();
     env.el(&["update", &id, "--label", "y"]).ok();
-    let told = pull(&env);
+    let told = pull_and_import(&env);
     assert!(!told.contains("stands"), "{told}");
     assert_eq!(env.robot(&["show", &id])["labels"], serde_json::json!(["keep", "x", "y"]));
 }

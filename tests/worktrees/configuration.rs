@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::landing::{fates, finished};
+use super::landing::{atom_fate, fates, finished};
 use crate::support::TestEnv;
 
 /// An atom whose branch has this file, too.
@@ -15,10 +15,6 @@ fn with_file(env: &TestEnv, file: &str) -> String {
     env.git(&["-C", at, "add", "-A", "-f"]);
     env.git(&["-C", at, "commit", "-q", "--no-verify", "-m", "more"]);
     id
-}
-
-fn fate(id: &str, fate: &str) -> (String, String) {
-    (id.to_owned(), fate.to_owned())
 }
 
 #[test]
@@ -37,7 +33,7 @@ fn configuration_and_hooks_land_only_when_allowed() {
         let held = with_file(&env, file);
         let plain = finished(&env, "plain.txt", "plain");
         let seen = fates(&env, 4, &["--all"]);
-        let expected = [fate(&held, "changes_configuration"), fate(&plain, "landed")];
+        let expected = [atom_fate(&held, "changes_configuration"), atom_fate(&plain, "landed")];
         assert_eq!(seen, expected, "{file}");
         assert!(!env.git(&["ls-tree", "-r", "--name-only", "main"]).contains(file), "{file}");
         let said = env.el(&["land", &held]).fails_with(4).stdout;
@@ -50,11 +46,15 @@ fn configuration_and_hooks_land_only_when_allowed() {
         if file == ".eluent/config.toml" {
             // The tracker's own file lies there: nothing that is not committed is overwritten.
             let foreseen = fates(&env, 4, &[&held, "--dry-run", "--allow-config"]);
-            assert_eq!(foreseen, [fate(&held, "held")]);
+            assert_eq!(foreseen, [atom_fate(&held, "held")]);
             continue;
         }
         assert_eq!(fates(&env, 0, &[&held, "--dry-run", "--allow-config"]).len(), 1);
-        assert_eq!(fates(&env, 0, &[&held, "--allow-config"]), [fate(&held, "landed")], "{file}");
+        assert_eq!(
+            fates(&env, 0, &[&held, "--allow-config"]),
+            [atom_fate(&held, "landed")],
+            "{file}"
+        );
     }
 }
 
@@ -71,7 +71,7 @@ fn no_hook_of_an_agent_runs_when_its_changes_are_committed() {
     fs::write(&hook, format!("#!/bin/sh\ntouch {}\n", env.path("pwned").display())).unwrap();
     let chmod = env.run(env.command("chmod").args(["755", hook.to_str().unwrap()]));
     chmod.ok();
-    assert_eq!(fates(&env, 4, &[&id, "--commit"]), [fate(&id, "changes_configuration")]);
+    assert_eq!(fates(&env, 4, &[&id, "--commit"]), [atom_fate(&id, "changes_configuration")]);
     assert!(!env.path("pwned").exists());
     fates(&env, 0, &[&id, "--commit", "--allow-config"]);
     assert!(env.path("pwned").exists(), "the hook would not have run at all");

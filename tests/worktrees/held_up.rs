@@ -1,11 +1,7 @@
 //! A branch that cannot or must not land holds up no other, and takes along no work of others.
 
-use super::landing::{begin, fates, finished};
+use super::landing::{atom_fate, begin, fates, finished};
 use crate::support::TestEnv;
-
-fn fate(id: &str, fate: &str) -> (String, String) {
-    (id.to_owned(), fate.to_owned())
-}
 
 /// Runs a script in the worktree of an atom.
 fn in_worktree(env: &TestEnv, id: &str, script: &str) {
@@ -34,12 +30,16 @@ fn work_that_is_not_closed_lands_with_no_other_atom_unless_a_person_names_both()
         }
 
         let said = fates(&env, 4, &["--all"]);
-        let waits = [fate(&merged, "waits"), fate(&apart, "landed"), fate(&based, "waits")];
+        let waits =
+            [atom_fate(&merged, "waits"), atom_fate(&apart, "landed"), atom_fate(&based, "waits")];
         assert_eq!(said, waits, "{status}");
         assert!(!env.project("r.txt").exists());
         let why = env.el(&["why", &based]).ok().stdout;
         assert!(why.contains(&format!("whose status is {status}")), "{why}");
-        assert!(fates(&env, 4, &[&based, &risky]).contains(&fate(&based, "landed")), "{status}");
+        assert!(
+            fates(&env, 4, &[&based, &risky]).contains(&atom_fate(&based, "landed")),
+            "{status}"
+        );
         assert!(env.project("r.txt").exists(), "{status}");
     }
 }
@@ -53,12 +53,12 @@ fn what_landed_before_its_atom_was_reopened_holds_up_nobody() {
     in_worktree(&env, &above, "echo b >b.txt; git add .; git commit -qm above");
     // A commit that lands before it gives the commit below another name.
     let first = finished(&env, "f.txt", "f");
-    assert_eq!(fates(&env, 0, &[&first]), [fate(&first, "landed")]);
-    assert_eq!(fates(&env, 0, &[&below]), [fate(&below, "landed")]);
+    assert_eq!(fates(&env, 0, &[&first]), [atom_fate(&first, "landed")]);
+    assert_eq!(fates(&env, 0, &[&below]), [atom_fate(&below, "landed")]);
     env.el(&["reopen", &below]).ok();
     in_worktree(&env, &below, "echo more >a.txt; git commit -qam more");
     env.el(&["close", &above]).ok();
-    assert_eq!(fates(&env, 0, &["--all"]), [fate(&above, "landed")]);
+    assert_eq!(fates(&env, 0, &["--all"]), [atom_fate(&above, "landed")]);
     assert_eq!(std::fs::read_to_string(env.project("a.txt")).unwrap(), "a\n");
 }
 
@@ -92,9 +92,11 @@ fn a_branch_that_git_refuses_holds_up_no_other() {
         let held = &said.iter().find(|(id, _)| *id == bad).unwrap().1;
         assert!(["held", "astray"].contains(&held.as_str()), "{script}: {said:?}");
         for id in &good {
-            assert!(said.contains(&fate(id, "landed")), "{script}: {said:?}");
+            assert!(said.contains(&atom_fate(id, "landed")), "{script}: {said:?}");
         }
         assert_eq!(env.git(&["status", "--porcelain", "-uno"]), "", "{script}");
+        env.el(&["worktrees", "prune", "--ignored"]).ok();
+        env.git(&["rev-parse", "--verify", &format!("refs/heads/el/{bad}")]);
     }
 }
 
@@ -134,7 +136,7 @@ fn a_project_that_was_renamed_keeps_its_worktrees() {
         std::fs::write(env.project(format!(".eluent/worktrees/{id}/.git")), link).unwrap();
     }
 
-    assert_eq!(fates(&env, 4, &["--all"]), [fate(&left, "uncommitted")]);
+    assert_eq!(fates(&env, 4, &["--all"]), [atom_fate(&left, "uncommitted")]);
     assert!(env.project(format!(".eluent/worktrees/{left}/left.txt")).exists());
     env.el(&["worktrees", "prune"]).ok();
     assert!(env.project(format!(".eluent/worktrees/{left}/left.txt")).exists());
@@ -148,7 +150,7 @@ fn a_symbolic_reference_stands_for_the_branch_that_it_names() {
     let env = TestEnv::with_repository("");
     env.git(&["symbolic-ref", "refs/heads/alias", "refs/heads/main"]);
     let id = finished(&env, "s.txt", "s");
-    assert_eq!(fates(&env, 0, &[&id, "--onto", "alias"]), [fate(&id, "landed")]);
+    assert_eq!(fates(&env, 0, &[&id, "--onto", "alias"]), [atom_fate(&id, "landed")]);
     assert!(env.project("s.txt").exists());
     assert_eq!(env.git(&["status", "--porcelain", "-uno"]), "");
 }

@@ -186,26 +186,31 @@ impl<'a> Search<'a> {
             Err(LandError::Git(error @ GitError::Failed { .. })) => error,
             done => return done,
         };
-        let known = ops::get_atom(self.store, id).ok().filter(|found| found.id == id);
-        Ok(AtomBranch {
+        let ours = self.repository.base_of(id)?.is_some();
+        let apart = Some(error.to_string());
+        Ok(AtomBranch { apart, ours, ..self.unread_branch(id, branch, tip) })
+    }
+
+    /// Returns what is known of a branch without its commits and its worktree.
+    fn unread_branch(&self, id: &str, branch: String, tip: String) -> AtomBranch {
+        let known: Option<Atom> = ops::get_atom(self.store, id).ok().filter(|found| found.id == id);
+        AtomBranch {
             atom_id: id.to_owned(),
             status: known.as_ref().map(|atom| atom.status),
             title: known.as_ref().map(|atom| atom.title.clone()),
             branch,
             tip,
-            apart: Some(error.to_string()),
             live: self.live.iter().any(|atom| atom == id),
-            ours: true,
+            pull_request: self.pulls.get(id).cloned(),
             closed_at: known.as_ref().and_then(|atom| atom.closed_at),
             parent: known.and_then(|atom| atom.parent_id),
             ..AtomBranch::default()
-        })
+        }
     }
 
     pub(super) fn atom_branch(&self, id: &str, branch: String, tip: String) -> Result<AtomBranch> {
         let Search { repository, target, .. } = self;
         let tree = self.worktree_of(id, &branch);
-        let known: Option<Atom> = ops::get_atom(self.store, id).ok().filter(|found| found.id == id);
         let base = repository.base_of(id)?;
         let commits = self.own_commits(base.as_deref(), &tip)?;
         let strayed_to = tree
@@ -236,11 +241,6 @@ impl<'a> Search<'a> {
         let work_below = if is_in { Vec::new() } else { self.work_below(id, &tip)? };
         Ok(AtomBranch {
             apart,
-            atom_id: id.to_owned(),
-            status: known.as_ref().map(|atom| atom.status),
-            title: known.as_ref().map(|atom| atom.title.clone()),
-            branch,
-            tip,
             path: tree.map(|tree| tree.path.clone()),
             missing: tree.is_some_and(|tree| tree.is_missing),
             strayed_to,
@@ -249,16 +249,12 @@ impl<'a> Search<'a> {
             commits,
             landed: has_landed && taken_back.is_none(),
             taken_back,
-            live: self.live.iter().any(|atom| atom == id),
             ours: base.is_some(),
-            pull_request: self.pulls.get(id).cloned(),
             work_below,
             reverts,
-            reverted_below: Vec::new(),
-            closed_at: known.as_ref().and_then(|atom| atom.closed_at),
             reopened_at,
             committed_at,
-            parent: known.and_then(|atom| atom.parent_id),
+            ..self.unread_branch(id, branch, tip)
         })
     }
 

@@ -60,3 +60,8 @@ impl TestEnv {
         found
     }
 }
+
+/// The outcome of a landing for an atom.
+fn atom_fate(id: &str, fate: &str) -> (String, String) {
+    (id.to_owned(), fate.to_owned())
+}

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use super::landing::{atom_fate, fates, finished};
+use super::atom_fate;
+use super::landing::{fates, finished};
 use crate::support::TestEnv;
 
 /// An atom whose branch has this file, too.

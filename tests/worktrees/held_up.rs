@@ -1,6 +1,7 @@
 //! A branch that cannot or must not land holds up no other, and takes along no work of others.
 
-use super::landing::{atom_fate, begin, fates, finished};
+use super::atom_fate;
+use super::landing::{begin, fates, finished};
 use crate::support::TestEnv;
 
 /// Runs a script in the worktree of an atom.

@@ -28,11 +28,6 @@ pub(super) fn finished(env: &TestEnv, file: &str, text: &str) -> String {
     id
 }
 
-/// An outcome as [`fates`] has it.
-pub(super) fn atom_fate(id: &str, fate: &str) -> (String, String) {
-    (id.to_owned(), fate.to_owned())
-}
-
 /// Returns the outcomes by atom.
 pub(super) fn fates(env: &TestEnv, status: i32, words: &[&str]) -> Vec<(String, String)> {
     let document =

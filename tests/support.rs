@@ -12,7 +12,7 @@ mod wait;
 
 pub(crate) use client::RealClaude;
 pub(crate) use env::{TestEnv, bubblewrap_works};
-pub(crate) use forge_clients::{ForgeClient, forge_clients, gh_versions};
+pub(crate) use forge_clients::{ForgeClient, forge_clients, github_client};
 pub(crate) use github::{Github, SHOP};
 pub(crate) use process::{Process, Ran, Running, send};
 pub(crate) use screen::Screen;

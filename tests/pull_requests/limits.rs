@@ -6,7 +6,7 @@ use el_core::model::Timestamp;
 use serde_json::{Value, json};
 
 use super::Shop;
-use crate::support::{ForgeClient, SOON, forge_clients, gh_versions, wait_until};
+use crate::support::{ForgeClient, SOON, forge_clients, github_client, wait_until};
 
 /// The file in which all projects of this person find that the forge is not to be asked.
 pub(super) fn wait_file(shop: &Shop) -> std::path::PathBuf {
@@ -81,19 +81,18 @@ fn a_limit_says_when_to_try_again() {
 
 #[test]
 fn a_limit_of_graphql_alone_is_one_too() {
-    for gh in gh_versions() {
-        let shop = Shop::open(&gh);
-        shop.opened("a.txt");
-        let error = json!({
-            "type": "RATE_LIMITED", "message": "API rate limit exceeded for user ID 1.",
-        });
-        shop.github.control(json!({
-            "do": "rule", "when": "query", "act": "fail", "code": 200,
-            "body": { "errors": [error] },
-        }));
-        let ran = shop.env.el(&["pr", "watch", "--once"]).fails_with(10);
-        assert!(ran.stderr.contains("takes no more calls for now"), "{ran:#?}");
-    }
+    let Some(gh) = github_client() else { return };
+    let shop = Shop::open(&gh);
+    shop.opened("a.txt");
+    let error = json!({
+        "type": "RATE_LIMITED", "message": "API rate limit exceeded for user ID 1.",
+    });
+    shop.github.control(json!({
+        "do": "rule", "when": "query", "act": "fail", "code": 200,
+        "body": { "errors": [error] },
+    }));
+    let ran = shop.env.el(&["pr", "watch", "--once"]).fails_with(10);
+    assert!(ran.stderr.contains("takes no more calls for now"), "{ran:#?}");
 }
 
 #[test]

@@ -25,56 +25,46 @@ impl ForgeClient {
     }
 }
 
-/// All clients: [`gh_versions`], and `glab`.
+/// All clients: [`github_client`], and `glab`.
 ///
 /// Without one of them, a line says so; with `EL_REQUIRE_GLAB=1` the lack of `glab` is a failure.
 #[track_caller]
 pub(crate) fn forge_clients() -> Vec<ForgeClient> {
-    let mut found = gh_versions();
-    let glab = pinned("EL_TEST_GLAB", "glab-client/glab").or_else(|| on_path("glab"));
-    let is_required = std::env::var_os("EL_REQUIRE_GLAB").is_some_and(|value| value == "1");
-    assert!(!is_required || glab.is_some(), "there is no GitLab client; run scripts/get-glab");
-    match glab {
-        Some(program) => found.push(ForgeClient { is_gitlab: true, program }),
-        None => say_skipped("GitLab", "glab"),
+    let glab = client("glab", "EL_TEST_GLAB", "EL_REQUIRE_GLAB")
+        .map(|program| ForgeClient { is_gitlab: true, program });
+    github_client().into_iter().chain(glab).collect()
+}
+
+/// The `gh` of `EL_TEST_GH`, else the pinned one of `scripts/get-gh`, else the machine's own.
+///
+/// Without any, a line says so; with `EL_REQUIRE_GH=1` that is a failure.
+#[track_caller]
+pub(crate) fn github_client() -> Option<ForgeClient> {
+    let program = client("gh", "EL_TEST_GH", "EL_REQUIRE_GH")?;
+    Some(ForgeClient { is_gitlab: false, program })
+}
+
+#[track_caller]
+fn client(name: &str, variable: &str, requirement: &str) -> Option<PathBuf> {
+    let found = pinned(name, variable).or_else(|| on_path(name));
+    if found.is_none() {
+        let is_required = std::env::var_os(requirement).is_some_and(|value| value == "1");
+        assert!(!is_required, "there is no {name}; run scripts/get-{name}");
+        // Written past the capture of the test runner: a test that did not run must be seen.
+        let _ = writeln!(std::io::stderr(), "SKIPPED, there is no {name}: run scripts/get-{name}");
     }
     found
 }
 
-/// The versions of `gh`: the pinned one of `scripts/get-gh` (or `EL_TEST_GH`), and the machine's
-/// own.
-///
-/// Without any: none, and a line that says so; with `EL_REQUIRE_GH=1` a failure, as it is then if
-/// one of the two is missing.
-#[track_caller]
-pub(crate) fn gh_versions() -> Vec<ForgeClient> {
-    let all = [pinned("EL_TEST_GH", "gh-client/gh"), on_path("gh")];
-    let mut found: Vec<PathBuf> = all.into_iter().flatten().collect();
-    found.dedup();
-    let is_required = std::env::var_os("EL_REQUIRE_GH").is_some_and(|value| value == "1");
-    assert!(
-        !is_required || found.len() == 2,
-        "of the two GitHub clients there is {found:?}; run scripts/get-gh, and install the system's"
-    );
-    if found.is_empty() {
-        say_skipped("GitHub", "gh");
-    }
-    found.into_iter().map(|program| ForgeClient { is_gitlab: false, program }).collect()
-}
-
-fn pinned(variable: &str, place: &str) -> Option<PathBuf> {
+fn pinned(name: &str, variable: &str) -> Option<PathBuf> {
     let named = std::env::var_os(variable).filter(|named| !named.is_empty());
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target");
-    named.map_or_else(|| target.join(place), PathBuf::from).canonicalize().ok()
+    let place = || target.join(format!("{name}-client/{name}"));
+    named.map_or_else(place, PathBuf::from).canonicalize().ok()
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join(name));
     found.into_iter().find(|it| it.is_file())?.canonicalize().ok()
-}
-
-/// Written past the capture of the test runner: a test that did not run must be seen.
-fn say_skipped(forge: &str, name: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED, no {forge} client: run scripts/get-{name}");
 }

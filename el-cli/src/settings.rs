@@ -191,29 +191,18 @@ impl Settings {
                 Err(message) => Err(bad_given(given, message)),
             };
         }
-        let in_file = |file: &ConfigFile, agent: Option<&str>| {
-            let entry = file
-                .entries
-                .iter()
-                .find(|e| e.key.name == key.name && e.agent.as_deref() == agent)?;
-            Some(match &entry.value {
-                Ok(value) => Ok((value.clone(), entry.line)),
-                Err(message) => Err(bad_entry(file, entry, message)),
-            })
-        };
         let own_table = agent.is_some().then_some(agent);
         for table in own_table.into_iter().chain([None]) {
-            if let Some(found) = in_file(&self.project, table) {
-                return found.map(|(value, line)| Resolved {
-                    value,
-                    origin: Origin::Project { path: self.project.path.clone(), line },
-                });
-            }
-            if let Some(found) = in_file(&self.user, table) {
-                return found.map(|(value, line)| Resolved {
-                    value,
-                    origin: Origin::User { path: self.user.path.clone(), line },
-                });
+            for (file, is_project) in [(&self.project, true), (&self.user, false)] {
+                let Some(entry) = file.find_entry(key, table) else { continue };
+                let value =
+                    entry.value.clone().map_err(|message| bad_entry(file, entry, &message))?;
+                let (path, line) = (file.path.clone(), entry.line);
+                let origin = match is_project {
+                    true => Origin::Project { path, line },
+                    false => Origin::User { path, line },
+                };
+                return Ok(Resolved { value, origin });
             }
         }
         let default = key.default.map_or(Ok(Value::Unset), |text| Value::from_text(key, text));

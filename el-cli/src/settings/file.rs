@@ -55,26 +55,26 @@ pub(crate) struct ConfigFile {
 impl ConfigFile {
     /// Reads a file. A missing file has no entries; an unreadable file is a problem.
     pub(crate) fn read(path: &Path) -> ConfigFile {
+        let mut file = ConfigFile { path: path.to_owned(), ..ConfigFile::default() };
         match fs::read(path) {
             Ok(bytes) => {
-                let mut file = ConfigFile::parse(path, &String::from_utf8_lossy(&bytes));
+                let text = String::from_utf8_lossy(&bytes);
+                file = ConfigFile::parse(path, &text);
                 if let Err(error) = std::str::from_utf8(&bytes) {
-                    let line =
-                        bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count()
-                            + 1;
+                    let line = line_of(&text, error.valid_up_to());
                     file.add_problem(line, "it is no UTF-8 text from here on".to_owned());
                 }
-                file
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                ConfigFile { path: path.to_owned(), ..ConfigFile::default() }
-            }
-            Err(error) => {
-                let mut file = ConfigFile { path: path.to_owned(), ..ConfigFile::default() };
-                file.add_problem(0, format!("cannot be read: {error}"));
-                file
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => file.add_problem(0, format!("cannot be read: {error}")),
         }
+        file
+    }
+
+    /// The setting of an agent's table, or of the part above the tables.
+    pub(super) fn find_entry(&self, key: &Key, agent: Option<&str>) -> Option<&Entry> {
+        let is_it = |entry: &&Entry| entry.key.name == key.name && entry.agent.as_deref() == agent;
+        self.entries.iter().find(is_it)
     }
 
     pub(super) fn parse(path: &Path, text: &str) -> ConfigFile {

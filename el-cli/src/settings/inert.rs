@@ -49,13 +49,8 @@ impl ConfigFile {
 
 /// The value without the project's file. `None` if that value is unusable.
 fn without(user: &ConfigFile, entry: &Entry) -> Option<Value> {
-    let said = |agent: Option<&str>| {
-        let found =
-            |other: &&Entry| other.key.name == entry.key.name && other.agent.as_deref() == agent;
-        user.entries.iter().find(found)
-    };
-    let own = entry.agent.as_deref().and_then(|agent| said(Some(agent)));
-    match own.or_else(|| said(None)) {
+    let own = entry.agent.as_deref().and_then(|agent| user.find_entry(entry.key, Some(agent)));
+    match own.or_else(|| user.find_entry(entry.key, None)) {
         Some(found) => found.value.clone().ok(),
         None => default(entry.key),
     }

@@ -7,6 +7,8 @@ mod pull_requests;
 
 use std::time::Duration;
 
+use strsim::levenshtein;
+
 /// The kind of a setting's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
@@ -112,27 +114,11 @@ impl Key {
     pub(crate) fn similar_name(name: &str) -> Option<&'static str> {
         let wanted = name.to_ascii_lowercase().replace('-', "_");
         all_keys()
-            .map(|key| (edit_distance(&wanted, key.name), key.name))
+            .map(|key| (levenshtein(&wanted, key.name), key.name))
             .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
             .min()
             .map(|(_, name)| name)
     }
-}
-
-/// Levenshtein's distance.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// Where the tables are, if not in a file.

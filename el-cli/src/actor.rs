@@ -42,25 +42,16 @@ fn clean_name(name: &str) -> Option<String> {
 /// Git's `user.name`. The usual files are read first; otherwise git is run, which knows all files
 /// and costs a process.
 fn git_user() -> Option<String> {
-    match name_in_files() {
-        Looked::Found(name) => clean_name(&name),
-        Looked::AskGit => ask_git(),
-    }
+    name_in_files().map_or_else(ask_git, |name| clean_name(&name))
 }
 
-enum Looked {
-    Found(String),
-    AskGit,
-}
-
-fn name_in_files() -> Looked {
+/// The name in the usual files; `None` if git has to be asked.
+fn name_in_files() -> Option<String> {
     let is_moved = env::vars_os().any(|(name, _)| {
         name.to_str().is_some_and(|n| n.starts_with("GIT_CONFIG") || n == "GIT_DIR")
     });
-    let Some(home) = env::var_os("HOME").filter(|_| !is_moved).map(PathBuf::from) else {
-        return Looked::AskGit;
-    };
-    let Ok(folder) = env::current_dir() else { return Looked::AskGit };
+    let home = PathBuf::from(env::var_os("HOME").filter(|_| !is_moved)?);
+    let folder = env::current_dir().ok()?;
     let repository = folder.ancestors().map(|at| at.join(".git")).find(|git| git.exists());
     let xdg = env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
     let of_repository = repository.as_ref().map(|git| git.join("config"));
@@ -69,16 +60,16 @@ fn name_in_files() -> Looked {
     for file in files {
         match fs::read_to_string(&file) {
             Ok(text) => match name_in(&text) {
-                Ok(Some(name)) => return Looked::Found(name),
+                Ok(Some(name)) => return Some(name),
                 Ok(None) => {}
-                Err(NotSimple) => return Looked::AskGit,
+                Err(NotSimple) => return None,
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             // For example in a linked worktree, where `.git` is a file.
-            Err(_) => return Looked::AskGit,
+            Err(_) => return None,
         }
     }
-    Looked::AskGit
+    None
 }
 
 /// A configuration that only git itself reads correctly.

@@ -32,12 +32,12 @@ pub(crate) fn answer_the_shell(grammar: fn() -> clap::Command) {
 
 /// Completes ids of atoms that are not over, with titles.
 pub(crate) fn complete_atoms() -> ArgValueCompleter {
-    ArgValueCompleter::new(|current: &OsStr| atom_candidates(current, false))
+    ArgValueCompleter::new(|current: &OsStr| matching_candidates(current, false, |_| true))
 }
 
 /// Completes ids of all atoms, with titles.
 pub(crate) fn all_atoms() -> ArgValueCompleter {
-    ArgValueCompleter::new(|current: &OsStr| atom_candidates(current, true))
+    ArgValueCompleter::new(|current: &OsStr| matching_candidates(current, true, |_| true))
 }
 
 /// Completes ids of epics, with titles.
@@ -57,12 +57,7 @@ pub(crate) fn complete_channels() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let found =
             open_store().and_then(|store| ops::list_channels(&store, "").ok()).unwrap_or_default();
-        found
-            .into_iter()
-            .map(|channel| {
-                CompletionCandidate::new(channel.name).help(Some(candidate_help(&channel.last)))
-            })
-            .collect()
+        found.into_iter().map(|channel| new_candidate(channel.name, &channel.last)).collect()
     })
 }
 
@@ -73,10 +68,6 @@ pub(crate) fn complete_settings() -> ArgValueCandidates {
             .map(|key| CompletionCandidate::new(key.name).help(Some(key.help.into())))
             .collect()
     })
-}
-
-fn atom_candidates(current: &OsStr, include_over: bool) -> Vec<CompletionCandidate> {
-    matching_candidates(current, include_over, |_| true)
 }
 
 fn matching_candidates(
@@ -105,8 +96,7 @@ fn matching_candidates(
             } else {
                 short_part(&atom.id).to_owned()
             };
-            CompletionCandidate::new(value)
-                .help(Some(candidate_help(&format!("{} · {}", atom.status, atom.title))))
+            new_candidate(value, &format!("{} · {}", atom.status, atom.title))
         })
         .collect()
 }
@@ -117,8 +107,7 @@ fn run_candidates(current: &OsStr) -> Option<Vec<CompletionCandidate>> {
         ops::runs(&open_store()?, &RunFilter { limit: Some(MOST), ..RunFilter::default() }).ok()?;
     let runs = page.items.into_iter().filter(|run| run.id.starts_with(&current)).map(|run| {
         let state = run.outcome.map_or("live", |outcome| outcome.as_str());
-        CompletionCandidate::new(run.id.clone())
-            .help(Some(candidate_help(&format!("{state} · {}", run.atom_id))))
+        new_candidate(run.id.clone(), &format!("{state} · {}", run.atom_id))
     });
     Some(runs.collect())
 }
@@ -127,8 +116,9 @@ fn short_part(id: &str) -> &str {
     id.rsplit_once('-').map_or(id, |(_, short)| short)
 }
 
-fn candidate_help(text: &str) -> clap::builder::StyledStr {
-    sanitize::truncate_to(&sanitize::one_line(text), 60).into_owned().into()
+fn new_candidate(value: String, about: &str) -> CompletionCandidate {
+    let about = sanitize::truncate_to(&sanitize::one_line(about), 60).into_owned();
+    CompletionCandidate::new(value).help(Some(about.into()))
 }
 
 fn open_store() -> Option<Store> {

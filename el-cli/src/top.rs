@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use el_agents::end_signal::{self, EndSignal};
 use el_core::ops::Board;
-use ratatui::crossterm::event::{self, Event};
+use ratatui::crossterm::event::Event;
 
 use crate::commands::status::InGit;
 use crate::looked::note_look;
@@ -245,9 +245,4 @@ impl Top<'_> {
             command
         }
     }
-}
-
-/// Waits until a key may be pressed, no longer than this.
-fn has_key(within: Duration) -> std::io::Result<bool> {
-    event::poll(within)
 }

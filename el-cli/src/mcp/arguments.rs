@@ -4,7 +4,6 @@
 
 use std::str::FromStr;
 
-use el_core::model::Priority;
 use serde_json::{Map, Value};
 
 use crate::{CommandError, Result};
@@ -78,11 +77,6 @@ impl Arguments {
         self.text_list(name)?.iter().map(|text| Ok(text.parse()?)).collect()
     }
 
-    /// A number from 0 to 5, or the word of a priority.
-    pub(super) fn optional_priority(&mut self) -> Result<Option<Priority>> {
-        self.optional_word("priority")
-    }
-
     pub(super) fn optional_flag(&mut self, name: &'static str) -> Result<bool> {
         match self.take_value(name) {
             None => Ok(false),
@@ -148,7 +142,7 @@ fn type_error(name: &str, wanted: &str, value: &Value) -> CommandError {
 
 #[cfg(test)]
 mod tests {
-    use el_core::model::Status;
+    use el_core::model::{Priority, Status};
     use serde_json::json;
 
     use super::*;
@@ -166,7 +160,7 @@ mod tests {
         }));
         assert_eq!(given.optional_text("a").unwrap(), None);
         assert_eq!(given.atom_ids().unwrap(), ["x", "y"]);
-        assert_eq!(given.optional_priority().unwrap().unwrap().value(), 1);
+        assert_eq!(given.optional_word::<Priority>("priority").unwrap().unwrap().value(), 1);
         assert_eq!(
             (given.optional_number("n").unwrap(), given.optional_number("f").unwrap()),
             (Some(7), Some(8))

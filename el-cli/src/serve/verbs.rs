@@ -82,7 +82,7 @@ pub(super) async fn change_atom(
     Body(change): Body<Change>,
 ) -> Result<Data<Atom>, Failure> {
     ensure_writable(&board)?;
-    let Some(verb) = Verb::from_word(&verb) else {
+    let Ok(verb) = serde_json::from_value(verb.into()) else {
         let text = "there is no such verb";
         return Err(Failure::new(StatusCode::NOT_FOUND, "not_found", text));
     };
@@ -97,7 +97,8 @@ pub(super) fn ensure_writable(board: &Board) -> Result<(), Failure> {
     Ok(())
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Verb {
     Approve,
     Reject,
@@ -110,25 +111,6 @@ enum Verb {
     Defer,
     WontDo,
     Land,
-}
-
-impl Verb {
-    fn from_word(word: &str) -> Option<Verb> {
-        Some(match word {
-            "approve" => Verb::Approve,
-            "reject" => Verb::Reject,
-            "comment" => Verb::Comment,
-            "answer" => Verb::Answer,
-            "reopen" => Verb::Reopen,
-            "retry" => Verb::Retry,
-            "cancel" => Verb::Cancel,
-            "priority" => Verb::Priority,
-            "defer" => Verb::Defer,
-            "wont_do" => Verb::WontDo,
-            "land" => Verb::Land,
-            _ => return None,
-        })
-    }
 }
 
 fn carry_out(app: &App, id: &str, verb: Verb, change: Change) -> Result<Atom> {

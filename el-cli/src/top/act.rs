@@ -16,10 +16,6 @@ fn aside(ask: Ask, line: &[&str]) -> Action {
     action(ask, Place::Aside, vec![words(line)])
 }
 
-fn confirm(text: String) -> Ask {
-    Ask::Confirm(text)
-}
-
 /// The command that the key of a need shows, for a person to complete: it changes settings, or
 /// holds a value that nobody can guess.
 pub(super) fn shown_command(key: char, row: Option<&Row>) -> Option<String> {
@@ -33,7 +29,7 @@ pub(super) fn action_of(key: char, row: Option<&Row>) -> Option<Result<Action, S
         '+' => aside(Ask::Line("Title of the new atom: ".into()), &["create", "--title"]),
         's' => start(row),
         'S' => {
-            let ask = confirm("Stop every worker, and end its sessions?".into());
+            let ask = Ask::Confirm("Stop every worker, and end its sessions?".into());
             aside(ask, &["work", "--stop"])
         }
         'L' => {
@@ -45,7 +41,7 @@ pub(super) fn action_of(key: char, row: Option<&Row>) -> Option<Result<Action, S
                 Some(None) => return Some(Err("L is for a branch that can be landed".to_owned())),
                 None => words(&["land", "--all"]),
             };
-            let ask = confirm(format!("el {}?", line.join(" ")));
+            let ask = Ask::Confirm(format!("el {}?", line.join(" ")));
             action(ask, Place::Terminal, vec![line])
         }
         'u' => aside(Ask::Undo, &["undo"]),
@@ -84,7 +80,7 @@ fn action_on(key: char, row: &Row, id: &str) -> Result<Action, String> {
     let no_review = || Err(format!("{id} does not wait for a review"));
     Ok(match key {
         'a' | 'r' if !row.has_key(key) => return no_review(),
-        'a' => aside(confirm(format!("Approve {id}?")), &["approve", id]),
+        'a' => aside(Ask::Confirm(format!("Approve {id}?")), &["approve", id]),
         'r' => aside(text("reject"), &["reject", id, "--reason", "-"]),
         'A' if row.mark == Mark::Runs => return Err(format!("{id} is at work; c comments")),
         'A' => action(text("answer"), Place::Aside, vec![remark, reopen]),
@@ -95,14 +91,14 @@ fn action_on(key: char, row: &Row, id: &str) -> Result<Action, String> {
         'c' => action(text("comment"), Place::Aside, vec![remark]),
         'R' => aside(Ask::Nothing, &["retry", id]),
         'x' if row.mark == Mark::Runs || row.has_way("x", "cancel") => {
-            aside(confirm(format!("End the run of {id}?")), &["cancel", id])
+            aside(Ask::Confirm(format!("End the run of {id}?")), &["cancel", id])
         }
         'x' => aside(
-            confirm(format!("Close {id} as won't do?")),
+            Ask::Confirm(format!("Close {id} as won't do?")),
             &["update", id, "--status", "wont_do"],
         ),
         'X' => aside(
-            confirm(format!("Discard {id}? el discard restore brings it back.")),
+            Ask::Confirm(format!("Discard {id}? el discard restore brings it back.")),
             &["discard", id],
         ),
         'p' => aside(

@@ -11,7 +11,7 @@ use super::action::{Action, Ask, Place, Prompt, Purpose};
 use super::detail::View;
 use super::screen::Screen;
 use super::state::Pane;
-use super::{Message, Top, act, carry, has_key, no_terminal};
+use super::{Message, Top, act, carry, no_terminal};
 use crate::Result;
 use crate::editor::Draft;
 
@@ -34,7 +34,7 @@ impl KeyReader {
                     std::thread::sleep(LOOK);
                     continue;
                 }
-                let read = match has_key(LOOK) {
+                let read = match event::poll(LOOK) {
                     Ok(false) => continue,
                     Ok(true) if lent.load(Ordering::SeqCst) => continue,
                     Ok(true) => event::read(),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::output::printer::Format;
+use crate::output::printer::{Format, Printer};
 use crate::output::terminal::ColorWhen;
 
 /// The flags of every command.
@@ -33,7 +33,8 @@ pub(crate) struct Globals {
 }
 
 impl Globals {
-    pub(crate) fn output_format(&self) -> Format {
-        if self.robot { Format::Robot } else { Format::Human }
+    pub(crate) fn new_printer(&self) -> Printer {
+        let format = if self.robot { Format::Robot } else { Format::Human };
+        Printer::new(format, self.color, self.quiet)
     }
 }

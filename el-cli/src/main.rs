@@ -110,9 +110,7 @@ fn report_early_error(argv: &[std::ffi::OsString], error: &CommandError) -> Exit
         // A hook never fails.
         Parsed::Run(cli) if cli.command.as_ref().is_some_and(Command::is_hook) => Exit::Done,
         Parsed::Run(cli) => {
-            let globals = &cli.globals;
-            let printer = Printer::new(globals.output_format(), globals.color, globals.quiet);
-            printer.emit_failure(error);
+            cli.globals.new_printer().emit_failure(error);
             error.exit()
         }
         // Help, and mistakes in the command line, need no tracker.
@@ -123,8 +121,7 @@ fn report_early_error(argv: &[std::ffi::OsString], error: &CommandError) -> Exit
 fn run(argv: &[std::ffi::OsString], session: Option<Arc<Session>>) -> Exit {
     match args::parse_command_line(argv) {
         Parsed::Run(cli) => {
-            let printer =
-                Printer::new(cli.globals.output_format(), cli.globals.color, cli.globals.quiet);
+            let printer = cli.globals.new_printer();
             output::panic::install_hook(printer.is_robot(), cli.globals.debug);
             let app = App::new(cli.globals, printer, session);
             el_core::before_migration(backup_hooks::before_migration);

@@ -11,7 +11,6 @@ use super::Message;
 use crate::commands::status::InGit;
 use crate::globals::Globals;
 use crate::looked::last_look;
-use crate::output::Printer;
 use crate::read_age::ReadAge;
 use crate::{App, Result};
 
@@ -27,8 +26,7 @@ const ROWS: usize = 500;
 
 /// An `App` of a thread's own.
 pub(super) fn open_app(globals: &Globals) -> App {
-    let printer = Printer::new(globals.output_format(), globals.color, globals.quiet);
-    App::new(globals.clone(), printer, None)
+    App::new(globals.clone(), globals.new_printer(), None)
 }
 
 /// Sends the board whenever it has changed, for as long as somebody listens.

@@ -1,9 +1,8 @@
 //! The backups of a tracker, in the user's own state folder, outside of the repository: no change
 //! of the repository takes the backups along.
 
-use std::fs::{self, DirBuilder, File, Permissions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,7 @@ use etcetera::BaseStrategy as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::own_state::make_own_folder;
 use crate::{CommandError, Result, known_trackers};
 
 mod due;
@@ -239,11 +239,7 @@ impl Backups {
     }
 
     fn make_folder(&self) -> Result<()> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.folder)
-            .and_then(|()| fs::set_permissions(&self.folder, Permissions::from_mode(0o700)))
+        make_own_folder(&self.folder)
             .map(|()| known_trackers::remember(&self.folder, &self.database))
             .map_err(|source| CommandError::file_error("create", &self.folder, source))
     }

@@ -38,11 +38,14 @@ pub(crate) fn read_own(file: &Path) -> Option<Vec<u8>> {
 }
 
 pub(crate) fn write_own(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = file.parent().unwrap_or(file);
+    make_own_folder(file.parent().unwrap_or(file)).and_then(|()| replace_private(file, bytes))
+}
+
+/// Makes a folder that only its owner may enter, and closes one that is there.
+pub(crate) fn make_own_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(folder)
         .and_then(|()| fs::set_permissions(folder, fs::Permissions::from_mode(0o700)))
-        .and_then(|()| replace_private(file, bytes))
 }

@@ -16,6 +16,14 @@ pub(crate) fn replace_private(target: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(target, bytes, 0o600)
 }
 
+/// Removes a file; a missing file is removed already.
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// `mode`: of a new file, before the umask.
 fn replace(target: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let folder = target.parent().unwrap_or(Path::new("."));

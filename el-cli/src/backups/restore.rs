@@ -13,6 +13,7 @@ use el_core::{
 };
 
 use super::{Backup, Backups, LOCK_WAIT, Reason, busy, sync_folder};
+use crate::replace::remove_if_there;
 use crate::{CommandError, Result};
 
 /// The present database, as a restore finds it.
@@ -46,13 +47,11 @@ impl Backups {
                 }
             },
             Err(Error::NoDatabase { .. }) => return Ok(Present::Missing),
-            Err(error @ (Error::NewerDatabase { .. } | Error::Busy { .. })) => {
-                return Err(error.into());
-            }
-            Err(error @ (Error::NotADatabase { .. } | Error::Damaged { .. })) => {
+            Err(
+                error @ (Error::NotADatabase { .. } | Error::Damaged { .. } | Error::Sqlite { .. }),
+            ) => {
                 return Ok(Present::Damaged(error.to_string()));
             }
-            Err(error @ Error::Sqlite { .. }) => return Ok(Present::Damaged(error.to_string())),
             Err(error) => return Err(error.into()),
         };
         // The replaced database is kept page by page, so no more of it has to be right.
@@ -149,12 +148,7 @@ impl Backups {
         // The log of the old file goes first: SQLite would read it into the new file. A copy of all
         // these files was kept above.
         for file in &files[1..] {
-            match fs::remove_file(file) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(failed(error));
-                }
-                _ => {}
-            }
+            remove_if_there(file).map_err(failed)?;
         }
         let folder = self.database.parent().unwrap_or(Path::new("/"));
         fs::rename(prepared, &self.database).and_then(|()| sync_folder(folder)).map_err(failed)?;

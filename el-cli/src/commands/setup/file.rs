@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::setup_error;
-use crate::replace::replace_file;
+use crate::replace::{remove_if_there, replace_file};
 use crate::{CommandError, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -229,13 +229,6 @@ fn backup_path_of(path: &Path) -> PathBuf {
 /// Resolves links. Settings may be a link into a dotfiles folder; then the target is changed.
 fn resolve_links(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
-}
-
-fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }
 
 fn read_if_present(path: &Path) -> Result<Option<String>> {

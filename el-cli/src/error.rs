@@ -5,6 +5,7 @@
 
 use std::error::Error as StdError;
 use std::io;
+use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
@@ -97,9 +98,22 @@ impl CommandError {
         self
     }
 
+    pub(crate) fn with_hints<H: Into<String>>(
+        mut self,
+        hints: impl IntoIterator<Item = H>,
+    ) -> CommandError {
+        self.0.hints.extend(hints.into_iter().map(Into::into));
+        self
+    }
+
     pub(crate) fn with_detail(mut self, key: &str, value: impl Into<Value>) -> CommandError {
         self.0.details.insert(key.to_owned(), value.into());
         self
+    }
+
+    /// Names the file or folder that it is about.
+    pub(crate) fn with_path(self, path: &Path) -> CommandError {
+        self.with_detail("path", path.display().to_string())
     }
 
     /// A line for people below the message.
@@ -128,17 +142,13 @@ impl CommandError {
     }
 
     /// A file that cannot be read or written: `doing` is the step as a verb.
-    pub(crate) fn file_error(
-        doing: &str,
-        path: &std::path::Path,
-        source: io::Error,
-    ) -> CommandError {
+    pub(crate) fn file_error(doing: &str, path: &Path, source: io::Error) -> CommandError {
         let exit =
             if source.kind() == io::ErrorKind::NotFound { Exit::NotFound } else { Exit::Internal };
         let code = if exit == Exit::NotFound { "not_found" } else { "io" };
         let is_full = source.kind() == io::ErrorKind::StorageFull;
         let error = CommandError::new(exit, code, format!("cannot {doing} {}", path.display()))
-            .with_detail("path", path.display().to_string())
+            .with_path(path)
             .with_source(source);
         if is_full { error.with_hint("make room on that disk, then try again") } else { error }
     }

@@ -81,7 +81,7 @@ impl Exposed {
     fn refusal_error(&self) -> CommandError {
         let message = format!("{}, and with it the programs that el starts", self.message());
         CommandError::refused("unsafe_tracker", message)
-            .with_detail("path", self.path.display().to_string())
+            .with_path(&self.path)
             .with_hint(self.hint())
     }
 }

@@ -47,7 +47,7 @@ impl ForeignTracker {
                 self.owner
             ),
         )
-        .with_detail("path", self.path.display().to_string())
+        .with_path(&self.path)
         .with_detail("owner", self.owner)
         .with_hint(format!(
             "if you trust whoever that is: el config set --user safe_directories '[\"{root}\"]'"

@@ -87,7 +87,7 @@ impl Project {
                     flag.display()
                 ),
             )
-            .with_detail("path", flag.display().to_string())
+            .with_path(flag)
             .with_hint("leave --db out"));
         }
         let server = session.server.clone().map(Server::At);

@@ -76,7 +76,7 @@ fn ensure_file_or_nothing(path: &Path) -> Result<()> {
 
 fn unusable(code: &'static str, message: String, path: &Path) -> CommandError {
     CommandError::new(Exit::Configuration, code, message)
-        .with_detail("path", path.display().to_string())
+        .with_path(path)
         .with_hint("name a file that is not there yet, in a folder that you may write")
 }
 

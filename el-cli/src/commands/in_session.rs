@@ -226,7 +226,7 @@ fn may_write(path: &Path, app: &App) -> Result<()> {
         "an agent's session writes no file at {}",
         sanitize::path_line(path)
     ))
-    .with_detail("path", path.display().to_string())
+    .with_path(path)
     .with_hint(format!(
         "write below {}, and nothing hidden; without the option it is printed",
         sanitize::path_line(&folder)
@@ -253,7 +253,7 @@ pub(super) fn may_work_in(app: &App, folder: Option<&Path>) -> Result<()> {
         "an agent's session hands no work over into {}, which {why}",
         sanitize::path_line(folder)
     ))
-    .with_detail("path", folder.display().to_string())
+    .with_path(folder)
     .with_hint("leave the folder out, or name one of this project"))
 }
 

@@ -117,7 +117,7 @@ fn choose_project(args: &Args, app: &App) -> Result<Project> {
             "exists",
             format!("{} belongs to the tracker in {}", cwd.display(), found.state.display()),
         )
-        .with_detail("path", found.state.display().to_string())
+        .with_path(&found.state)
         .with_hint("el works from here already; --nested makes a second tracker for this folder"));
     }
     let main = cwd.ancestors().find_map(project::main_worktree).filter(|_| !args.nested);

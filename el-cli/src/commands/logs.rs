@@ -161,8 +161,7 @@ impl LogSource {
     fn missing_file_error(&self) -> CommandError {
         let (run, name) =
             (&self.run.id, self.path.file_name().unwrap_or_default().to_string_lossy());
-        let error = CommandError::not_found(format!("{run} has no {name}"))
-            .with_detail("path", self.path.display().to_string());
+        let error = CommandError::not_found(format!("{run} has no {name}")).with_path(&self.path);
         match self.run.is_live() {
             true => error.with_hint("it has only just begun; -f waits for it"),
             false => error.with_hint(

@@ -187,8 +187,7 @@ fn ensure_no_command(prompt: &str, app: &App) -> Result<()> {
                 Some(_) => Some("el run PROMPT --wait".to_owned()),
                 None => mistyped::command_of_el(word).map(|command| format!("el {command}")),
             };
-            let error = CommandError::usage_error(format!("'{word}' is one word, not a task"));
-            meant.into_iter().fold(error, CommandError::with_hint)
+            CommandError::usage_error(format!("'{word}' is one word, not a task")).with_hints(meant)
         }
     };
     Err(error.with_detail("prompt", word).with_hint(format!(

@@ -1,6 +1,7 @@
 //! Maps failures of `el-core` to errors of the command line.
 
 use el_core::Error;
+use el_core::model::VerifyStatus;
 use el_core::text::last_lines;
 use serde_json::json;
 
@@ -17,15 +18,7 @@ impl From<Error> for CommandError {
             Error::NotFound { what, id } => built
                 .with_detail("what", *what)
                 .with_detail("id", id.as_str())
-                .with_hint(match *what {
-                    "run" => "el runs lists the runs",
-                    "role" => "CREATE ROLE name LOGIN makes one; psql and createuser do",
-                    "artifact" => "el artifacts show ATOM lists what was handed back",
-                    "step" => "el undo --list shows your steps",
-                    "bond" => "el dep list ATOM shows the bonds of an atom",
-                    "channel" => "el chat list shows the channels; el chat post begins one",
-                    _ => "el list --all shows every atom; a beginning of the short id is enough",
-                }),
+                .with_hint(not_found_hint(what)),
             Error::Ambiguous { id, candidates } => built
                 .with_detail("id", id.as_str())
                 .with_detail(
@@ -37,21 +30,7 @@ impl From<Error> for CommandError {
                 )
                 .with_listing(candidates.iter().map(|(id, title)| format!("{id}  {title}")))
                 .with_hint("type more characters of the id"),
-            Error::Conflict { code: "not_in_review", .. } => {
-                built.with_hint("el review lists what waits")
-            }
-            Error::Conflict { code: "no_run", .. } => {
-                built.with_hint("el why ATOM says what it waits for; el work takes what is ready")
-            }
-            Error::Conflict { code: "target_in_use", .. } => built
-                .with_hint("name a file that is not there yet, or a database or schema of its own"),
-            Error::Conflict { code: "runs_live", .. } => built.with_hint(
-                "el work --stop ends workers and runs cleanly; el work settles those of a worker \
-                 that is gone",
-            ),
-            Error::Conflict { code: "copy_differs", .. } => {
-                built.with_hint("el doctor says what is wrong with the tracker; --fix counts anew")
-            }
+            Error::Conflict { code, .. } => built.with_hints(conflict_hint(code)),
             Error::Moved { .. } => built
                 .with_hint("EL_DATABASE_URL or database_url names a server, --db or EL_DB a file")
                 .with_hint("a move that is not finished goes on by the same el db move"),
@@ -69,8 +48,7 @@ impl From<Error> for CommandError {
                         .map(str::to_owned),
                 )
                 .with_hint(match verify.status {
-                    el_core::model::VerifyStatus::Pending
-                    | el_core::model::VerifyStatus::Passed => {
+                    VerifyStatus::Pending | VerifyStatus::Passed => {
                         "el close runs the check, and closes the work if it passes"
                     }
                     _ => "put right what the check says, then run el close again",
@@ -82,14 +60,14 @@ impl From<Error> for CommandError {
             Error::Paused { until, reason } => {
                 built.with_detail("until", json!(until)).with_detail("reason", reason.as_str())
             }
-            Error::NoDatabase { path } => built
-                .with_detail("path", path.display().to_string())
-                .with_hint("el init makes one in the current folder"),
+            Error::NoDatabase { path } => {
+                built.with_path(path).with_hint("el init makes one in the current folder")
+            }
             Error::NotADatabase { path, .. } => built
-                .with_detail("path", path.display().to_string())
+                .with_path(path)
                 .with_hint("restore it from a backup, or name another database with --db"),
             Error::NewerDatabase { path, found, known } => built
-                .with_detail("path", path.display().to_string())
+                .with_path(path)
                 .with_detail("found", *found)
                 .with_detail("known", *known)
                 .with_hint("install a newer el; this one changes nothing in that database"),
@@ -122,7 +100,7 @@ impl From<Error> for CommandError {
                 built.with_detail("table", *table).with_hint("el doctor lists what is damaged")
             }
             Error::Server { fault, .. } => built.with_hint(fault.hint()),
-            Error::Io { path, .. } => built.with_detail("path", path.display().to_string()),
+            Error::Io { path, .. } => built.with_path(path),
             _ => built,
         };
         // Display never includes the source, so the chain below the error is kept for the causes.
@@ -140,6 +118,33 @@ impl From<Error> for CommandError {
 /// Enough of a check's output for a person or an agent to go on with; the whole is among the
 /// details.
 const OUTPUT_LINES: usize = 40;
+
+/// Where to look for a thing of this kind.
+fn not_found_hint(what: &str) -> &'static str {
+    match what {
+        "run" => "el runs lists the runs",
+        "role" => "CREATE ROLE name LOGIN makes one; psql and createuser do",
+        "artifact" => "el artifacts show ATOM lists what was handed back",
+        "step" => "el undo --list shows your steps",
+        "bond" => "el dep list ATOM shows the bonds of an atom",
+        "channel" => "el chat list shows the channels; el chat post begins one",
+        _ => "el list --all shows every atom; a beginning of the short id is enough",
+    }
+}
+
+fn conflict_hint(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "not_in_review" => "el review lists what waits",
+        "no_run" => "el why ATOM says what it waits for; el work takes what is ready",
+        "target_in_use" => "name a file that is not there yet, or a database or schema of its own",
+        "runs_live" => {
+            "el work --stop ends workers and runs cleanly; el work settles those of a worker that \
+             is gone"
+        }
+        "copy_differs" => "el doctor says what is wrong with the tracker; --fix counts anew",
+        _ => return None,
+    })
+}
 
 fn exit_of(error: &Error) -> Exit {
     match error {

@@ -44,12 +44,7 @@ impl Settings {
 pub(super) fn file_faults(file: &ConfigFile) -> Vec<CommandError> {
     let of_lines = file.problems.iter().filter(|problem| problem.is_serious).map(|problem| {
         let error = CommandError::config_error("config.toml", problem.to_string());
-        (
-            problem.line,
-            error
-                .with_detail("path", problem.path.display().to_string())
-                .with_detail("line", problem.line),
-        )
+        (problem.line, error.with_path(&problem.path).with_detail("line", problem.line))
     });
     let of_values = file.entries.iter().filter_map(|entry| {
         Some((entry.line, bad_entry(file, entry, entry.value.as_ref().err()?)))
@@ -65,7 +60,7 @@ pub(super) fn bad_entry(file: &ConfigFile, entry: &Entry, message: &str) -> Comm
         &name,
         format!("{}:{}: {name}: {message}", file.path.display(), entry.line),
     )
-    .with_detail("path", file.path.display().to_string())
+    .with_path(&file.path)
     .with_detail("line", entry.line)
 }
 

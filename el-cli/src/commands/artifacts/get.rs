@@ -121,7 +121,7 @@ fn open_source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, P
                 "the copy of {} is gone",
                 sanitize::one_line(&artifact.path)
             ))
-            .with_detail("path", path.display().to_string()),
+            .with_path(&path),
             _ => CommandError::file_error("read", &path, error),
         })?;
         return Ok((file, path));
@@ -136,7 +136,7 @@ fn open_source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, P
                 "{named} was handed over by reference, and now {}",
                 error.why.reason_text()
             ))
-            .with_detail("path", path.display().to_string())
+            .with_path(&path)
         })?
         .file;
     if let Some(wanted) = &artifact.sha256 {
@@ -147,7 +147,7 @@ fn open_source(artifact: &Artifact, run: &Run, folder: &Path) -> Result<(File, P
                 "changed",
                 format!("{named} has changed since it was handed over"),
             )
-            .with_detail("path", path.display().to_string())
+            .with_path(&path)
             .with_detail("sha256", found));
         }
         file.rewind().map_err(failed)?;

@@ -60,14 +60,14 @@ pub(super) fn ensure_committed(app: &App, store: &mut Store, run: &Run, token: &
         return Ok(());
     }
     let message = format!("{} is not ended yet: {}", run.atom_id, faults.join("; "));
-    let refused = CommandError::conflict("uncommitted", message)
+    Err(CommandError::conflict("uncommitted", message)
         .with_detail("files", files)
-        .with_retryable(true);
-    let refused = hints.into_iter().fold(refused, CommandError::with_hint);
-    Err(refused.with_hint(format!(
-        "only what is committed on {own} is brought in; \
-         if nothing else is to be, the same command once more ends the atom"
-    )))
+        .with_retryable(true)
+        .with_hints(hints)
+        .with_hint(format!(
+            "only what is committed on {own} is brought in; \
+             if nothing else is to be, the same command once more ends the atom"
+        )))
 }
 
 /// The atom's branch, the place of the work, and the uncommitted files; `None` outside of a

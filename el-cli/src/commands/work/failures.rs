@@ -50,9 +50,9 @@ pub(super) fn ensure_all_is_done(summary: &Summary, left: &[String]) -> Result<(
     if told.is_empty() {
         return Ok(());
     }
-    let error = CommandError::new(Exit::Unfinished, "unfinished", told.join("; "))
-        .with_detail("atoms", [failed, left].concat());
-    Err(hints.into_iter().fold(error, CommandError::with_hint))
+    Err(CommandError::new(Exit::Unfinished, "unfinished", told.join("; "))
+        .with_detail("atoms", [failed, left].concat())
+        .with_hints(hints))
 }
 
 pub(in crate::commands) fn work_failure(error: WorkError) -> CommandError {

@@ -43,7 +43,7 @@ Examples:
 impl Args {
     pub(super) fn output_file(&self) -> Option<&Path> {
         let Some(Command::Get(args)) = &self.command else { return None };
-        args.output_file()
+        args.output.as_deref()
     }
 }
 

@@ -94,19 +94,12 @@ pub(crate) struct Args {
     /// Write it in your editor, begun by the other flags; a text that is saved as it was, or
     /// emptied, files nothing
     #[arg(long, conflicts_with = "file")]
-    edit: bool,
+    pub(super) edit: bool,
     /// Many atoms, from JSON Lines or a Markdown task list; `-` is stdin
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath,
         conflicts_with_all = ["title", "title_words", "description", "description_file",
             "acceptance"])]
     file: Option<PathBuf>,
-}
-
-impl Args {
-    /// It starts an editor.
-    pub(super) fn edits(&self) -> bool {
-        self.edit
-    }
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {

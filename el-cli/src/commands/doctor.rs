@@ -24,13 +24,7 @@ Exit codes: 1 something is seriously wrong; 6 el work could not run here.")]
 pub(crate) struct Args {
     /// Rebuild the data that can be rebuilt without loss
     #[arg(long)]
-    fix: bool,
-}
-
-impl Args {
-    pub(super) fn is_fix(&self) -> bool {
-        self.fix
-    }
+    pub(super) fix: bool,
 }
 
 #[derive(Serialize, JsonSchema)]

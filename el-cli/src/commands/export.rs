@@ -34,7 +34,7 @@ pub(crate) struct Args {
     format: Format,
     /// Write to this file, replaced as a whole [default: stdout]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Only these statuses
     #[arg(short, long, value_parser = word_parser::<Status>(),
         value_delimiter = ',', value_name = "STATUS")]
@@ -44,12 +44,6 @@ pub(crate) struct Args {
     active: bool,
     #[command(flatten)]
     filter: FilterArgs,
-}
-
-impl Args {
-    pub(super) fn output_file(&self) -> Option<&Path> {
-        self.output.as_deref()
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, JsonSchema)]

@@ -10,7 +10,8 @@ use std::path::{Component, Path, PathBuf};
 
 use el_agents::requirements;
 
-use super::Command;
+use self::SessionPermission::{Do, Not, Within, Write};
+use super::{Command, config, mailbox, phase};
 use crate::output::sanitize;
 use crate::project::linked_worktree;
 use crate::{App, CommandError, Result};
@@ -35,9 +36,75 @@ impl Command {
     /// decided.
     fn in_session(&self) -> SessionPermission<'_> {
         match self {
-            Command::Edit(_) => SessionPermission::Not(EDITOR),
-            Command::Create(args) if args.edits() => SessionPermission::Not(EDITOR),
-            Command::Create(_)
+            Command::Edit(_) => Not(EDITOR),
+            Command::Create(args) if args.edit => Not(EDITOR),
+            // The program that `el hook notify` runs is started by a supervisor, outside of
+            // sessions. The client calls the other hooks.
+            Command::Hook(command) if command.runs_a_program() => Not("it runs a program"),
+            Command::Init(_) => Not("a tracker's configuration names programs that are started"),
+            Command::Config(
+                config::Command::Set(_) | config::Command::Unset(_) | config::Command::Edit(_),
+            ) => Not("the settings say which programs are started, and what holds for agents"),
+            Command::Trust(args) if args.show => Do,
+            Command::Trust(_) => Not("trust is a person's word"),
+            Command::Serve(_) => {
+                Not("the board decides in a person's name, about agents' work too")
+            }
+            Command::Service(command) if command.only_looks() => Do,
+            Command::Service(_) | Command::Setup(_) => Not("it changes what other programs start"),
+            Command::Work(args) if args.only_looks() => Do,
+            Command::Work(_) => Not("workers are started and stopped from outside of sessions"),
+            Command::Run(args) if args.verify.is_some() => {
+                Not("--verify names a command to be run; the setting 'verify' is a check that a \
+                 person chose")
+            }
+            Command::Run(args) => Within(args.workdir.as_deref()),
+            Command::Orchestrate(args) if args.only_looks() => Do,
+            Command::Orchestrate(_) => {
+                Not("plans are begun and driven on from outside of sessions")
+            }
+            Command::Phase(phase::Command::Set(_)) => Not("an agent's answer is what it says"),
+            Command::Land(_) => Not("what is brought in is a person's to decide"),
+            Command::Pr(args) if args.only_looks() => Do,
+            Command::Pr(_) => Not("what leaves this machine is a person's to decide"),
+            Command::Sync(_) => Not(
+                "it reaches another tracker in a person's name, and brings in what others wrote",
+            ),
+            Command::Worktrees(args) if args.is_removal() => {
+                Not("other agents may be at work there")
+            }
+            Command::Top(_) => Not("the board is where people decide"),
+            Command::Attach(_) => {
+                Not("a session's screen is for people; el logs shows what an agent says")
+            }
+            // The command itself refuses callers other than the run's supervisor.
+            Command::Supervise(args) if args.workplace => Do,
+            Command::Supervise(_) => Not("el work starts it"),
+            Command::Mailbox(mailbox::Command::Sync(_)) => Not("it decides in the name of others"),
+            Command::Discard(args) if args.is_prune() => Not("what is pruned cannot be restored"),
+            Command::Db(_) => Not("the database is a person's"),
+            Command::Backup(_) | Command::Restore(_) | Command::Undo(_) => {
+                Not("backups, and what is taken back, are a person's")
+            }
+            Command::Doctor(args) if args.fix => Not("el doctor without --fix says what is wrong"),
+            Command::MergeDriver(args) if args.install.is_some() => {
+                Not("it names a program for git to start")
+            }
+            Command::Man(args) if args.dir.is_some() => {
+                Not("manual pages are installed by a person")
+            }
+            Command::Export(args) => writes_to(args.output.as_deref()),
+            Command::Artifacts(args) => writes_to(args.output_file()),
+            Command::MergeDriver(args) => writes_to(args.ours.as_deref()),
+            Command::Config(
+                config::Command::Show(_)
+                | config::Command::Get(_)
+                | config::Command::Path(_)
+                | config::Command::Agents,
+            )
+            | Command::Phase(phase::Command::Show(_))
+            | Command::Mailbox(mailbox::Command::Post(_))
+            | Command::Create(_)
             | Command::List(_)
             | Command::Show(_)
             | Command::Ready(_)
@@ -53,6 +120,7 @@ impl Command {
             | Command::Dep(_)
             | Command::Claim(_)
             | Command::Release(_)
+            | Command::Discard(_)
             | Command::Search(_)
             | Command::History(_)
             | Command::Stats(_)
@@ -61,6 +129,7 @@ impl Command {
             | Command::Queue(_)
             | Command::Runs(_)
             | Command::Workers(_)
+            | Command::Worktrees(_)
             | Command::Logs(_)
             | Command::Why(_)
             | Command::CheckText(_)
@@ -73,103 +142,11 @@ impl Command {
             | Command::Prime(_)
             | Command::Schema(_)
             | Command::Diff(_)
+            | Command::Doctor(_)
+            | Command::Hook(_)
+            | Command::Man(_)
             | Command::Mcp(_)
-            | Command::Help(_) => SessionPermission::Do,
-            // Called by the client. The program that `el hook notify` runs is started by a
-            // supervisor, outside of sessions.
-            Command::Hook(command) if command.runs_a_program() => {
-                SessionPermission::Not("it runs a program")
-            }
-            Command::Hook(_) => SessionPermission::Do,
-            Command::Init(_) => {
-                SessionPermission::Not("a tracker's configuration names programs that are started")
-            }
-            Command::Config(
-                super::config::Command::Set(_)
-                | super::config::Command::Unset(_)
-                | super::config::Command::Edit(_),
-            ) => SessionPermission::Not(
-                "the settings say which programs are started, and what holds for agents",
-            ),
-            Command::Config(
-                super::config::Command::Show(_)
-                | super::config::Command::Get(_)
-                | super::config::Command::Path(_)
-                | super::config::Command::Agents,
-            ) => SessionPermission::Do,
-            Command::Trust(args) if args.only_looks() => SessionPermission::Do,
-            Command::Trust(_) => SessionPermission::Not("trust is a person's word"),
-            Command::Serve(_) => SessionPermission::Not(
-                "the board decides in a person's name, about agents' work too",
-            ),
-            Command::Service(command) if command.only_looks() => SessionPermission::Do,
-            Command::Service(_) | Command::Setup(_) => {
-                SessionPermission::Not("it changes what other programs start")
-            }
-            Command::Work(args) if args.only_looks() => SessionPermission::Do,
-            Command::Work(_) => {
-                SessionPermission::Not("workers are started and stopped from outside of sessions")
-            }
-            Command::Run(args) if args.names_a_command() => SessionPermission::Not(
-                "--verify names a command to be run; the setting 'verify' is a check that a \
-                 person chose",
-            ),
-            Command::Run(args) => SessionPermission::Within(args.task_folder()),
-            Command::Orchestrate(args) if args.only_looks() => SessionPermission::Do,
-            Command::Orchestrate(_) => {
-                SessionPermission::Not("plans are begun and driven on from outside of sessions")
-            }
-            Command::Phase(super::phase::Command::Show(_)) => SessionPermission::Do,
-            Command::Phase(super::phase::Command::Set(_)) => {
-                SessionPermission::Not("an agent's answer is what it says")
-            }
-            Command::Land(_) => {
-                SessionPermission::Not("what is brought in is a person's to decide")
-            }
-            Command::Pr(args) if args.only_looks() => SessionPermission::Do,
-            Command::Pr(_) => {
-                SessionPermission::Not("what leaves this machine is a person's to decide")
-            }
-            Command::Sync(_) => SessionPermission::Not(
-                "it reaches another tracker in a person's name, and brings in what others wrote",
-            ),
-            Command::Worktrees(args) if args.is_removal() => {
-                SessionPermission::Not("other agents may be at work there")
-            }
-            Command::Worktrees(_) => SessionPermission::Do,
-            Command::Top(_) => SessionPermission::Not("the board is where people decide"),
-            Command::Attach(_) => SessionPermission::Not(
-                "a session's screen is for people; el logs shows what an agent says",
-            ),
-            // The command itself refuses callers other than the run's supervisor.
-            Command::Supervise(args) if args.is_preparation() => SessionPermission::Do,
-            Command::Supervise(_) => SessionPermission::Not("el work starts it"),
-            Command::Mailbox(super::mailbox::Command::Sync(_)) => {
-                SessionPermission::Not("it decides in the name of others")
-            }
-            Command::Mailbox(super::mailbox::Command::Post(_)) => SessionPermission::Do,
-            Command::Discard(args) if args.is_prune() => {
-                SessionPermission::Not("what is pruned cannot be restored")
-            }
-            Command::Discard(_) => SessionPermission::Do,
-            Command::Db(_) => SessionPermission::Not("the database is a person's"),
-            Command::Backup(_) | Command::Restore(_) | Command::Undo(_) => {
-                SessionPermission::Not("backups, and what is taken back, are a person's")
-            }
-            Command::Doctor(args) if args.is_fix() => {
-                SessionPermission::Not("el doctor without --fix says what is wrong")
-            }
-            Command::Doctor(_) => SessionPermission::Do,
-            Command::MergeDriver(args) if args.is_install() => {
-                SessionPermission::Not("it names a program for git to start")
-            }
-            Command::Export(args) => writes_to(args.output_file()),
-            Command::Artifacts(args) => writes_to(args.output_file()),
-            Command::Man(args) if args.output_folder().is_some() => {
-                SessionPermission::Not("manual pages are installed by a person")
-            }
-            Command::Man(_) => SessionPermission::Do,
-            Command::MergeDriver(args) => writes_to(args.our_file()),
+            | Command::Help(_) => Do,
         }
     }
 
@@ -180,22 +157,20 @@ impl Command {
             return Ok(());
         }
         match self.in_session() {
-            SessionPermission::Do => Ok(()),
-            SessionPermission::Not(why) => {
-                Err(refusal_error(format!("an agent's session may not do this: {why}")).with_hint(
+            Do => Ok(()),
+            Not(why) => Err(refusal_error(format!("an agent's session may not do this: {why}"))
+                .with_hint(
                     "leave it to a person: say what is needed in a comment (el comment add), or \
                      put the work off",
-                ))
-            }
-            SessionPermission::Write(path) => may_write(path, app),
-            SessionPermission::Within(folder) => may_work_in(app, folder),
+                )),
+            Write(path) => may_write(path, app),
+            Within(folder) => may_work_in(app, folder),
         }
     }
 }
 
 fn writes_to(path: Option<&Path>) -> SessionPermission<'_> {
-    path.filter(|path| *path != Path::new("-"))
-        .map_or(SessionPermission::Do, SessionPermission::Write)
+    path.filter(|path| *path != Path::new("-")).map_or(Do, Write)
 }
 
 fn refusal_error(message: String) -> CommandError {

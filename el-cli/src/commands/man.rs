@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap_mangen::Man;
 use schemars::JsonSchema;
@@ -21,13 +21,7 @@ pub(crate) struct Args {
     words: Vec<String>,
     /// Write all pages into this folder
     #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
-    dir: Option<PathBuf>,
-}
-
-impl Args {
-    pub(super) fn output_folder(&self) -> Option<&Path> {
-        self.dir.as_deref()
-    }
+    pub(super) dir: Option<PathBuf>,
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     base: Option<PathBuf>,
     /// Our copy, which the result replaces
     #[arg(value_name = "OURS", required_unless_present_any = ["install", "print"])]
-    ours: Option<PathBuf>,
+    pub(super) ours: Option<PathBuf>,
     /// The other side's copy
     #[arg(value_name = "THEIRS", required_unless_present_any = ["install", "print"])]
     theirs: Option<PathBuf>,
@@ -38,20 +38,10 @@ pub(crate) struct Args {
     path: Option<PathBuf>,
     /// Set up the driver in this clone, for this file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["base", "print"])]
-    install: Option<PathBuf>,
+    pub(super) install: Option<PathBuf>,
     /// Print the commands of --install
     #[arg(long, value_name = "FILE", conflicts_with = "base")]
     print: Option<PathBuf>,
-}
-
-impl Args {
-    pub(super) fn is_install(&self) -> bool {
-        self.install.is_some()
-    }
-
-    pub(super) fn our_file(&self) -> Option<&Path> {
-        self.ours.as_deref()
-    }
 }
 
 #[derive(Serialize, JsonSchema)]

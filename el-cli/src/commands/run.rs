@@ -68,7 +68,7 @@ pub(crate) struct Args {
     agent: Option<String>,
     /// The folder to work in [default: the agent's own]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
-    workdir: Option<PathBuf>,
+    pub(super) workdir: Option<PathBuf>,
     /// The title [default: the prompt's first line]
     #[arg(short, long, value_name = "TITLE")]
     title: Option<String>,
@@ -90,23 +90,13 @@ pub(crate) struct Args {
     timeout: Option<String>,
     /// A command that checks the work once the agent reports the work as done
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
-    verify: Option<String>,
+    pub(super) verify: Option<String>,
     /// Let the agent not close the task while the check fails
     #[arg(long)]
     require_verify: bool,
     /// Follow the task to its end, and exit with its outcome
     #[arg(long)]
     wait: bool,
-}
-
-impl Args {
-    pub(super) fn names_a_command(&self) -> bool {
-        self.verify.is_some()
-    }
-
-    pub(super) fn task_folder(&self) -> Option<&Path> {
-        self.workdir.as_deref()
-    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -10,13 +10,7 @@ pub(crate) struct Args {
 
     /// Prepare the run's worktree; started by the run's supervisor
     #[arg(long)]
-    workplace: bool,
-}
-
-impl Args {
-    pub(super) fn is_preparation(&self) -> bool {
-        self.workplace
-    }
+    pub(super) workplace: bool,
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {

@@ -33,19 +33,13 @@ Exit codes: 8 in an agent's session, which cannot trust anything.")]
 pub(crate) struct Args {
     /// Only show what is asked for, and whether it is trusted
     #[arg(long, conflicts_with_all = ["yes", "revoke"])]
-    show: bool,
+    pub(super) show: bool,
     /// Do not ask
     #[arg(long, conflicts_with = "revoke")]
     yes: bool,
     /// Trust it no longer
     #[arg(long)]
     revoke: bool,
-}
-
-impl Args {
-    pub(super) fn only_looks(&self) -> bool {
-        self.show
-    }
 }
 
 /// The difference between a setting and the trusted version.

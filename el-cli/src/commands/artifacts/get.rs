@@ -33,16 +33,10 @@ pub(crate) struct Args {
     wanted: String,
     /// Write to this file, which must not exist yet
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Write over a file that is there
     #[arg(long, requires = "output")]
     force: bool,
-}
-
-impl Args {
-    pub(super) fn output_file(&self) -> Option<&Path> {
-        self.output.as_deref()
-    }
 }
 
 /// With `--robot`, the largest text, in bytes, that the answer includes.

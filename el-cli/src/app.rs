@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use el_agents::clock;
@@ -62,7 +63,7 @@ impl App {
     }
 
     /// `--db`, as given.
-    pub(crate) fn db_flag(&self) -> Option<&std::path::Path> {
+    pub(crate) fn db_flag(&self) -> Option<&Path> {
         self.globals.db.as_deref()
     }
 
@@ -88,6 +89,11 @@ impl App {
         let project = self.project()?;
         let address = project.server.as_ref().and_then(|server| server.address().ok());
         Ok(Settings::load(&project.root, &project.config_path()).with_server(address.cloned()))
+    }
+
+    /// The user's own settings, where there is no project.
+    pub(crate) fn user_settings() -> Result<Settings> {
+        Ok(Settings::load(&project::current_folder()?, Path::new("")))
     }
 
     /// The current configuration, with warnings on stderr about faults in the files.
@@ -192,6 +198,12 @@ impl App {
         {
             drop(backups::start_if_due(project));
         }
+    }
+
+    /// The whole ids of atoms that were named.
+    pub(crate) fn resolve_ids(&self, named: &[String]) -> Result<Vec<String>> {
+        let store = self.open_for_reading()?;
+        named.iter().map(|text| Ok(ops::resolve_id(&store, text)?)).collect()
     }
 
     /// The author of this process's changes.

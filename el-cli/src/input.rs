@@ -17,6 +17,16 @@ pub(crate) fn read_text(app: &App, field: &str, argument: &str) -> Result<String
     if argument == "-" { read_stdin(app, field) } else { Ok(argument.to_owned()) }
 }
 
+/// The text of an argument that may be missing.
+pub(crate) fn read_optional(app: &App, field: &str, given: Option<&str>) -> Result<Option<String>> {
+    given.map(|text| read_text(app, field, text)).transpose()
+}
+
+/// Returns true if a person at the terminal can be asked.
+pub(crate) fn can_ask(app: &App) -> bool {
+    !app.printer.is_robot() && io::stdin().is_terminal()
+}
+
 /// Asks the person at the terminal; returns true for a yes.
 pub(crate) fn ask_yes_no(app: &App, question: &str) -> Result<bool> {
     app.printer.note(&format!("{question} [y/N]"));
@@ -91,9 +101,9 @@ pub(crate) fn spare_file() -> io::Result<Box<dyn Stored>> {
 }
 
 /// Refuses stdin (`-`) as the value of more than a single argument.
-pub(crate) fn only_one_stdin(arguments: &[(&str, bool)]) -> Result<()> {
+pub(crate) fn only_one_stdin(arguments: &[(&str, Option<&str>)]) -> Result<()> {
     let from_stdin: Vec<&str> =
-        arguments.iter().filter(|(_, is_stdin)| *is_stdin).map(|(name, _)| *name).collect();
+        arguments.iter().filter(|(_, given)| *given == Some("-")).map(|(name, _)| *name).collect();
     if from_stdin.len() > 1 {
         return Err(CommandError::usage_error(format!(
             "{} cannot both be read from stdin",

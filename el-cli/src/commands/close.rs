@@ -78,8 +78,7 @@ pub(crate) fn guard_for_caller(app: &App, if_status: Vec<Status>) -> Guard {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let reason =
-        args.reason.as_deref().map(|text| input::read_text(app, "reason", text)).transpose()?;
+    let reason = input::read_optional(app, "reason", args.reason.as_deref())?;
     let mut store = app.open_for_writing()?;
     if args.force && args.ids.ids.len() > 1 {
         backup_hooks::before(app, Reason::BeforeForce);

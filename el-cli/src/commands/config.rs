@@ -91,10 +91,7 @@ impl ConfigFileArgs {
 /// The settings of the project, or of the user alone where there is no project.
 fn load_settings(app: &App) -> Result<Settings> {
     match app.settings_with_warnings() {
-        Err(error) if error.code() == "no_database" => {
-            let nowhere = PathBuf::new();
-            Ok(Settings::load(&crate::project::current_folder()?, &nowhere))
-        }
+        Err(error) if error.code() == "no_database" => App::user_settings(),
         other => other,
     }
 }

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
 use el_core::model::{IssueType, Priority};
@@ -146,22 +146,17 @@ fn atom_from_flags(args: &Args, app: &App) -> Result<NewAtom> {
         return Err(CommandError::usage_error("a title is missing")
             .with_hint("el create \"what is to be done\", or --file for many"));
     }
-    let is_stdin = |text: &Option<String>| text.as_deref() == Some("-");
-    let file_is_stdin = args.description_file.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    let file = args.description_file.as_deref().and_then(Path::to_str);
     input::only_one_stdin(&[
-        ("description", is_stdin(&args.description) || file_is_stdin),
-        ("acceptance", is_stdin(&args.acceptance)),
+        ("description", args.description.as_deref().or(file)),
+        ("acceptance", args.acceptance.as_deref()),
     ])?;
     let description = match (&args.description, &args.description_file) {
         (Some(text), _) => input::read_text(app, "description", text)?,
         (None, Some(path)) => input::read_file(app, "description", path)?,
         (None, None) => String::new(),
     };
-    let acceptance = args
-        .acceptance
-        .as_deref()
-        .map(|text| input::read_text(app, "acceptance", text))
-        .transpose()?;
+    let acceptance = input::read_optional(app, "acceptance", args.acceptance.as_deref())?;
     let title = title.cloned().unwrap_or_default();
     Ok(NewAtom { title, description, acceptance, ..atom_defaults(args, app)? })
 }

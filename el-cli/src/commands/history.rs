@@ -111,23 +111,31 @@ fn event_details(event: &Event, said: &[Comment]) -> String {
         let kind = data.get("type").map(value_text).unwrap_or_default();
         return format!("{} —{kind}→ {}", value_text(source), value_text(target));
     }
-    let parts =
-        data.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| {
-            match from_to(value) {
-                Some(change) => format!("{key}: {change}"),
-                None => format!("{key}: {}", value_text(value)),
-            }
-        });
-    parts.collect::<Vec<_>>().join(", ")
+    let told = data.iter().filter(|(_, value)| !value.is_null());
+    let parts: Vec<String> = told
+        .map(|(key, value)| {
+            let words = from_to(value).unwrap_or_else(|| value_text(value));
+            format!("{key}: {words}")
+        })
+        .collect();
+    parts.join(", ")
 }
 
 fn value_text(value: &Value) -> String {
+    value_words(value, " ")
+}
+
+/// A value of a field in words; `between` stands between the items of a list.
+pub(super) fn value_words(value: &Value, between: &str) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::String(text) if text.is_empty() => "empty".to_owned(),
         Value::String(text) => text.clone(),
         Value::Array(items) if items.is_empty() => "none".to_owned(),
-        Value::Array(items) => items.iter().map(value_text).collect::<Vec<_>>().join(" "),
+        Value::Array(items) => {
+            let words: Vec<String> = items.iter().map(|item| value_words(item, between)).collect();
+            words.join(between)
+        }
         other => other.to_string(),
     }
 }

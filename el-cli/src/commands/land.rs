@@ -159,7 +159,7 @@ pub(crate) fn land_atom(app: &App, id: &str, commits: bool) -> Result<()> {
 fn land_branches(args: &Args, app: &App) -> Result<Landed> {
     git::ensure_version()?;
     let mut repository = find_repository(app)?;
-    let wanted = wanted_atoms(args, app)?;
+    let wanted = if args.all { None } else { Some(app.resolve_ids(&args.atoms)?) };
     let onto = target_branch(app, &repository, args.onto.as_deref())?;
     let push = args.push.then(|| PushTarget::find(app, &repository, &onto)).transpose()?;
     let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
@@ -228,8 +228,7 @@ fn commit_left(
     settings: &LandSettings,
     items: &mut [LandItem],
 ) -> Result<bool> {
-    let read = |text: &String| input::read_text(app, "message", text);
-    let message = args.message.as_ref().map(read).transpose()?;
+    let message = input::read_optional(app, "message", args.message.as_deref())?;
     Ok(land::commit_left(store, settings, items, message.as_deref())?)
 }
 
@@ -260,16 +259,6 @@ fn tell_of_work_elsewhere(store: &Store, items: &mut [LandItem]) -> Result<()> {
         item.detail = host.map(|host| format!("{} works on {host}", run.id));
     }
     Ok(())
-}
-
-/// The ids of the atoms that were named; `None`: all.
-fn wanted_atoms(args: &Args, app: &App) -> Result<Option<Vec<String>>> {
-    if args.all {
-        return Ok(None);
-    }
-    let store = app.open_for_reading()?;
-    let ids = args.atoms.iter().map(|text| ops::resolve_id(&store, text));
-    Ok(Some(ids.collect::<Result<Vec<_>, _>>()?))
 }
 
 fn report_landing(app: &App, dry_run: bool, done: &Landed, pushed: Result<()>) -> Result<Exit> {

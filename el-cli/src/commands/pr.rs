@@ -1,7 +1,5 @@
 //! Pull requests of atoms' branches.
 
-use el_core::ops;
-
 use crate::{App, CommandError, Exit, Result};
 
 mod adopt;
@@ -90,7 +88,5 @@ fn wanted_atoms(app: &App, atoms: &[String], all: bool) -> Result<Option<Vec<Str
         return Err(CommandError::usage_error("an atom is missing")
             .with_hint("el pr ATOM..., el pr --all, or el pr list"));
     }
-    let store = app.open_for_reading()?;
-    let ids = atoms.iter().map(|text| ops::resolve_id(&store, text));
-    Ok(Some(ids.collect::<Result<Vec<_>, _>>()?))
+    app.resolve_ids(atoms).map(Some)
 }

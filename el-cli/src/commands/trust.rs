@@ -1,7 +1,6 @@
 //! Shows the requests of a repository's configuration, and records a person's trust.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
 use el_agents::project_files::project_files;
@@ -85,10 +84,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         return report_trust(app, &compare_claims(app, &trust)?.1, "Revoked");
     }
     let (claims, asked) = compare_claims(app, &trust)?;
-    if args.show || asked.is_trusted {
-        return report_trust(app, &asked, "");
-    }
-    if !args.yes && !is_confirmed(app, &asked)? {
+    if args.show || asked.is_trusted || !args.yes && !is_confirmed(app, &asked)? {
         return report_trust(app, &asked, "");
     }
     // The very values that were shown: a file that changes meanwhile needs another word.
@@ -140,7 +136,7 @@ fn rows(now: &BTreeMap<String, String>, before: &BTreeMap<String, String>) -> Ve
 }
 
 fn is_confirmed(app: &App, asked: &Asked) -> Result<bool> {
-    if app.printer.is_robot() || !io::stdin().is_terminal() {
+    if !input::can_ask(app) {
         return Err(CommandError::usage_error(
             "this needs a person's word, and nobody can be asked",
         )

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::NonEmptyStringValueParser;
 use el_core::model::{IssueType, Priority, Status};
@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::close::{self, GuardArgs, Ids};
 use super::freed::{Waiting, tell_of_over_parents};
+use super::history::value_words;
 use super::run_options::RunOptionArgs;
 use crate::backups::Reason;
 use crate::output::time::{self, Towards};
@@ -136,23 +137,19 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 fn atom_patch(args: &Args, app: &App) -> Result<AtomPatch> {
-    let is_stdin = |text: &Option<String>| text.as_deref() == Some("-");
-    let file_is_stdin = args.description_file.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    let file = args.description_file.as_deref().and_then(Path::to_str);
     input::only_one_stdin(&[
-        ("description", is_stdin(&args.description) || file_is_stdin),
-        ("acceptance", is_stdin(&args.acceptance)),
-        ("reason", is_stdin(&args.reason)),
+        ("description", args.description.as_deref().or(file)),
+        ("acceptance", args.acceptance.as_deref()),
+        ("reason", args.reason.as_deref()),
     ])?;
     if args.reason.is_some() && args.status.is_none() {
         return Err(CommandError::usage_error("--reason goes with --status")
             .with_hint("el comment add says something without changing the status"));
     }
-    let text = |field: &str, text: &Option<String>| {
-        text.as_deref().map(|text| input::read_text(app, field, text)).transpose()
-    };
     let description = match &args.description_file {
         Some(path) => Some(input::read_file(app, "description", path)?),
-        None => text("description", &args.description)?,
+        None => input::read_optional(app, "description", args.description.as_deref())?,
     };
     let date = args
         .defer_until
@@ -166,7 +163,7 @@ fn atom_patch(args: &Args, app: &App) -> Result<AtomPatch> {
     let patch = AtomPatch {
         title: args.title.clone(),
         description,
-        acceptance: text("acceptance", &args.acceptance)?
+        acceptance: input::read_optional(app, "acceptance", args.acceptance.as_deref())?
             .map(|text| (!text.trim().is_empty()).then_some(text)),
         issue_type: args.issue_type,
         priority: args.priority,
@@ -179,7 +176,7 @@ fn atom_patch(args: &Args, app: &App) -> Result<AtomPatch> {
         add_blockers: args.blocked_by.clone(),
         remove_blockers: args.remove_blocked_by.clone(),
         status: args.status,
-        reason: text("reason", &args.reason)?,
+        reason: input::read_optional(app, "reason", args.reason.as_deref())?,
         defer_until: date.map(Some).or(args.clear_defer.then_some(None)),
         metadata,
     };
@@ -201,24 +198,13 @@ pub(super) fn print_updated(page: &mut Page, updated: &Updated) {
         &updated.atom,
     );
     for (field, change) in &updated.changes {
-        let (from, to) = (shorten_value(&change["from"]), shorten_value(&change["to"]));
+        let [from, to] = ["from", "to"].map(|key| value_words(&change[key], ", "));
+        let (from, to) = (sanitize::one_line(&from), sanitize::one_line(&to));
         let line = if change["from"].is_string() && from.chars().count() + to.chars().count() > 80 {
             format!("  {field}")
         } else {
             format!("  {field}: {from} → {to}")
         };
         page.push_painted(style::DIM, &line);
-    }
-}
-
-/// A value in a line.
-fn shorten_value(value: &Value) -> String {
-    match value {
-        Value::Null => "none".to_owned(),
-        Value::String(text) if text.is_empty() => "empty".to_owned(),
-        Value::String(text) => sanitize::one_line(text).into_owned(),
-        Value::Array(items) if items.is_empty() => "none".to_owned(),
-        Value::Array(items) => items.iter().map(shorten_value).collect::<Vec<_>>().join(", "),
-        other => sanitize::one_line(&other.to_string()).into_owned(),
     }
 }

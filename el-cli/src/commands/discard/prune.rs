@@ -1,8 +1,7 @@
-use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use el_core::model::Atom;
-use el_core::ops;
+use el_core::{count_noun, ops};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -55,11 +54,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 fn confirm_prune(app: &App, found: &[Atom]) -> Result<bool> {
-    if app.printer.is_robot() || !io::stdin().is_terminal() {
-        let noun = if found.len() == 1 { "atom" } else { "atoms" };
+    if !input::can_ask(app) {
+        let atoms = count_noun(found.len(), "atom");
         return Err(CommandError::usage_error(format!(
-            "{} {noun} would be removed for good, and nobody can be asked",
-            found.len()
+            "{atoms} would be removed for good, and nobody can be asked"
         ))
         .with_hint("run it on a terminal, where it asks; --dry-run shows what would go"));
     }

@@ -1,7 +1,7 @@
 //! The remote for pushes, and the repository that receives the work. An unclear place is asked
 //! for once, on a terminal, and kept in the project's configuration.
 
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::io::{self, BufRead as _};
 
 use el_agents::forge::Forges;
 use el_agents::git::Repository;
@@ -9,7 +9,7 @@ use el_agents::pull_requests::{PullError, PullPlace, WantedPlace, find_place};
 
 use crate::settings::write::{self, Name};
 use crate::trust::Trust;
-use crate::{App, CommandError, Result};
+use crate::{App, CommandError, Result, input};
 
 pub(super) fn find_or_ask(
     app: &App,
@@ -20,7 +20,7 @@ pub(super) fn find_or_ask(
     let mut wanted = wanted.clone();
     loop {
         let found = find_place(repository, forges, &wanted);
-        if app.printer.is_robot() || !io::stdin().is_terminal() {
+        if !input::can_ask(app) {
             return Ok(found?);
         }
         match found {

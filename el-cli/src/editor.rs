@@ -66,6 +66,17 @@ impl Draft {
         let _ = fs::remove_dir_all(&self.folder);
     }
 
+    /// Takes the file away if its text was taken over; keeps the file of a refused text.
+    pub(crate) fn settle<T>(self, taken: Result<T>) -> Result<T> {
+        match taken {
+            Ok(value) => {
+                self.remove();
+                Ok(value)
+            }
+            Err(error) => Err(self.keep_draft(error)),
+        }
+    }
+
     /// Where the text is, in a line that is safe to show.
     pub(crate) fn path_line(&self) -> String {
         sanitize::path_line(&self.path)

@@ -152,18 +152,9 @@ impl Form {
     /// At the first line that is no field.
     pub(super) fn read(&self, text: &str, before: &Fields) -> Result<Option<Fields>> {
         let mut fields = before.clone();
-        let mut long: Option<Vec<&str>> = None;
-        let mut is_description = true;
+        // The lines below each mark.
+        let mut long: Vec<(&str, Vec<&str>)> = Vec::new();
         let mut is_empty = true;
-        let keep = |long: &mut Option<Vec<&str>>, is_description: bool, fields: &mut Fields| {
-            let Some(lines) = long.take() else { return };
-            let text = normal(&lines.join("\n"));
-            if is_description {
-                fields.description = text;
-            } else {
-                fields.acceptance = text;
-            }
-        };
         // Some editors begin a file with a byte order mark.
         let text = text.trim_start_matches('\u{feff}');
         for (at, line) in text.lines().enumerate() {
@@ -171,13 +162,10 @@ impl Form {
             if mark == self.scissors {
                 break;
             }
-            let is_mark = mark == self.description || mark == self.acceptance;
             is_empty &= line.trim().is_empty();
-            if is_mark {
-                keep(&mut long, is_description, &mut fields);
-                is_description = mark == self.description;
-                long = Some(Vec::new());
-            } else if let Some(lines) = &mut long {
+            if mark == self.description || mark == self.acceptance {
+                long.push((mark, Vec::new()));
+            } else if let Some((_, lines)) = long.last_mut() {
                 lines.push(line);
             } else if !line.trim().is_empty() {
                 fields.set(line).map_err(|message| {
@@ -185,7 +173,13 @@ impl Form {
                 })?;
             }
         }
-        keep(&mut long, is_description, &mut fields);
+        for (mark, lines) in long {
+            let text = normal(&lines.join("\n"));
+            match mark == self.description {
+                true => fields.description = text,
+                false => fields.acceptance = text,
+            }
+        }
         Ok((!is_empty).then_some(fields))
     }
 }

@@ -32,28 +32,16 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         &before,
         &format!("Save to change {id}. The commands for its status: el close, el update"),
     );
-    let Some((draft, text)) = Draft::edit(app, &format!("{id}.md"), &text)? else {
-        return unchanged(app, atom);
+    let updated = match Draft::edit(app, &format!("{id}.md"), &text)? {
+        Some((draft, text)) => {
+            draft.settle(form.read(&text, &before).and_then(|after| match after {
+                Some(after) => change(app, &atom, &before, &after),
+                None => Ok(None),
+            }))?
+        }
+        None => None,
     };
-    let updated = form.read(&text, &before).and_then(|after| match after {
-        Some(after) => change(app, &atom, &before, &after),
-        None => Ok(None),
-    });
-    match updated {
-        Ok(Some(updated)) => {
-            draft.remove();
-            app.printer.emit(&updated, |page| update::print_updated(page, &updated))
-        }
-        Ok(None) => {
-            draft.remove();
-            unchanged(app, atom)
-        }
-        Err(error) => Err(draft.keep_draft(error)),
-    }
-}
-
-fn unchanged(app: &App, atom: Atom) -> Result<Exit> {
-    let updated = Updated { atom, changes: serde_json::Map::new() };
+    let updated = updated.unwrap_or_else(|| Updated { atom, changes: serde_json::Map::new() });
     app.printer.emit(&updated, |page| update::print_updated(page, &updated))
 }
 

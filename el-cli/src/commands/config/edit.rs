@@ -38,16 +38,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let path = args.place.config_path(app)?;
     let before = write::read_if_present(&path)?;
     let text = before.as_deref().unwrap_or(NEW);
-    let mut changed = false;
-    if let Some((draft, after)) = Draft::edit(app, "config.toml", text)? {
-        match write::replace(&path, before.as_deref(), &after, args.place.trust(&path).as_ref()) {
-            Ok(problems) => {
-                draft.remove();
-                problems.iter().for_each(|problem| app.printer.warn(problem));
-                changed = true;
-            }
-            Err(error) => return Err(draft.keep_draft(error)),
-        }
+    let edited = Draft::edit(app, "config.toml", text)?;
+    let changed = edited.is_some();
+    if let Some((draft, after)) = edited {
+        let trust = args.place.trust(&path);
+        let written = write::replace(&path, before.as_deref(), &after, trust.as_ref());
+        draft.settle(written)?.iter().for_each(|problem| app.printer.warn(problem));
     }
     let edited = Edited { path, changed };
     app.printer.emit_sentence(&edited, |page| {

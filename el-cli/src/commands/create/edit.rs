@@ -23,18 +23,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         None => Ok(None),
     });
-    match made {
-        Ok(Some(made)) => {
-            draft.remove();
-            app.printer.emit(&OneOrMany::One(&made), |page| {
-                print_created(page, std::slice::from_ref(&made))
-            })
-        }
-        Ok(None) => {
-            draft.remove();
-            nothing(app)
-        }
-        Err(error) => Err(draft.keep_draft(error)),
+    match draft.settle(made)? {
+        Some(made) => app
+            .printer
+            .emit(&OneOrMany::One(&made), |page| print_created(page, std::slice::from_ref(&made))),
+        None => nothing(app),
     }
 }
 

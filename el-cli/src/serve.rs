@@ -100,24 +100,21 @@ pub(crate) fn serve(app: &App, options: ServeOptions) -> Result<Exit> {
 fn show_link(app: &App, board: &Board) -> Result<()> {
     let code = board.sign_in.fresh_code();
     let (link, plain) = (board.name.browser_link(&code), board.name.numeric_link(&code));
-    if app.printer.is_robot() {
-        return app.printer.json_line(&json!({
-            "event": "link", "url": link, "numeric_url": plain,
-            "origin": board.name.origin(), "port": board.name.port,
-            "seconds": sign_in::CODE_LIFE.as_secs(), "read_only": board.is_read_only,
-        }));
-    }
-    let mut page = app.printer.new_page();
-    if page.is_quiet() {
-        page.push_line(link);
-    } else {
+    let told = json!({
+        "event": "link", "url": link, "numeric_url": plain,
+        "origin": board.name.origin(), "port": board.name.port,
+        "seconds": sign_in::CODE_LIFE.as_secs(), "read_only": board.is_read_only,
+    });
+    app.printer.emit_line(&told, |page| {
+        if page.is_quiet() {
+            return page.push_line(&link);
+        }
         page.push_line(format!("The board of {}: {link}", board.project));
         page.push_line(format!("                or {plain}"));
         page.push_line(
             "The link signs one browser in, within a minute. Enter: a new link. Ctrl-C: the end.",
         );
-    }
-    app.printer.write_bytes(page.into_text().as_bytes())
+    })
 }
 
 /// Sends a message for each line of stdin: a person presses Enter for a new link.

@@ -22,8 +22,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let reason =
-        args.reason.as_deref().map(|text| input::read_text(app, "reason", text)).transpose()?;
+    let reason = input::read_optional(app, "reason", args.reason.as_deref())?;
     let mut store = app.open_for_writing()?;
     let waiting = Waiting::find_waiting(app, &store, &args.ids.ids);
     let approved = ops::approve(&mut store, &app.ctx(), &args.ids.ids, reason.as_deref())?;

@@ -128,10 +128,7 @@ fn run_now(args: &Now, app: &App) -> Result<Exit> {
         let path = sanitize::path_line(&backup.path);
         match page.is_quiet() {
             true => page.push_line(path),
-            false => {
-                let done = page.paint(style::GOOD, "Backed up");
-                page.push_line(format!("{done} to {path}"));
-            }
+            false => page.push_done("Backed up", &format!("to {path}")),
         }
     })
 }

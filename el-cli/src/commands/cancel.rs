@@ -40,17 +40,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         .collect::<el_core::Result<_>>()?;
     app.printer.emit_sentence(&OneOrMany::for_request(args.targets.len(), &cancelled), |page| {
         for cancelled in &cancelled {
-            let done = page.paint(style::GOOD, "Asked to end:");
             let then = if args.requeue {
                 "its atom is open again then"
             } else {
                 "its atom is held then, until el reopen"
             };
-            page.push_line(format!(
-                "{done} {} of {}; {then}",
-                cancelled.run_id,
-                page.paint(style::ID, &cancelled.atom_id)
-            ));
+            let (run, atom) = (&cancelled.run_id, page.paint(style::ID, &cancelled.atom_id));
+            page.push_done("Asked to end:", &format!("{run} of {atom}; {then}"));
         }
     })
 }

@@ -120,8 +120,7 @@ pub(crate) fn find_difference(app: &App, atom: &str, form: Form) -> Result<Diffe
 
 fn print_difference(page: &mut Page, data: &Difference) {
     if page.is_quiet() {
-        data.files.iter().for_each(|name| page.push_line(sanitize::one_line(name)));
-        return;
+        return data.files.iter().for_each(|name| page.push_line(sanitize::one_line(name)));
     }
     let text = data.stat.as_deref().or(data.patch.as_deref()).unwrap_or_default();
     for line in text.lines() {

@@ -73,12 +73,11 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         repo_name: &prefix,
     };
     app.printer.emit_sentence(&data, |page| {
-        let done = page.paint(style::GOOD, "Initialized");
         let place = match &server {
             Some(server) => format!("on {}", sanitize::one_line(server)),
             None => format!("in {}", sanitize::path_line(&project.state)),
         };
-        page.push_line(format!("{done} a tracker {place}; ids begin with '{prefix}-'"));
+        page.push_done("Initialized", &format!("a tracker {place}; ids begin with '{prefix}-'"));
         page.push_painted(style::DIM, "next: el create \"what is to be done\"");
     })?;
     if let Some(newest) = earlier {
@@ -92,7 +91,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn make_folder(project: &Project) -> Result<()> {
+pub(super) fn make_folder(project: &Project) -> Result<()> {
     modes::create_state_folder(&project.state)
         .map_err(|source| CommandError::file_error("create", &project.state, source))?;
     keep_out_of_git(&project.state).map_err(|source| {

@@ -210,11 +210,7 @@ fn look(args: &Args, app: &App) -> Result<Exit> {
         } else {
             atoms::print_table_with_waits(page, &atoms, &waits, now);
         }
-        if found.items.is_empty() && !page.is_quiet() {
-            page.push_painted(style::DIM, "nothing found");
-        } else {
-            list.print_footer(page, "atom", "atoms");
-        }
+        list.print_end(page, ["atom", "atoms", "nothing found"]);
         if !page.is_quiet() {
             for line in &below {
                 page.push_painted(style::DIM, line);

@@ -5,7 +5,7 @@ use clap_mangen::Man;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::{sanitize, style};
+use crate::output::sanitize;
 use crate::{App, CommandError, Exit, Result};
 
 /// Print the manual page
@@ -50,17 +50,10 @@ pub(super) fn run(args: &Args, app: &App, mut root: clap::Command) -> Result<Exi
             super::export::write_whole_file(app, &path, &text)?;
             pages.push(path);
         }
-        return app.printer.emit_sentence(
-            &Manual::Pages { count: pages.len(), pages: &pages },
-            |page| {
-                let done = page.paint(style::GOOD, "Wrote");
-                page.push_line(format!(
-                    "{done} {} pages into {}",
-                    pages.len(),
-                    sanitize::path_line(dir)
-                ));
-            },
-        );
+        let count = pages.len();
+        return app.printer.emit_sentence(&Manual::Pages { count, pages: &pages }, |page| {
+            page.push_done("Wrote", &format!("{count} pages into {}", sanitize::path_line(dir)));
+        });
     }
     let mut command = &root;
     for word in &args.words {

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::list::FilterArgs;
+use crate::output::atoms;
 use crate::output::list::{List, Window};
-use crate::output::{atoms, style};
 use crate::values::SortArg;
 use crate::{App, Exit, Result};
 
@@ -54,13 +54,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let data = Ready { capped: list.is_capped(), list };
     app.printer.emit(&data, |page| {
         atoms::print_table(page, &found.items, now);
-        if found.items.is_empty() && !page.is_quiet() {
-            page.push_painted(
-                style::DIM,
+        data.list.print_end(
+            page,
+            [
+                "ready atom",
+                "ready atoms",
                 "nothing is ready; el list shows what is there, el why ATOM what holds it",
-            );
-        } else {
-            data.list.print_footer(page, "ready atom", "ready atoms");
-        }
+            ],
+        );
     })
 }

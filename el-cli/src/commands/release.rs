@@ -28,9 +28,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         if let Some(run) = &released.run_id
             && !page.is_quiet()
         {
-            let text = page
-                .paint(style::DIM, &format!("{run} is being ended; the atom is open once it is"));
-            page.push_line(text);
+            let text = format!("{run} is being ended; the atom is open once it is");
+            page.push_painted(style::DIM, &text);
         }
     })
 }

@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use el_agents::diffstat::{DiffStart, DiffStat, diff_stat};
+use el_core::count_noun;
 use el_core::model::Timestamp;
 use el_core::ops::{self, WaitingReview};
 use schemars::JsonSchema;
@@ -49,8 +50,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let list = List::complete(&rows);
     app.printer.emit(&list, |page| {
         if page.is_quiet() {
-            rows.iter().for_each(|row| page.push_line(&row.waiting.atom.id));
-            return;
+            return rows.iter().for_each(|row| page.push_line(&row.waiting.atom.id));
         }
         if rows.is_empty() {
             page.push_painted(style::DIM, "nothing waits for review");
@@ -161,11 +161,7 @@ fn print_diff_stat(page: &mut Page, diff: &DiffStat) {
     let count = |number: Option<u64>, sign: char| {
         number.map_or_else(|| "binary".to_owned(), |n| format!("{sign}{n}"))
     };
-    let files = if diff.files.len() == 1 {
-        "1 file".to_owned()
-    } else {
-        format!("{} files", diff.files.len())
-    };
+    let files = count_noun(diff.files.len(), "file");
     let (added, removed) = (
         page.paint(style::GOOD, &format!("+{}", diff.added)),
         page.paint(style::ERROR, &format!("-{}", diff.removed)),

@@ -132,9 +132,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     done.warnings.iter().for_each(|warning| app.printer.warn(warning));
     if args.wait {
         if !app.printer.is_robot() {
-            let mut page = app.printer.new_page();
-            print_hand_over(&mut page, &done, &new);
-            app.printer.write_bytes(page.into_text().as_bytes())?;
+            app.printer.write_page(|page| print_hand_over(page, &done, &new))?;
         }
         return wait::run(app, &done.store, &done.background, &done.delegated.task.id);
     }
@@ -235,23 +233,15 @@ fn own_worktree(app: &App, agent: &AgentSettings) -> Result<Option<String>> {
 
 /// The absolute path of the folder.
 fn absolute_folder(path: &Path) -> Result<String> {
-    let found = std::fs::canonicalize(path).map_err(|source| {
-        CommandError::invalid_value(
-            "workdir",
-            format!("workdir: {} cannot be found", path.display()),
-        )
-        .with_source(source)
-    })?;
-    if !found.is_dir() {
-        return Err(CommandError::invalid_value(
-            "workdir",
-            format!("workdir: {} is no folder", path.display()),
-        ));
-    }
-    let wrong = || {
-        CommandError::invalid_value("workdir", format!("workdir: {} is not UTF-8", path.display()))
+    let wrong = |why: &str| {
+        CommandError::invalid_value("workdir", format!("workdir: {} {why}", path.display()))
     };
-    found.into_os_string().into_string().map_err(|_| wrong())
+    let found = std::fs::canonicalize(path)
+        .map_err(|source| wrong("cannot be found").with_source(source))?;
+    if !found.is_dir() {
+        return Err(wrong("is no folder"));
+    }
+    found.into_os_string().into_string().map_err(|_| wrong("is not UTF-8"))
 }
 
 fn parse_time_limit(text: &str) -> Result<Duration> {
@@ -268,14 +258,12 @@ fn print_hand_over(page: &mut Page, done: &FiledTask, new: &NewTask) {
     let (delegated, started) = (&done.delegated, done.started.as_ref());
     let task = &delegated.task;
     if page.is_quiet() {
-        page.push_line(&task.id);
-        return;
+        return page.push_line(&task.id);
     }
-    let verb = page.paint(style::GOOD, "Task");
     let id = page.paint(style::ID, &task.id);
     let agent =
         page.paint(style::PERSON, &sanitize::one_line(task.agent.as_deref().unwrap_or_default()));
-    page.push_line(format!("{verb} {id} for {agent}: {}", sanitize::one_line(&task.title)));
+    page.push_done("Task", &format!("{id} for {agent}: {}", sanitize::one_line(&task.title)));
     tasks::print_place(page, &delegated.queue);
     if let Some(started) = started {
         let text = format!(

@@ -1,6 +1,6 @@
 use el_core::ops;
 
-use crate::output::{List, atoms, style};
+use crate::output::{List, atoms};
 use crate::{App, Exit, Result};
 
 /// Search titles, descriptions and acceptance, best match first
@@ -32,11 +32,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let list = List::from_page(&found);
     app.printer.emit(&list, |page| {
         atoms::print_table(page, &found.items, app.now());
-        if found.items.is_empty() && !page.is_quiet() {
-            let more = if args.all { "" } else { "; --all searches what is over too" };
-            page.push_painted(style::DIM, &format!("nothing found{more}"));
-        } else {
-            list.print_footer(page, "match", "matches");
-        }
+        let none = match args.all {
+            true => "nothing found",
+            false => "nothing found; --all searches what is over too",
+        };
+        list.print_end(page, ["match", "matches", none]);
     })
 }

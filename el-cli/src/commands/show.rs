@@ -4,9 +4,9 @@ use el_core::ops::{self, AtomFilter, Shown, Sort};
 
 use super::run_options;
 use super::why::landing;
-use crate::output::{Cell, Column, OneOrMany, Page, Table};
 use crate::output::{
-    artifacts, atoms, bonds, comments, pull_requests, runs, sanitize, style, time,
+    OneOrMany, Page, Table, artifacts, atoms, bonds, comments, pull_requests, runs, sanitize,
+    style, time,
 };
 use crate::{App, Exit, Result, complete};
 
@@ -82,29 +82,18 @@ impl More {
 fn print_atom(page: &mut Page, shown: &Shown, more: &More, app: &App, now: Timestamp) {
     let More { children, landing } = more;
     if page.is_quiet() {
-        page.push_line(&shown.atom.id);
-        return;
+        return page.push_line(&shown.atom.id);
     }
     print_head(page, &shown.atom, now);
     print_facts(page, shown, now, app.verbosity() > 0);
-    let texts = [
-        ("Reason", shown.atom.close_reason.as_ref()),
-        ("Landing", landing.as_ref()),
-        ("Description", Some(&shown.atom.description)),
-        ("Acceptance", shown.atom.acceptance.as_ref()),
-    ];
-    for (heading, text) in texts {
-        if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
-            page.push_blank();
-            page.push_heading(heading);
-            page.push_paragraph(text, 2);
-        }
-    }
+    page.push_text_section("Reason", shown.atom.close_reason.as_deref());
+    page.push_text_section("Landing", landing.as_deref());
+    page.push_text_section("Description", Some(&shown.atom.description));
+    page.push_text_section("Acceptance", shown.atom.acceptance.as_deref());
     if let Some((run, summary)) =
         shown.runs.iter().rev().find_map(|run| Some((run, run.summary.as_ref()?)))
     {
-        page.push_blank();
-        page.push_heading(&format!("Handed back ({}, attempt {})", run.id, run.attempt));
+        page.push_section(&format!("Handed back ({}, attempt {})", run.id, run.attempt));
         artifacts::print_brief(page, summary, &run.id, run.artifacts);
     }
     if !children.is_empty() {
@@ -127,13 +116,11 @@ fn print_atom(page: &mut Page, shown: &Shown, more: &More, app: &App, now: Times
         bonds::print_but_containment(page, shown);
     }
     if !shown.comments.is_empty() {
-        page.push_blank();
-        page.push_heading(&format!("Comments ({})", shown.comments.len()));
+        page.push_section(&format!("Comments ({})", shown.comments.len()));
         comments::print_comments(page, &shown.comments, now);
     }
     if !shown.runs.is_empty() {
-        page.push_blank();
-        page.push_heading(&format!("Attempts ({})", shown.runs.len()));
+        page.push_section(&format!("Attempts ({})", shown.runs.len()));
         runs::print_attempts(page, &shown.runs, now);
     }
 }
@@ -190,13 +177,6 @@ fn print_facts(page: &mut Page, shown: &Shown, now: Timestamp, exact: bool) {
         ("Closed", atom.closed_at.map(when)),
         ("Created", Some(format!("{} by {}", when(atom.created_at), atom.created_by))),
     ];
-    let mut table =
-        Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
-    let rows = rows.into_iter().chain(run_options::told(atom.run_options.as_ref()));
-    for (name, value) in rows {
-        if let Some(value) = value {
-            table.push_row([Cell::styled(style::DIM, name), Cell::new(value)]);
-        }
-    }
-    table.print_table(page);
+    let options = run_options::told(atom.run_options.as_ref());
+    Table::print_facts(page, rows.into_iter().chain(options));
 }

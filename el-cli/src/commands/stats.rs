@@ -106,8 +106,7 @@ fn print_bars(
     if most == 0 {
         return;
     }
-    page.push_blank();
-    page.push_heading(heading);
+    page.push_section(heading);
     let mut table = Table::new([
         Column::new("NAME"),
         Column::new("COUNT").align_right(),

@@ -4,7 +4,7 @@ use el_core::ops::{self, Board};
 
 use crate::backup_hooks::has_backup;
 use crate::looked::{last_look, note_look};
-use crate::output::{board, sanitize, style, terminal};
+use crate::output::{Page, board, sanitize, style, terminal};
 use crate::watch::WatchArgs;
 use crate::{App, Exit, Result};
 
@@ -77,7 +77,7 @@ pub(super) fn run_bare(app: &App) -> Result<Exit> {
         Err(error)
             if error.code() == "no_database" && !app.printer.is_robot() && !has_backup(app) =>
         {
-            print_beginning(app)?;
+            app.printer.write_page(print_beginning)?;
             Ok(Exit::Done)
         }
         Err(error) => Err(error),
@@ -85,8 +85,7 @@ pub(super) fn run_bare(app: &App) -> Result<Exit> {
     }
 }
 
-fn print_beginning(app: &App) -> Result<()> {
-    let mut page = app.printer.new_page();
+fn print_beginning(page: &mut Page) {
     page.push_line("el tracks work for coding agents, and runs agents on it.");
     page.push_line("There is no tracker in this folder or above it.");
     page.push_blank();
@@ -101,5 +100,4 @@ fn print_beginning(app: &App) -> Result<()> {
     }
     page.push_blank();
     page.push_line("el --help lists all commands.");
-    app.printer.write_bytes(page.into_text().as_bytes())
 }

@@ -143,9 +143,7 @@ fn is_confirmed(app: &App, asked: &Asked) -> Result<bool> {
         .with_hint("run it on a terminal, where it shows the settings and asks")
         .with_hint("el trust --show shows them; --yes says yes in a script"));
     }
-    let mut page = app.printer.new_page();
-    print_claims(&mut page, asked);
-    app.printer.write_bytes(page.into_text().as_bytes())?;
+    app.printer.write_page(|page| print_claims(page, asked))?;
     input::ask_yes_no(app, "trust these settings?")
 }
 

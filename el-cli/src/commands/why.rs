@@ -118,15 +118,13 @@ fn print_explanation(
     if explained.attempts.is_empty() {
         return;
     }
-    page.push_blank();
-    page.push_heading("Attempts");
+    page.push_section("Attempts");
     for run in &explained.attempts {
         let told = attempt_sentence(run, branch, now);
         page.push_paragraph(&told, 2);
     }
     if let Some(comment) = &explained.last_comment {
-        page.push_blank();
-        page.push_heading("Last comment");
+        page.push_section("Last comment");
         crate::output::comments::print_comments(page, std::slice::from_ref(comment), now);
     }
 }
@@ -142,9 +140,8 @@ fn print_holds(
         page.push_paragraph(&place.sentence(), 2);
     }
     if explained.ready && explained.holds.is_empty() && place.is_none() {
-        let text = page
-            .paint(style::GOOD, "It is ready: el work or el next takes it when its turn comes.");
-        page.push_line(text);
+        let text = "It is ready: el work or el next takes it when its turn comes.";
+        page.push_painted(style::GOOD, text);
     }
     for hold in &explained.holds {
         if !is_told_already(hold, explained) {

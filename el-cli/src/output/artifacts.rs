@@ -1,5 +1,6 @@
 //! Human output of the artifacts and summaries that runs handed over.
 
+use el_core::count_noun;
 use el_core::model::{Artifact, ArtifactState, Summary, SummaryStatus, TestOutcome};
 
 use super::page::Page;
@@ -54,11 +55,7 @@ pub(crate) fn verdict_words(summary: &Summary, artifacts: i64) -> String {
 
 /// Warns of uncommitted files in a worktree, which do not land.
 pub(crate) fn uncommitted_remark(files: usize) -> Option<String> {
-    match files {
-        0 => None,
-        1 => Some("1 file not committed".to_owned()),
-        many => Some(format!("{many} files not committed")),
-    }
+    (files > 0).then(|| format!("{} not committed", count_noun(files, "file")))
 }
 
 /// The whole summary.
@@ -70,8 +67,7 @@ pub(crate) fn print_summary(page: &mut Page, summary: &Summary) {
     }
     print_bullets(page, "Done", &summary.accomplishments);
     if let Some(tests) = summary.tests.as_ref().filter(|_| !summary.is_fallback) {
-        page.push_blank();
-        page.push_heading("Tests");
+        page.push_section("Tests");
         page.push_paragraph(&tests.text, 2);
     }
     print_bullets(page, "Notes", &summary.notes);
@@ -115,8 +111,7 @@ fn print_bullets(page: &mut Page, heading: &str, texts: &[String]) {
     if texts.is_empty() {
         return;
     }
-    page.push_blank();
-    page.push_heading(heading);
+    page.push_section(heading);
     for text in texts {
         page.push_paragraph(&format!("- {text}"), 2);
     }

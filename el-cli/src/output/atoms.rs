@@ -21,10 +21,7 @@ pub(crate) fn print_table_with_waits(
     now: Timestamp,
 ) {
     if page.is_quiet() {
-        for atom in atoms {
-            page.push_line(&atom.id);
-        }
-        return;
+        return atoms.iter().for_each(|atom| page.push_line(&atom.id));
     }
     if atoms.is_empty() {
         return;
@@ -44,10 +41,7 @@ pub(crate) fn print_table_with_waits(
     for (atom, waits) in atoms.iter().zip(waits) {
         table.push_row([
             Cell::styled(style::ID, &atom.id),
-            Cell::styled(
-                style::priority_style(atom.priority.value()),
-                format!("P{}", atom.priority.value()),
-            ),
+            Cell::priority(atom.priority),
             Cell::styled(style::status_style(atom.status.as_str()), atom.status.as_str()),
             Cell::new(atom.issue_type.as_str()),
             Cell::new(&atom.title),
@@ -88,6 +82,5 @@ pub(crate) fn print_done(page: &mut Page, verb: &str, atom: &Atom) {
         return;
     }
     let id = page.paint(style::ID, &atom.id);
-    let verb = page.paint(style::GOOD, verb);
-    page.push_line(format!("{verb} {id} {}", sanitize::one_line(&atom.title)));
+    page.push_done(verb, &format!("{id} {}", sanitize::one_line(&atom.title)));
 }

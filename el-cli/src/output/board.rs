@@ -115,15 +115,7 @@ impl Room {
     /// work. The other parts share the rest.
     fn divide(board: &Board, rows: Option<usize>) -> Room {
         let Some(rows) = rows else {
-            return Room {
-                needs: ROWS,
-                running: ROWS,
-                ready: ROWS,
-                waiting: ROWS,
-                held: ROWS,
-                pulls: ROWS,
-                done: ROWS,
-            };
+            return Room::from([ROWS; 7]);
         };
         let wanted = [
             board.needs.items.len(),
@@ -152,14 +144,14 @@ impl Room {
                 break;
             }
         }
-        let [needs, running, ready, waiting, held, pulls, done] = given;
-        Room { needs, running, ready, waiting, held, pulls, done }
+        Room::from(given)
     }
 }
 
-fn print_heading(page: &mut Page, title: &str) {
-    page.push_blank();
-    page.push_heading(title);
+impl From<[usize; 7]> for Room {
+    fn from([needs, running, ready, waiting, held, pulls, done]: [usize; 7]) -> Room {
+        Room { needs, running, ready, waiting, held, pulls, done }
+    }
 }
 
 /// Prints how much a part leaves out, and the command that shows it.
@@ -182,7 +174,7 @@ fn print_needs(page: &mut Page, board: &Board, most: usize) {
             _ => page.push_line(text),
         };
     }
-    print_heading(page, "Needs you");
+    page.push_section("Needs you");
     let shown = &board.needs.items[..most.min(board.needs.items.len())];
     // The rows line up as a table, and each has its cause and its commands below.
     let lines = needs_table(shown, board).lines_for(page);
@@ -247,7 +239,7 @@ fn print_running(page: &mut Page, board: &Board, most: usize) {
     if board.running.items.is_empty() {
         return;
     }
-    print_heading(page, "Running");
+    page.push_section("Running");
     let mut table = Table::new([
         Column::new("SIGN"),
         Column::new("NEW"),
@@ -301,12 +293,11 @@ fn atom_table<'a>(
     ])
     .without_heading(0);
     for (atom, what, age) in rows {
-        let level = atom.priority.value();
         table.push_row([
             Cell::styled(style::DIM, sign(atom)),
             news_cell(board, Some(&atom.id)),
             Cell::styled(style::ID, &atom.id),
-            Cell::styled(style::priority_style(level), format!("P{level}")),
+            Cell::priority(atom.priority),
             Cell::new(&atom.title),
             Cell::styled(style::DIM, what),
             Cell::styled(style::DIM, age),
@@ -327,7 +318,7 @@ fn print_ready(page: &mut Page, board: &Board, most: usize) {
         0 => "Ready (no worker runs: el work)",
         _ => "Ready",
     };
-    print_heading(page, title);
+    page.push_section(title);
     let rows = board.ready.items.iter().take(most).map(|atom| {
         let who = atom.assignee.clone().unwrap_or_default();
         (atom, who, time::relative_time(board.now, atom.created_at))
@@ -340,7 +331,7 @@ fn print_waiting(page: &mut Page, board: &Board, most: usize) {
     if board.waiting.items.is_empty() {
         return;
     }
-    print_heading(page, "Waiting");
+    page.push_section("Waiting");
     let rows = board.waiting.items.iter().take(most).map(|row| {
         let held = holds::briefly(&row.holds, board.now);
         (&row.atom, format!("for {held}"), String::new())
@@ -353,7 +344,7 @@ fn print_done(page: &mut Page, board: &Board, most: usize) {
     if board.done.items.is_empty() {
         return;
     }
-    print_heading(page, "Done lately");
+    page.push_section("Done lately");
     let rows = board.done.items.iter().take(most).map(|row| {
         let by = row.last_run.as_ref().map_or_else(String::new, |run| {
             let cost = runs::format_cost(run.cost);

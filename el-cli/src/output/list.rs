@@ -54,6 +54,14 @@ impl<'a, T> List<'a, T> {
     pub(crate) fn print_footer(&self, page: &mut Page, one: &str, many: &str) {
         print_counts(page, (self.count, self.total, self.is_capped), [one, many]);
     }
+
+    /// The same; below an empty table, `none` for people.
+    pub(crate) fn print_end(&self, page: &mut Page, [one, many, none]: [&str; 3]) {
+        if self.items.is_empty() && !page.is_quiet() {
+            return page.push_painted(style::DIM, none);
+        }
+        self.print_footer(page, one, many);
+    }
 }
 
 fn print_counts(page: &mut Page, counts: (usize, usize, bool), [one, many]: [&str; 2]) {

@@ -14,8 +14,7 @@ pub(crate) fn print_message(
     now: Timestamp,
 ) {
     if page.is_quiet() {
-        page.push_line(&message.id);
-        return;
+        return page.push_line(&message.id);
     }
     let mark = if is_new { format!("{} ", page.paint(style::TITLE, "new")) } else { String::new() };
     let author = page.paint(style::PERSON, &sanitize::one_line(&message.author));

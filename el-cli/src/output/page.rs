@@ -52,6 +52,27 @@ impl Page {
         self.push_painted(style::TITLE, text);
     }
 
+    /// A blank line and a heading, between two parts of the view.
+    pub(crate) fn push_section(&mut self, heading: &str) {
+        self.push_blank();
+        self.push_heading(heading);
+    }
+
+    /// A section with a text of any origin; an empty text leaves the section out.
+    pub(crate) fn push_text_section(&mut self, heading: &str, text: Option<&str>) {
+        if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+            self.push_section(heading);
+            self.push_paragraph(text, 2);
+        }
+    }
+
+    /// A line that begins with what was done: `Exported 3 atoms to plan.jsonl`. The caller has
+    /// sanitized `rest`.
+    pub(crate) fn push_done(&mut self, done: &str, rest: &str) {
+        let done = self.paint(style::GOOD, done);
+        self.push_line(format!("{done} {rest}"));
+    }
+
     /// Text of any origin and length, cleaned, wrapped to the terminal and indented.
     pub(crate) fn push_paragraph(&mut self, text: &str, indent: usize) {
         let clean = sanitize::multi_line(text.trim_end());

@@ -91,13 +91,16 @@ impl Printer {
     ) -> Result<Exit> {
         match self.format {
             Format::Robot => self.write_bytes(&robot::success_document(data).map_err(no_json)?)?,
-            Format::Human => {
-                let mut page = self.new_page();
-                human(&mut page);
-                self.write_bytes(page.into_text().as_bytes())?;
-            }
+            Format::Human => self.write_page(human)?,
         }
         Ok(Exit::Done)
+    }
+
+    /// Prints a page for people, at once.
+    pub(crate) fn write_page(&self, write: impl FnOnce(&mut Page)) -> Result<()> {
+        let mut page = self.new_page();
+        write(&mut page);
+        self.write_bytes(page.into_text().as_bytes())
     }
 
     /// The same for an answer that is nothing but sentences to people: none with `-q`.
@@ -193,6 +196,19 @@ impl Printer {
             CommandError::internal_error("cannot write an event as JSON").with_source(source)
         })?;
         self.write_bytes(&line)
+    }
+
+    /// One answer of several that a command streams: a line of JSON, or the page that `human`
+    /// writes.
+    pub(crate) fn emit_line<T: Serialize + ?Sized>(
+        &self,
+        value: &T,
+        human: impl FnOnce(&mut Page),
+    ) -> Result<()> {
+        match self.format {
+            Format::Robot => self.json_line(value),
+            Format::Human => self.write_page(human),
+        }
     }
 
     /// Prints a warning to stderr, also with `-q`. The command goes on.

@@ -78,10 +78,7 @@ pub(crate) fn short_count(number: i64) -> String {
 /// A table of runs of different atoms; only the ids with `-q`.
 pub(crate) fn print_table(page: &mut Page, runs: &[Run], now: Timestamp) {
     if page.is_quiet() {
-        for run in runs {
-            page.push_line(&run.id);
-        }
-        return;
+        return runs.iter().for_each(|run| page.push_line(&run.id));
     }
     if runs.is_empty() {
         return;

@@ -4,6 +4,7 @@
 //! left out, then the flexible column shrinks to nothing readable. In a pipe nothing is cut.
 
 use anstyle::Style;
+use el_core::model::Priority;
 use unicode_width::UnicodeWidthStr;
 
 use super::page::Page;
@@ -64,6 +65,12 @@ impl Cell {
         Cell { text: sanitize::one_line(text.as_ref()).into_owned(), style }
     }
 
+    /// `P1`, in the colour of the priority.
+    pub(crate) fn priority(priority: Priority) -> Cell {
+        let level = priority.value();
+        Cell::styled(style::priority_style(level), format!("P{level}"))
+    }
+
     pub(crate) fn empty() -> Cell {
         Cell { text: String::new(), style: style::PLAIN }
     }
@@ -110,6 +117,21 @@ impl Table {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.is_empty
+    }
+
+    /// Prints names with their values; a name without a value is left out.
+    pub(crate) fn print_facts<'a>(
+        page: &mut Page,
+        facts: impl IntoIterator<Item = (&'a str, Option<String>)>,
+    ) {
+        let columns = [Column::new("NAME"), Column::new("VALUE").flexible()];
+        let mut table = Table::new(columns).without_heading(0);
+        for (name, value) in facts {
+            if let Some(value) = value {
+                table.push_row([Cell::styled(style::DIM, name), Cell::new(value)]);
+            }
+        }
+        table.print_table(page);
     }
 
     /// The lines of the table, as wide as the page.

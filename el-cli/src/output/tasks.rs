@@ -25,8 +25,7 @@ fn status_style(status: TaskStatus) -> anstyle::Style {
 /// A table of tasks; only the ids with `-q`.
 pub(crate) fn print_table(page: &mut Page, tasks: &[Task], now: Timestamp) {
     if page.is_quiet() {
-        tasks.iter().for_each(|task| page.push_line(&task.id));
-        return;
+        return tasks.iter().for_each(|task| page.push_line(&task.id));
     }
     if tasks.is_empty() {
         return;
@@ -49,10 +48,7 @@ pub(crate) fn print_table(page: &mut Page, tasks: &[Task], now: Timestamp) {
         table.push_row([
             Cell::styled(style::ID, &task.id),
             Cell::styled(status_style(task.status), task.status.as_str()),
-            Cell::styled(
-                style::priority_style(task.priority.value()),
-                format!("P{}", task.priority.value()),
-            ),
+            Cell::priority(task.priority),
             Cell::styled(style::PERSON, task.agent.as_deref().unwrap_or_default()),
             Cell::new(&task.title),
             Cell::new(if task.attempts > 1 { task.attempts.to_string() } else { String::new() }),
@@ -78,8 +74,7 @@ fn check_colour(status: VerifyStatus) -> anstyle::Style {
 /// All facts about a task.
 pub(crate) fn print_task(page: &mut Page, task: &Task, position: Option<usize>, now: Timestamp) {
     if page.is_quiet() {
-        page.push_line(&task.id);
-        return;
+        return page.push_line(&task.id);
     }
     let title = page.paint(style::TITLE, &sanitize::one_line(&task.title));
     page.push_line(format!("{}  {title}", page.paint(style::ID, &task.id)));
@@ -126,32 +121,17 @@ pub(crate) fn print_task(page: &mut Page, task: &Task, position: Option<usize>, 
         ("Check", task.verify.as_ref().map(check_line)),
         ("Run", task.run_id.clone()),
     ];
-    let mut table =
-        Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
-    for (name, value) in rows {
-        if let Some(value) = value {
-            table.push_row([Cell::styled(style::DIM, name), Cell::new(value)]);
-        }
-    }
-    table.print_table(page);
+    Table::print_facts(page, rows);
     let failed = task
         .verify
         .as_ref()
         .filter(|check| !matches!(check.status, VerifyStatus::Passed | VerifyStatus::Pending));
-    let texts = [
-        ("Result", task.result_summary.as_deref()),
-        ("The check's output", failed.and_then(|check| check.output.as_deref())),
-        ("Errors", task.error_lines.as_deref()),
-        ("Last lines", task.output.as_deref()),
-        ("Prompt", Some(task.task_prompt.as_str())),
-    ];
-    for (heading, text) in texts {
-        if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
-            page.push_blank();
-            page.push_heading(heading);
-            page.push_paragraph(text, 2);
-        }
-    }
+    page.push_text_section("Result", task.result_summary.as_deref());
+    let output = failed.and_then(|check| check.output.as_deref());
+    page.push_text_section("The check's output", output);
+    page.push_text_section("Errors", task.error_lines.as_deref());
+    page.push_text_section("Last lines", task.output.as_deref());
+    page.push_text_section("Prompt", Some(&task.task_prompt));
 }
 
 /// `cargo test: passed in 3.2s (required)`.
@@ -172,8 +152,7 @@ fn check_line(check: &Verify) -> String {
 /// A task that ended well, for the caller that waited.
 pub(crate) fn print_ended(page: &mut Page, task: &Task) {
     if page.is_quiet() {
-        page.push_line(&task.id);
-        return;
+        return page.push_line(&task.id);
     }
     let mark = page.paint(status_style(task.status), &format!("✓ {}", task.status));
     let took = match (task.started_at, task.completed_at) {
@@ -218,8 +197,7 @@ pub(crate) fn print_place(page: &mut Page, place: &QueuePlace) {
 /// An agent and its queue.
 pub(crate) fn print_queue(page: &mut Page, queue: &AgentQueue, now: Timestamp) {
     if page.is_quiet() {
-        queue.waiting.iter().for_each(|task| page.push_line(&task.task_id));
-        return;
+        return queue.waiting.iter().for_each(|task| page.push_line(&task.task_id));
     }
     let name = page.paint(style::TITLE, &sanitize::one_line(&queue.agent_name));
     let state = if queue.is_executing {
@@ -261,10 +239,7 @@ pub(crate) fn print_queue(page: &mut Page, queue: &AgentQueue, now: Timestamp) {
                 style::DIM,
                 task.position.map_or_else(|| "-".to_owned(), |at| at.to_string()),
             ),
-            Cell::styled(
-                style::priority_style(task.priority.value()),
-                format!("P{}", task.priority.value()),
-            ),
+            Cell::priority(task.priority),
             Cell::styled(style::ID, &task.task_id),
             Cell::new(&task.title),
             Cell::styled(style::DIM, note),

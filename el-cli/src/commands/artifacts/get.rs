@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::super::export::replace_file;
 use crate::commands::runs::bring_run_files;
-use crate::output::{artifacts, sanitize, style};
+use crate::output::{artifacts, sanitize};
 use crate::{App, CommandError, Exit, Result, complete};
 
 /// Print a file that was handed over, or write the file to disk
@@ -63,12 +63,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         let length = copy_to_file(app, &mut file, output, args.force)?;
         let answer = Answer { artifact, source: &source, content: None, written_to: Some(output) };
         return app.printer.emit_sentence(&answer, |page| {
-            let done = page.paint(style::GOOD, "Wrote");
-            page.push_line(format!(
-                "{done} {} ({})",
-                sanitize::path_line(output),
-                artifacts::format_size(i64::try_from(length).unwrap_or(i64::MAX))
-            ));
+            let size = artifacts::format_size(i64::try_from(length).unwrap_or(i64::MAX));
+            page.push_done("Wrote", &format!("{} ({size})", sanitize::path_line(output)));
         });
     }
     let unreadable = |error| CommandError::file_error("read", &source, error);

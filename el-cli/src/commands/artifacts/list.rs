@@ -1,6 +1,6 @@
 use el_core::ops::{self, RunFilter};
 
-use crate::output::{List, runs, style};
+use crate::output::{List, runs};
 use crate::{App, Exit, Result};
 
 pub(super) fn run(app: &App) -> Result<Exit> {
@@ -9,10 +9,6 @@ pub(super) fn run(app: &App) -> Result<Exit> {
     let list = List::complete(&found);
     app.printer.emit(&list, |page| {
         runs::print_table(page, &found, app.now());
-        if found.is_empty() && !page.is_quiet() {
-            page.push_painted(style::DIM, "no run has handed anything back");
-        } else {
-            list.print_footer(page, "run", "runs");
-        }
+        list.print_end(page, ["run", "runs", "no run has handed anything back"]);
     })
 }

@@ -54,10 +54,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 
 fn print_artifacts(page: &mut Page, found: &HandedBack, app: &App) {
     if page.is_quiet() {
-        for artifact in &found.artifacts {
-            page.push_line(sanitize::one_line(&artifact.path));
-        }
-        return;
+        return found
+            .artifacts
+            .iter()
+            .for_each(|artifact| page.push_line(sanitize::one_line(&artifact.path)));
     }
     let run = &found.run;
     let state = runs::state_word(run, app.now());
@@ -79,17 +79,14 @@ fn print_artifacts(page: &mut Page, found: &HandedBack, app: &App) {
         return;
     };
     artifacts::print_summary(page, summary);
-    page.push_blank();
-    page.push_heading(&format!("Files ({})", found.artifacts.len()));
+    page.push_section(&format!("Files ({})", found.artifacts.len()));
     artifacts::print_table(page, &found.artifacts);
     if !found.not_sent.is_empty() {
-        page.push_blank();
-        page.push_heading(&format!("Not handed over ({})", found.not_sent.len()));
+        page.push_section(&format!("Not handed over ({})", found.not_sent.len()));
         artifacts::not_sent(page, &found.not_sent);
     }
     if !summary.warnings.is_empty() && app.verbosity() > 0 {
-        page.push_blank();
-        page.push_heading("Read with");
+        page.push_section("Read with");
         for warning in &summary.warnings {
             page.push_paragraph(&format!("- {warning}"), 2);
         }

@@ -17,8 +17,7 @@ pub(super) fn run(app: &App) -> Result<Exit> {
     let now = app.now();
     app.printer.emit(&list, |page| {
         if page.is_quiet() {
-            channels.iter().for_each(|channel| page.push_line(&channel.name));
-            return;
+            return channels.iter().for_each(|channel| page.push_line(&channel.name));
         }
         if channels.is_empty() {
             page.push_painted(style::DIM, "nothing was said yet");

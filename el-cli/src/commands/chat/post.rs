@@ -35,16 +35,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let posted = ops::post(&mut app.open_for_writing()?, &app.ctx(), &new)?;
     app.printer.emit(&posted, |page| {
         if page.is_quiet() {
-            page.push_line(&posted.id);
-            return;
+            return page.push_line(&posted.id);
         }
-        let done = page.paint(style::GOOD, "Said in");
         let channel = page.paint(style::LABEL, &format!("#{}", posted.channel));
         let reached = if posted.mentions.is_empty() {
             String::new()
         } else {
             format!(", for {}", posted.mentions.join(", "))
         };
-        page.push_line(format!("{done} {channel}{reached}"));
+        page.push_done("Said in", &format!("{channel}{reached}"));
     })
 }

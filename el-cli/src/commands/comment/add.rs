@@ -38,11 +38,6 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let added = ops::add_comment(&mut store, &ctx, &args.id, &text)?;
     app.printer.emit_sentence(&added, |page| {
-        let line = format!(
-            "{} {}",
-            page.paint(style::GOOD, "Commented on"),
-            page.paint(style::ID, &added.parent_id)
-        );
-        page.push_line(line);
+        page.push_done("Commented on", &page.paint(style::ID, &added.parent_id));
     })
 }

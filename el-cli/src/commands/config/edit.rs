@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::ConfigFileArgs;
 use crate::editor::Draft;
-use crate::output::{sanitize, style};
+use crate::output::sanitize;
 use crate::settings::write;
 use crate::{App, Exit, Result};
 
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     }
     let edited = Edited { path, changed };
     app.printer.emit_sentence(&edited, |page| {
-        let done = page.paint(style::GOOD, if changed { "Changed" } else { "Unchanged" });
-        page.push_line(format!("{done} {}", sanitize::path_line(&edited.path)));
+        let done = if changed { "Changed" } else { "Unchanged" };
+        page.push_done(done, &sanitize::path_line(&edited.path));
     })
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ConfigFileArgs;
-use crate::output::{sanitize, style};
+use crate::output::sanitize;
 use crate::settings::write::{self, Name};
 use crate::{App, Exit, Result, complete};
 
@@ -38,11 +38,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let path = args.place.config_path(app)?;
     let removed = write::unset_value(&path, &name, args.place.trust(&path).as_ref())?;
     app.printer.emit_sentence(&Unset { key: &args.key, removed, path: &path }, |page| {
-        let done = page.paint(style::GOOD, if removed { "Removed" } else { "Unchanged" });
-        page.push_line(format!(
-            "{done} {} in {}",
-            sanitize::one_line(&args.key),
-            sanitize::path_line(&path)
-        ));
+        let done = if removed { "Removed" } else { "Unchanged" };
+        let (key, path) = (sanitize::one_line(&args.key), sanitize::path_line(&path));
+        page.push_done(done, &format!("{key} in {path}"));
     })
 }

@@ -1,6 +1,6 @@
 //! Copies a tracker, wherever it is, into a file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use el_core::{Durability, TableCopy, count_noun};
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::move_to::{as_count, place_of};
 use super::{ensure_file_or_nothing, target_error};
-use crate::output::{Progress, sanitize, style};
+use crate::output::{Progress, sanitize};
 use crate::{App, CommandError, Exit, Result};
 
 /// Copy all of the tracker into a file
@@ -59,11 +59,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     drop(progress);
     let answer = Answer { from, path, rows: tables.iter().map(|table| table.rows).sum(), tables };
     app.printer.emit(&answer, |page| {
-        let done = page.paint(style::GOOD, "Copied");
         let rows = count_noun(as_count(answer.rows), "row");
-        page.push_line(format!(
-            "{done} {rows} to {}",
-            sanitize::path_line(Path::new(&answer.path))
-        ));
+        page.push_done("Copied", &format!("{rows} to {}", sanitize::path_line(&answer.path)));
     })
 }

@@ -190,10 +190,8 @@ fn print_answer(page: &mut Page, answer: &Answer, next: &str) {
         MoveState::Finished => ("Finished", format!("an earlier move to {place}")),
         MoveState::MovedBefore => ("Done", format!("before: the tracker is at {place}")),
     };
-    let word = page.paint(style::GOOD, word);
-    page.push_line(format!("{word} {rest}"));
-    if page.is_quiet() {
-        return;
+    page.push_done(word, &rest);
+    if !page.is_quiet() {
+        page.push_painted(style::DIM, &format!("next: {next}"));
     }
-    page.push_painted(style::DIM, &format!("next: {next}"));
 }

@@ -43,10 +43,6 @@ pub(super) fn print_bond(page: &mut Page, verb: &str, bond: &Bond) {
     if !page.is_quiet() {
         let source = page.paint(style::ID, &bond.source_id);
         let target = page.paint(style::ID, &bond.target_id);
-        page.push_line(format!(
-            "{} {source} —{}→ {target}",
-            page.paint(style::GOOD, verb),
-            bond.dependency_type
-        ));
+        page.push_done(verb, &format!("{source} —{}→ {target}", bond.dependency_type));
     }
 }

@@ -1,3 +1,4 @@
+use el_core::count_noun;
 use el_core::ops::{self, GraphIssue};
 use el_core::rules::graph::cycle_text;
 use schemars::JsonSchema;
@@ -27,12 +28,10 @@ pub(in crate::commands) struct Checked<'a> {
 pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
     let issues = ops::dep_check(&app.open_for_reading()?)?;
     if issues.is_empty() {
-        return app.printer.emit_sentence(
-            &Checked { issues_count: issues.len(), issues: &issues },
-            |page| {
-                page.push_painted(style::GOOD, "The graph is sound");
-            },
-        );
+        let checked = Checked { issues_count: 0, issues: &issues };
+        return app.printer.emit_sentence(&checked, |page| {
+            page.push_painted(style::GOOD, "The graph is sound");
+        });
     }
     let lines = issues.iter().map(|issue| match issue {
         GraphIssue::Cycle { path } => format!("cycle: {}", cycle_text(path)),
@@ -40,8 +39,8 @@ pub(super) fn run(_args: &Args, app: &App) -> Result<Exit> {
             format!("{target} is needed only if {source} fails, and it did not")
         }
     });
-    let noun = if issues.len() == 1 { "issue" } else { "issues" };
-    Err(CommandError::conflict("graph_issues", format!("the graph has {} {noun}", issues.len()))
+    let found = count_noun(issues.len(), "issue");
+    Err(CommandError::conflict("graph_issues", format!("the graph has {found}"))
         .with_listing(lines.collect::<Vec<_>>())
         .with_detail("issues_count", issues.len())
         .with_detail("issues", json!(issues)))

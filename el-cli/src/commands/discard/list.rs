@@ -1,8 +1,8 @@
 use el_core::model::Status;
 use el_core::ops::{self, AtomFilter, Sort};
 
+use crate::output::atoms;
 use crate::output::list::{List, Window};
-use crate::output::{atoms, style};
 use crate::{App, Exit, Result};
 
 /// List the discarded atoms
@@ -25,10 +25,6 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let list = List::from_page(&found);
     app.printer.emit(&list, |page| {
         atoms::print_table(page, &found.items, now);
-        if found.items.is_empty() && !page.is_quiet() {
-            page.push_painted(style::DIM, "nothing is discarded");
-        } else {
-            list.print_footer(page, "discarded atom", "discarded atoms");
-        }
+        list.print_end(page, ["discarded atom", "discarded atoms", "nothing is discarded"]);
     })
 }

@@ -22,7 +22,6 @@ pub(in crate::commands) fn print_imported(
     }
     let total = done.created + done.updated + done.unchanged;
     let verb = if dry_run { "Would import" } else { "Imported" };
-    let verb = page.paint(style::GOOD, verb);
     let mut facts = vec![format!(
         "{} new, {} changed, {} unchanged",
         done.created, done.updated, done.unchanged
@@ -39,11 +38,10 @@ pub(in crate::commands) fn print_imported(
         .filter(|(many, ..)| *many > 0)
         .map(|(many, what, how)| count::with_noun(*many, what) + how);
     facts.extend(told);
-    let noun = if total == 1 { "atom" } else { "atoms" };
-    page.push_line(format!("{verb} {total} {noun} from {from}: {}", facts.join(" · ")));
+    let atoms = count::with_noun(total, "atom");
+    page.push_done(verb, &format!("{atoms} from {from}: {}", facts.join(" · ")));
     if !bad.is_empty() {
-        page.push_blank();
-        page.push_heading("Lines that could not be read");
+        page.push_section("Lines that could not be read");
         for line in bad.iter().take(LISTED) {
             page.push_line(format!("  line {}: {}", line.line, sanitize::one_line(&line.message)));
         }
@@ -65,8 +63,7 @@ pub(in crate::commands) fn print_imported(
         if notes.is_empty() {
             continue;
         }
-        page.push_blank();
-        page.push_heading(heading);
+        page.push_section(heading);
         for note in notes {
             let more = if note.count > note.places.len() { ", …" } else { "" };
             let places = format!("{} × · {}{more}", note.count, note.places.join(", "));

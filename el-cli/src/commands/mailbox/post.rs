@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::output::style;
 use crate::{App, CommandError, Exit, Result, input};
 
 /// Append a message to a mailbox file, under the file's lock
@@ -54,8 +53,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     Mailbox::new(&app.project()?.root).post_message(file, message).map_err(mailbox_failure)?;
     let data = Appended { file: file.relative_path() };
     app.printer.emit_sentence(&data, |page| {
-        let line = format!("{} {}", page.paint(style::GOOD, "Appended to"), file.relative_path());
-        page.push_line(line);
+        page.push_done("Appended to", file.relative_path());
     })
 }
 

@@ -117,18 +117,9 @@ fn watch_mailbox(
             && synced.problems.is_empty()
             && synced.errors.is_empty();
         if !is_quiet {
-            report_sync(app, &synced)?;
+            app.printer.emit_line(&synced, |page| print_sync(page, &synced))?;
         }
         waited += 1;
         std::thread::sleep(LOOK);
     }
-}
-
-fn report_sync(app: &App, synced: &Synced) -> Result<()> {
-    if app.printer.is_robot() {
-        return app.printer.json_line(synced);
-    }
-    let mut page = app.printer.new_page();
-    print_sync(&mut page, synced);
-    app.printer.write_bytes(page.into_text().as_bytes())
 }

@@ -95,12 +95,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         if page.is_quiet() {
             return page.push_line(&epic.id);
         }
-        let done = page.paint(style::GOOD, if args.dry_run { "Would set" } else { "Set" });
-        let id = page.paint(style::ID, &epic.id);
-        page.push_line(format!(
-            "{done} the {} of {id}",
-            orchestrate::phase_name(&question.storage_name())
-        ));
+        let done = if args.dry_run { "Would set" } else { "Set" };
+        let name = orchestrate::phase_name(&question.storage_name());
+        page.push_done(done, &format!("the {name} of {}", page.paint(style::ID, &epic.id)));
         let told = [("repaired", &given.repaired), ("left out", &left_out)];
         for (what, line) in
             told.iter().flat_map(|(what, lines)| lines.iter().map(move |line| (what, line)))

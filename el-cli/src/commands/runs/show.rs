@@ -5,7 +5,7 @@ use el_core::ops;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::{Cell, Column, OneOrMany, Page, Table, artifacts, runs, sanitize, style, time};
+use crate::output::{OneOrMany, Page, Table, artifacts, runs, sanitize, style, time};
 use crate::{App, Exit, Result, complete};
 
 /// Show all facts about runs
@@ -112,17 +112,9 @@ fn print_run(page: &mut Page, run: &Run, folder: Option<&Path>, now: Timestamp) 
         ("Files", Some(files)),
     ];
     page.push_blank();
-    let mut table =
-        Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
-    for (name, value) in rows {
-        if let Some(value) = value {
-            table.push_row([Cell::styled(style::DIM, name), Cell::new(value)]);
-        }
-    }
-    table.print_table(page);
+    Table::print_facts(page, rows);
     if let Some(summary) = &run.summary {
-        page.push_blank();
-        page.push_heading("Summary");
+        page.push_section("Summary");
         artifacts::print_brief(page, summary, &run.id, run.artifacts);
     }
 }

@@ -43,8 +43,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
                 }
                 _ => ("Called off", "; it is held"),
             };
-            let done = page.paint(style::GOOD, done);
-            page.push_line(format!("{done} {id} {title}{then}, until el reopen"));
+            page.push_done(done, &format!("{id} {title}{then}, until el reopen"));
         }
     })
 }

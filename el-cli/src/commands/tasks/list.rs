@@ -2,7 +2,7 @@ use clap::builder::NonEmptyStringValueParser;
 use el_core::model::TaskStatus;
 use el_core::ops::{self, TaskFilter};
 
-use crate::output::{List, style, tasks};
+use crate::output::{List, tasks};
 use crate::values::word_parser;
 use crate::watch::WatchArgs;
 use crate::{App, Exit, Result};
@@ -37,10 +37,6 @@ fn look(args: &ListArgs, app: &App) -> Result<Exit> {
     let list = List::from_page(&found);
     app.printer.emit(&list, |page| {
         tasks::print_table(page, &found.items, app.now());
-        if found.items.is_empty() && !page.is_quiet() {
-            page.push_painted(style::DIM, "no tasks; el run hands one over");
-        } else {
-            list.print_footer(page, "task", "tasks");
-        }
+        list.print_end(page, ["task", "tasks", "no tasks; el run hands one over"]);
     })
 }

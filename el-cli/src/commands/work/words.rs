@@ -2,7 +2,7 @@
 
 use el_agents::worker::{Report, Summary};
 use el_core::count_noun;
-use el_core::model::Timestamp;
+use el_core::model::{Cost, Timestamp};
 
 use crate::output::{Page, artifacts, pauses, pull_requests, runs, sanitize, style, time};
 
@@ -31,37 +31,27 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
             page.push_line(format!("↻ {} goes on: {run} is adopted", id(page, atom)))
         }
         Report::Recovered { run, atom } => {
-            page.push_line(format!(
-                "{} {}: the supervisor of {run} was gone; what it left here is ended",
-                page.paint(style::WARNING, "!"),
-                id(page, atom)
-            ));
+            let what = "was gone; what it left here is ended";
+            let text = format!("{}: the supervisor of {run} {what}", id(page, atom));
+            push_warning(page, "!", &text);
         }
         Report::Settled { .. } => push_settled(page, report, now),
         Report::Paused { until, reason, .. } => {
             let until =
                 until.map_or_else(String::new, |at| format!(" until {}", time::local_time(at)));
-            page.push_line(format!(
-                "{} paused{until}: {}",
-                page.paint(style::WARNING, "‖"),
-                sanitize::one_line(reason)
-            ));
+            push_warning(page, "‖", &format!("paused{until}: {}", sanitize::one_line(reason)));
         }
         Report::Resumed {} => page.push_line("▶ claiming goes on"),
         Report::HeldBack { reason } => {
-            page.push_line(format!(
-                "{} held back: {}",
-                page.paint(style::WARNING, "‖"),
-                sanitize::one_line(reason)
-            ));
+            push_warning(page, "‖", &format!("held back: {}", sanitize::one_line(reason)));
         }
         Report::BeyondOffers { atoms, needs } => {
             let (atoms, needs) = (count_noun(*atoms, "ready atom"), needs.join(","));
-            page.push_line(format!(
-                "{} {atoms} not for this worker, which does not offer {needs}: el work --offers \
-                 {needs} takes what needs it",
-                page.paint(style::WARNING, "‖"),
-            ));
+            let text = format!(
+                "{atoms} not for this worker, which does not offer {needs}: el work --offers \
+                 {needs} takes what needs it"
+            );
+            push_warning(page, "‖", &text);
         }
         Report::Released {} => page.push_line("▶ nothing is held back any more"),
         // Told by the command that drives the plan.
@@ -77,28 +67,24 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
             push_taken_in(page, taken_in);
         }
         Report::AskedFor { atom, is_blocked: true, taken_in } => {
-            page.push_line(format!(
-                "{} {} is blocked: its review asks for more",
-                page.paint(style::WARNING, "!"),
-                id(page, atom)
-            ));
+            let text = format!("{} is blocked: its review asks for more", id(page, atom));
+            push_warning(page, "!", &text);
             push_taken_in(page, taken_in);
         }
         Report::Answered { atom, fate, taken_in, .. } if !fate.is_failure() => {
             page.push_line(format!("⇄ {} is pushed: its review has an answer", id(page, atom)));
             push_taken_in(page, taken_in);
         }
-        Report::Answered { atom, detail, .. } => page.push_line(format!(
-            "{} the answer of {} to its review was not pushed: {}; el pr {atom}",
-            page.paint(style::WARNING, "!"),
-            id(page, atom),
-            sanitize::one_line(detail.as_deref().unwrap_or("it cannot be"))
-        )),
-        Report::Warning { message } => page.push_line(format!(
-            "{} {}",
-            page.paint(style::WARNING, "warning:"),
-            sanitize::one_line(message)
-        )),
+        Report::Answered { atom, detail, .. } => {
+            let why = sanitize::one_line(detail.as_deref().unwrap_or("it cannot be"));
+            let of = id(page, atom);
+            let text =
+                format!("the answer of {of} to its review was not pushed: {why}; el pr {atom}");
+            push_warning(page, "!", &text);
+        }
+        Report::Warning { message } => {
+            push_warning(page, "warning:", &sanitize::one_line(message));
+        }
         Report::Draining { running: 0 } => page.push_line("Stopping: nothing runs"),
         Report::Draining { running } => page.push_line(format!(
             "Stopping: {running} still running; Ctrl-C again leaves them to their supervisors"
@@ -112,6 +98,24 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
         }
         Report::Finished { summary } => print_summary(page, summary),
     }
+}
+
+/// A line that begins with a mark in the colour of warnings. The caller has sanitized the text.
+fn push_warning(page: &mut Page, mark: &str, text: &str) {
+    let mark = page.paint(style::WARNING, mark);
+    page.push_line(format!("{mark} {text}"));
+}
+
+/// `3m 2s`, `4 turns`, `$0.42`: what work took; turns and costs only if there are any.
+fn list_figures(seconds: u64, turns: i64, cost: Cost) -> Vec<String> {
+    let mut figures = vec![time::format_seconds(seconds)];
+    if turns > 0 {
+        figures.push(runs::count_turns(turns));
+    }
+    if cost.cost_micros > 0 {
+        figures.push(runs::format_cost(cost));
+    }
+    figures
 }
 
 /// Names an atom whose agent was started; its title fits the page.
@@ -148,13 +152,7 @@ fn push_settled(page: &mut Page, settled: &Report, now: Timestamp) {
         style::outcome_style(outcome.as_str()),
         &format!("{} {outcome}", style::outcome_mark(*outcome)),
     );
-    let mut figures = vec![time::format_seconds(*seconds)];
-    if *turns > 0 {
-        figures.push(runs::count_turns(*turns));
-    }
-    if cost.cost_micros > 0 {
-        figures.push(runs::format_cost(*cost));
-    }
+    let mut figures = list_figures(*seconds, *turns, *cost);
     figures.extend(artifacts::uncommitted_remark(*uncommitted));
     let (atom, figures) =
         (page.paint(style::ID, atom), page.paint(style::DIM, &figures.join(", ")));
@@ -202,13 +200,7 @@ fn print_summary(page: &mut Page, summary: &Summary) {
     if summary.left_running > 0 {
         parts.push(format!("{} left running", summary.left_running));
     }
-    let mut figures = vec![time::format_seconds(summary.seconds)];
-    if summary.turns > 0 {
-        figures.push(runs::count_turns(summary.turns));
-    }
-    if summary.cost.cost_micros > 0 {
-        figures.push(runs::format_cost(summary.cost));
-    }
+    let figures = list_figures(summary.seconds, summary.turns, summary.cost);
     let all = summary.outcomes.iter().map(|(_, count)| count).sum::<usize>() + summary.left_running;
     let adopted = match all.saturating_sub(summary.claimed) {
         0 => String::new(),

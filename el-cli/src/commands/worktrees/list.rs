@@ -2,7 +2,7 @@ use el_agents::land::AtomBranch;
 
 use super::{find_branches, find_repository};
 use crate::output::pull_requests::{number_text, state_words};
-use crate::output::{List, Page, sanitize, style};
+use crate::output::{List, Page, count, sanitize, style};
 use crate::{App, Exit, Result};
 
 /// List the worktrees and branches of agents
@@ -42,10 +42,7 @@ pub(super) fn print_branch(page: &mut Page, branch: &AtomBranch) {
 fn branch_state(branch: &AtomBranch) -> String {
     let mut words =
         vec![branch.status.map_or_else(|| "unknown atom".to_owned(), |status| status.to_string())];
-    words.push(match branch.commits {
-        1 => "1 commit".to_owned(),
-        many => format!("{many} commits"),
-    });
+    words.push(count::with_noun(branch.commits, "commit"));
     if branch.landed {
         words.push("landed".to_owned());
     }

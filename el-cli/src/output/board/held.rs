@@ -3,7 +3,7 @@
 use el_core::model::{AtomRow, Status};
 use el_core::ops::Board;
 
-use super::{Page, atom_table, print_heading, print_rest, status_sign};
+use super::{Page, atom_table, print_rest, status_sign};
 use crate::output::{pull_requests, sanitize, time};
 
 /// `begun by ann`, `testing`, or `put off`.
@@ -21,7 +21,7 @@ pub(super) fn print_held(page: &mut Page, board: &Board, most: usize) {
     if board.held.items.is_empty() {
         return;
     }
-    print_heading(page, "Held by people");
+    page.push_section("Held by people");
     let rows = board
         .held
         .items
@@ -36,7 +36,7 @@ pub(super) fn print_pulls(page: &mut Page, board: &Board, most: usize) {
     if board.pull_requests.items.is_empty() {
         return;
     }
-    print_heading(page, "Pull requests");
+    page.push_section("Pull requests");
     let rows = board.pull_requests.items.iter().take(most).map(|row| {
         let one = &row.pull_request;
         let says =

@@ -32,7 +32,7 @@ mod history;
 mod hook;
 mod import;
 mod in_session;
-mod inbox;
+pub(crate) mod inbox;
 mod init;
 pub(crate) mod land;
 mod list;

@@ -7,7 +7,7 @@ use el_core::ops::{self, InboxFilter, Page};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::output::{List, messages, style};
+use crate::output::{List, messages};
 use crate::{App, Exit, Result};
 
 /// Read the messages that name you, or another name, by @name
@@ -62,19 +62,14 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     app.printer.emit(&inbox, |page| {
         let shown = found.items.iter().map(|item| (&item.message, item.read_at.is_none()));
         messages::print_all(page, shown, false, now);
-        if found.items.is_empty() && !page.is_quiet() {
-            let text = if args.unread {
-                format!("nothing unread for {reader}")
-            } else {
-                format!("nothing for {reader}")
-            };
-            page.push_painted(style::DIM, &text);
-        } else {
-            inbox.list.print_footer(page, "message", "messages");
-        }
+        let unread = if args.unread { " unread" } else { "" };
+        let none = format!("nothing{unread} for {reader}");
+        inbox.list.print_end(page, ["message", "messages", &none]);
     })?;
     // Marked only after the messages were shown.
-    mark_messages_read(args, app, &mut store, name, &found)?;
+    if args.mark_read {
+        mark_messages_read(app, &mut store, name, &found)?;
+    }
     Ok(Exit::Done)
 }
 
@@ -87,8 +82,8 @@ fn read_inbox(args: &Args, store: &Store, reader: &str, after: i64) -> Result<Pa
     Ok(found)
 }
 
-fn mark_messages_read(
-    args: &Args,
+/// Marks the shown messages that were unread.
+pub(crate) fn mark_messages_read(
     app: &App,
     store: &mut Store,
     reader: &str,
@@ -100,7 +95,7 @@ fn mark_messages_read(
         .filter(|item| item.read_at.is_none())
         .map(|item| item.message.seq)
         .collect();
-    if args.mark_read && !unread.is_empty() {
+    if !unread.is_empty() {
         ops::mark_read(store, &app.ctx(), reader, &unread)?;
     }
     Ok(())
@@ -120,22 +115,18 @@ fn watch_inbox(args: &Args, app: &App, store: &mut Store, reader: &str) -> Resul
             let found = read_inbox(args, store, reader, after)?;
             after = found.items.last().map_or(after, |item| item.message.seq);
             for item in &found.items {
-                print_message(app, item)?;
+                app.printer.emit_line(item, |page| {
+                    let is_unread = item.read_at.is_none();
+                    messages::print_message(page, &item.message, is_unread, false, app.now());
+                    if !page.is_quiet() {
+                        page.push_blank();
+                    }
+                })?;
             }
-            mark_messages_read(args, app, store, reader, &found)?;
+            if args.mark_read {
+                mark_messages_read(app, store, reader, &found)?;
+            }
         }
         std::thread::sleep(LOOK);
     }
-}
-
-fn print_message(app: &App, item: &InboxMessage) -> Result<()> {
-    if app.printer.is_robot() {
-        return app.printer.json_line(item);
-    }
-    let mut page = app.printer.new_page();
-    messages::print_message(&mut page, &item.message, item.read_at.is_none(), false, app.now());
-    if !page.is_quiet() {
-        page.push_blank();
-    }
-    app.printer.write_bytes(page.into_text().as_bytes())
 }

@@ -76,14 +76,8 @@ pub(super) fn read_inbox(call: &Call, mut given: Arguments) -> Result<String> {
     found.items.reverse();
     let now = call.app.now();
     let texts: Vec<String> = found.items.iter().map(|item| rows::message_row(item, now)).collect();
-    let unread: Vec<i64> = found
-        .items
-        .iter()
-        .filter(|item| item.read_at.is_none())
-        .map(|item| item.message.seq)
-        .collect();
-    if marks && !unread.is_empty() {
-        ops::mark_read(&mut store, &call.app.ctx(), reader, &unread)?;
+    if marks {
+        commands::inbox::mark_messages_read(&call.app, &mut store, reader, &found)?;
     }
     let more = found.total - i64::try_from(texts.len()).unwrap_or(0);
     let more = if more > 0 {

@@ -38,7 +38,7 @@ use remarks::{
     find_left_atoms, tell_of_others, tell_of_remote, tell_of_strangers, tell_what_waits,
 };
 pub(super) use remarks::{tell_of_folders, tell_of_inert};
-pub(crate) use signed_on::{Started, signed_on};
+pub(crate) use signed_on::{Started, start_worker};
 
 /// Claim ready atoms and run an agent on each, in a tmux session
 #[derive(Debug, clap::Args)]
@@ -170,7 +170,7 @@ pub(crate) struct Overrides {
     /// A tool or rule that the agent may use without asking, such as 'Bash(cargo *)'; may be
     /// repeated
     #[arg(long = "allow", value_name = "RULE")]
-    pub(super) allowed_tools: Vec<String>,
+    allowed_tools: Vec<String>,
     /// Turns after which the agent gives up
     #[arg(long, value_name = "N")]
     max_turns: Option<String>,
@@ -189,6 +189,23 @@ pub(crate) struct Overrides {
 }
 
 impl Overrides {
+    /// The settings and agents of a worker here, with the tools that the flags allow. Tells of the
+    /// agents that work elsewhere.
+    pub(super) fn find_agents(
+        &self,
+        app: &App,
+        settings: &Settings,
+        work: WorkSettings,
+    ) -> Result<(WorkSettings, Vec<Served>)> {
+        let (work, elsewhere) = settings.agents_here(work)?;
+        elsewhere.iter().for_each(|why| app.printer.note(&format!("not here: {why}")));
+        let mut agents = settings.served_agents(&work)?;
+        for served in &mut agents {
+            served.agent.allowed_tools.extend(self.allowed_tools.iter().cloned());
+        }
+        Ok((work, agents))
+    }
+
     pub(super) fn apply_to(&self, settings: Settings) -> Settings {
         let offers = (!self.offers.is_empty()).then(|| self.offers.join(","));
         settings
@@ -306,17 +323,10 @@ fn offer_epics(app: &App, listener: &mut live::Listener<'_>) {
 fn resolve_agents(args: &Args, app: &App) -> Result<Resolved> {
     let settings = args.overrides.apply_to(app.settings_for_agents()?);
     app.warn_of_inert(&settings);
-    let (work, elsewhere) = settings.agents_here(settings.work_settings()?)?;
-    elsewhere.iter().for_each(|why| app.printer.note(&format!("not here: {why}")));
-    let mut agents = settings.served_agents(&work)?;
-    for served in &mut agents {
-        served.agent.allowed_tools.extend(args.overrides.allowed_tools.iter().cloned());
-    }
+    let (work, agents) = args.overrides.find_agents(app, &settings, settings.work_settings()?)?;
     let mut filter = args.filter.atom_filter(app)?;
     if !args.atoms.is_empty() {
-        let store = app.open_for_reading()?;
-        let ids = args.atoms.iter().map(|atom| ops::resolve_id(&store, atom));
-        filter.ids = ids.collect::<el_core::Result<_>>()?;
+        filter.ids = app.resolve_ids(&args.atoms)?;
     }
     Ok(Resolved { settings, work, agents, filter })
 }

@@ -3,7 +3,7 @@
 use el_agents::file_lock::FileLock;
 use el_agents::settings::Executor;
 use el_agents::verify;
-use el_agents::worker::{Drive, WorkOptions};
+use el_agents::worker::{Drive, Served, WorkOptions};
 use el_core::model::{Atom, Status};
 use el_core::ops::{self, AtomFilter, Begin, Goal, Overview, PlanSettings};
 use el_core::rules::budget::EPIC_KEY;
@@ -160,27 +160,23 @@ fn merge_plan_settings(
 }
 
 fn work_options(args: &DriveArgs, app: &App, settings: &Settings) -> Result<WorkOptions> {
-    let (work, elsewhere) = settings.agents_here(settings.work_on_plan()?)?;
-    elsewhere.iter().for_each(|why| app.printer.note(&format!("not here: {why}")));
-    let mut agents = settings.served_agents(&work)?;
-    for served in &mut agents {
-        served.agent.allowed_tools.extend(args.overrides.allowed_tools.iter().cloned());
-        if served.agent.executor == Executor::Interactive {
-            let name = &served.agent.name;
-            return Err(CommandError::new(
-                Exit::Configuration,
-                "interactive",
-                format!(
-                    "{name} works in Claude Code's own screen (executor = interactive), whose \
-                     answers cannot be read"
-                ),
-            )
-            .with_detail("field", "executor")
-            .with_hint(format!(
-                "name an agent with another executor with --agent, or run el config set \
-                 agents.{name}.executor claude"
-            )));
-        }
+    let (work, agents) = args.overrides.find_agents(app, settings, settings.work_on_plan()?)?;
+    let is_interactive = |served: &&Served| served.agent.executor == Executor::Interactive;
+    if let Some(served) = agents.iter().find(is_interactive) {
+        let name = &served.agent.name;
+        return Err(CommandError::new(
+            Exit::Configuration,
+            "interactive",
+            format!(
+                "{name} works in Claude Code's own screen (executor = interactive), whose \
+                 answers cannot be read"
+            ),
+        )
+        .with_detail("field", "executor")
+        .with_hint(format!(
+            "name an agent with another executor with --agent, or run el config set \
+             agents.{name}.executor claude"
+        )));
     }
     Ok(WorkOptions {
         pulls: watch_for_work(app, work::this_program()?)?,

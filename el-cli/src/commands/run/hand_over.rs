@@ -100,15 +100,10 @@ pub(crate) fn may_wait_for(app: &App, task: &Task) -> Result<()> {
 
 /// Starts a worker again if the task's worker is gone. Called while a caller waits.
 pub(crate) fn keep_served(app: &App, store: &Store, task: &Task) -> Result<()> {
-    if let Some(agent) = wait::agent_without_worker(app, store, task)? {
-        let settings = app.settings_for_agents()?;
-        let needs = ops::get_atom(store, &task.id)?.needs;
-        let worker = BackgroundWorker::new(app, &settings, &settings.work_settings()?, agent)?;
-        if worker.find_lack(&needs).is_none() {
-            worker.start_worker(store, &needs)?;
-        }
-    }
-    Ok(())
+    let Some(agent) = wait::agent_without_worker(app, store, task)? else { return Ok(()) };
+    let settings = app.settings_for_agents()?;
+    BackgroundWorker::new(app, &settings, &settings.work_settings()?, agent)?
+        .serve_task(store, task)
 }
 
 /// Refuses delegation beyond the depth limit. Agents that delegate delegated tasks could go on for

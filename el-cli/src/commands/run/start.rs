@@ -2,16 +2,16 @@
 //! processes start at the same moment.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use el_agents::file_lock::FileLock;
 use el_agents::git::Isolation;
 use el_agents::worker::{self, Detached, Served, WorkOptions};
+use el_core::Store;
 use el_core::model::{Takes, Worker};
-use el_core::{Store, ops};
+use el_core::ops::{self, Task};
 
-use crate::commands::work::{self, Started, signed_on};
+use crate::commands::work::{self, Started};
 use crate::settings::{Place, Settings, WorkSettings};
 use crate::{App, CommandError, Result};
 
@@ -86,7 +86,6 @@ impl BackgroundWorker {
             return Ok(None);
         }
         let log = self.state.join("worker.log");
-        let begins_at = fs::metadata(&log).map_or(0, |meta| meta.len());
         let detached = Detached {
             places: &self.options.places,
             arguments: &self.worker_arguments(),
@@ -94,14 +93,21 @@ impl BackgroundWorker {
             log: &log,
             environment: &self.environment,
         };
-        let mut child = worker::start_detached(&detached).map_err(|source| {
-            CommandError::internal_error("a worker cannot be started").with_source(source)
-        })?;
-        let started = signed_on(store, &mut child, log, begins_at)?;
+        let (started, mut child) =
+            work::start_worker(store, &detached, "a worker cannot be started")?;
         // A long-lived starter, such as el mcp, must not keep a zombie of the worker.
         std::thread::spawn(move || child.wait());
         drop(lock);
         Ok(Some(started))
+    }
+
+    /// Starts a worker for a task that has none, if one here could do the task.
+    pub(super) fn serve_task(&self, store: &Store, task: &Task) -> Result<()> {
+        let needs = ops::get_atom(store, &task.id)?.needs;
+        if self.find_lack(&needs).is_none() {
+            self.start_worker(store, &needs)?;
+        }
+        Ok(())
     }
 
     /// The arguments of a worker that serves only the tasks assigned to this agent.

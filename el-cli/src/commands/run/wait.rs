@@ -102,13 +102,10 @@ fn wait_for_task(
 
 /// Replaces a vanished worker; otherwise the task and its caller would wait for ever.
 fn keep_served(app: &App, store: &Store, background: &BackgroundWorker, task: &Task) -> Result<()> {
-    if agent_without_worker(app, store, task)?.is_some() {
-        let needs = ops::get_atom(store, &task.id)?.needs;
-        if background.find_lack(&needs).is_none() {
-            background.start_worker(store, &needs)?;
-        }
+    match agent_without_worker(app, store, task)? {
+        Some(_) => background.serve_task(store, task),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// The agent of a task without a worker, if a worker may be started here.

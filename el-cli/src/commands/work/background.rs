@@ -1,13 +1,12 @@
 //! `el work --background`.
 
 use std::ffi::OsString;
-use std::fs;
 
 use el_agents::worker::{self, Detached, WorkOptions};
 
-use super::{preflight, signed_on, tell_of_others};
+use super::{preflight, start_worker, tell_of_others};
 use crate::output::{sanitize, style};
-use crate::{App, CommandError, Exit, Result};
+use crate::{App, Exit, Result};
 
 /// Starts this very command again, without `--background` and without a terminal.
 pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
@@ -15,7 +14,6 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
     worker::preflight(options)?;
     preflight::print_preflight(app, options);
     let log = app.project()?.state.join("worker.log");
-    let begins_at = fs::metadata(&log).map_or(0, |meta| meta.len());
     let is_ours = |word: &OsString| word != "--background" && word != "--robot" && word != "--json";
     let arguments: Vec<OsString> = std::env::args_os().skip(1).filter(is_ours).collect();
     let detached = Detached {
@@ -27,20 +25,14 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
         // Where its tables are is for the worker to know, and not for its agents.
         environment: &std::env::vars_os().collect::<Vec<_>>(),
     };
-    let mut child = worker::start_detached(&detached).map_err(|source| {
-        CommandError::internal_error("cannot start a worker").with_source(source)
-    })?;
-    let started = signed_on(&app.open_for_reading()?, &mut child, log, begins_at)?;
+    let store = app.open_for_reading()?;
+    let (started, _) = start_worker(&store, &detached, "cannot start a worker")?;
     app.printer.emit(&started, |page| {
         if page.is_quiet() {
             return page.push_line(started.pid.to_string());
         }
-        let head = page.paint(style::GOOD, "Working in the background");
-        page.push_line(format!(
-            "{head} (pid {}), log {}",
-            started.pid,
-            sanitize::path_line(&started.log)
-        ));
+        let place = format!("(pid {}), log {}", started.pid, sanitize::path_line(&started.log));
+        page.push_done("Working in the background", &place);
         let next = "el work --status says what it does; el work --stop ends it";
         page.push_painted(style::DIM, next);
     })

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use el_agents::worker;
+use el_agents::worker::{self, Detached};
 use el_core::model::Worker;
 use el_core::{Store, ops, text};
 use schemars::JsonSchema;
@@ -27,13 +27,21 @@ pub(crate) struct Started {
     pub(crate) log: PathBuf,
 }
 
-/// Waits until a worker has signed on, usually some ten milliseconds.
-pub(crate) fn signed_on(
+/// Starts a worker, and waits until it has signed on, usually some ten milliseconds. `failed`: what
+/// is said if it cannot be started.
+pub(crate) fn start_worker(
     store: &Store,
-    child: &mut Child,
-    log: PathBuf,
-    begins_at: u64,
-) -> Result<Started> {
+    detached: &Detached<'_>,
+    failed: &str,
+) -> Result<(Started, Child)> {
+    let begins_at = fs::metadata(detached.log).map_or(0, |meta| meta.len());
+    let mut child = worker::start_detached(detached)
+        .map_err(|source| CommandError::internal_error(failed).with_source(source))?;
+    let started = signed_on(store, &mut child, detached.log.to_owned(), begins_at)?;
+    Ok((started, child))
+}
+
+fn signed_on(store: &Store, child: &mut Child, log: PathBuf, begins_at: u64) -> Result<Started> {
     let pid = child.id();
     let until = Instant::now() + SIGN_ON;
     loop {

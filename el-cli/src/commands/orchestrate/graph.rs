@@ -1,6 +1,5 @@
 //! Draws a plan: the phases, the tasks by layers, the checks, and the next step.
 
-use anstyle::Style;
 use el_core::ops::{Overview, PhaseView};
 use el_core::protocol::words::join_command;
 use el_core::rules::orchestrate::Question;
@@ -62,17 +61,17 @@ impl Drawing<'_> {
         page.push_heading("Steps");
         let mut rows = Vec::new();
         for phase in &overview.phases {
-            let look = match phase.state {
-                "answered" | "in_words" => TaskStage::Done.sign_and_style(),
-                "running" => TaskStage::Running.sign_and_style(),
-                "asked" if phase.tries.failures > 0 => TaskStage::Again.sign_and_style(),
-                "asked" => TaskStage::Ready.sign_and_style(),
-                "stopped" => TaskStage::Failed.sign_and_style(),
-                "not_needed" => TaskStage::WontDo.sign_and_style(),
-                _ => TaskStage::Waiting.sign_and_style(),
+            let stage = match phase.state {
+                "answered" | "in_words" => TaskStage::Done,
+                "running" => TaskStage::Running,
+                "asked" if phase.tries.failures > 0 => TaskStage::Again,
+                "asked" => TaskStage::Ready,
+                "stopped" => TaskStage::Failed,
+                "not_needed" => TaskStage::WontDo,
+                _ => TaskStage::Waiting,
             };
             rows.push((
-                look,
+                stage,
                 words::phase_name(&phase.name),
                 phase.atom_id.as_deref().unwrap_or_default(),
                 self.phase_lines(phase),
@@ -81,25 +80,18 @@ impl Drawing<'_> {
                 && !overview.tasks.is_empty()
             {
                 let (done, all) = (words::count_done(overview), overview.tasks.len());
-                rows.push((
-                    work_look(overview),
-                    "work".to_owned(),
-                    "",
-                    vec![format!("{done} of {all} done")],
-                ));
+                let told = vec![format!("{done} of {all} done")];
+                rows.push((work_stage(overview), "work".to_owned(), "", told));
             }
         }
         if !overview.settings.check.is_empty() && overview.checks.is_empty() {
-            rows.push((
-                TaskStage::Waiting.sign_and_style(),
-                "check".to_owned(),
-                "",
-                vec![join_command(&overview.settings.check)],
-            ));
+            let told = vec![join_command(&overview.settings.check)];
+            rows.push((TaskStage::Waiting, "check".to_owned(), "", told));
         }
         let wide = rows.iter().map(|(_, name, ..)| name.width()).max().unwrap_or(0);
         let ids = rows.iter().map(|(_, _, atom, _)| atom.width()).max().unwrap_or(0);
-        for ((mark, painted), name, atom, told) in rows {
+        for (stage, name, atom, told) in rows {
+            let (mark, painted) = stage.sign_and_style();
             let mut told = told.iter().map(|line| sanitize::one_line(line));
             let first =
                 fit_to_width(page, &told.next().unwrap_or_default(), 4 + wide + 2 + ids + 2);
@@ -158,8 +150,7 @@ impl Drawing<'_> {
         if overview.checks.is_empty() {
             return;
         }
-        page.push_blank();
-        page.push_heading("Checks");
+        page.push_section("Checks");
         let command = sanitize::one_line(&join_command(&overview.settings.check)).into_owned();
         for check in &overview.checks {
             let (place, word) = if check.passed {
@@ -181,15 +172,12 @@ impl Drawing<'_> {
     }
 }
 
-fn work_look(overview: &Overview) -> (&'static str, Style) {
+fn work_stage(overview: &Overview) -> TaskStage {
     // The most telling numbers come first.
-    let mut places = count_places(overview.tasks.iter()).into_iter().map(|(place, _)| place);
-    let found = places.find(|place| !matches!(place, TaskStage::Done | TaskStage::WontDo));
-    match found {
-        Some(TaskStage::Again | TaskStage::Review | TaskStage::Ready) => {
-            TaskStage::Waiting.sign_and_style()
-        }
-        Some(place) => place.sign_and_style(),
-        None => TaskStage::Done.sign_and_style(),
+    let mut places = count_places(&overview.tasks).into_iter().map(|(place, _)| place);
+    match places.find(|place| !matches!(place, TaskStage::Done | TaskStage::WontDo)) {
+        Some(TaskStage::Again | TaskStage::Review | TaskStage::Ready) => TaskStage::Waiting,
+        Some(place) => place,
+        None => TaskStage::Done,
     }
 }

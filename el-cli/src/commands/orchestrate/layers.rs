@@ -222,23 +222,20 @@ fn print_heading(page: &mut Page, layer: &Layer<'_>) {
 
 /// The number of tasks at each place; places without tasks are left out.
 pub(super) fn count_places<'a>(
-    tasks: impl Iterator<Item = &'a TaskView> + Clone,
+    tasks: impl IntoIterator<Item = &'a TaskView>,
 ) -> Vec<(TaskStage, usize)> {
-    let count = |place| tasks.clone().filter(|task| TaskStage::from_task(task) == place).count();
-    TaskStage::ALL
-        .into_iter()
-        .map(|place| (place, count(place)))
-        .filter(|(_, many)| *many > 0)
-        .collect()
+    let mut counts: BTreeMap<TaskStage, usize> = BTreeMap::new();
+    for task in tasks {
+        *counts.entry(TaskStage::from_task(task)).or_default() += 1;
+    }
+    counts.into_iter().collect()
 }
 
 /// `5 done, 2 waiting`.
 pub(super) fn list_counts(counts: &[(TaskStage, usize)]) -> String {
-    counts
-        .iter()
-        .map(|(place, many)| format!("{many} {}", place.word()))
-        .collect::<Vec<_>>()
-        .join(", ")
+    let words: Vec<String> =
+        counts.iter().map(|(place, many)| format!("{many} {}", place.word())).collect();
+    words.join(", ")
 }
 
 /// A line below a task.

@@ -8,8 +8,9 @@ use el_core::rules::retry::RetryPolicy;
 
 use crate::output::{runs, style, time};
 
-/// Finer than [`Standing`]: tells automatic states, a person's decisions and failures apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Finer than [`Standing`]: tells automatic states, a person's decisions and failures apart. In
+/// counting order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TaskStage {
     Done,
     Running,
@@ -26,21 +27,6 @@ pub(super) enum TaskStage {
 }
 
 impl TaskStage {
-    /// All places, in counting order.
-    pub(super) const ALL: [TaskStage; 11] = [
-        TaskStage::Done,
-        TaskStage::Running,
-        TaskStage::Ready,
-        TaskStage::Again,
-        TaskStage::Waiting,
-        TaskStage::Review,
-        TaskStage::Failed,
-        TaskStage::Blocked,
-        TaskStage::Deferred,
-        TaskStage::WontDo,
-        TaskStage::Held,
-    ];
-
     pub(super) fn from_task(task: &TaskView) -> TaskStage {
         let has_failed = task.tries.failures > 0;
         match task.standing {
@@ -174,17 +160,12 @@ pub(super) fn last_failure(tries: &Tries, policy: Option<&RetryPolicy>) -> Optio
 /// The reasons for a task's place, a line each; empty if the place is plain.
 pub(super) fn waiting_reasons(task: &TaskView, policy: Option<&RetryPolicy>) -> Vec<String> {
     match TaskStage::from_task(task) {
-        TaskStage::Done | TaskStage::Waiting | TaskStage::Held | TaskStage::Ready => {
-            task.why.iter().cloned().collect()
-        }
         TaskStage::Running => task.action.iter().chain(&task.why).cloned().collect(),
         TaskStage::Failed | TaskStage::Again => {
             let failure =
                 last_failure(&task.tries, policy).filter(|_| task.standing != Standing::Failed);
             failure.or_else(|| task.why.clone()).into_iter().collect()
         }
-        TaskStage::Blocked | TaskStage::Deferred | TaskStage::WontDo | TaskStage::Review => {
-            task.why.iter().cloned().collect()
-        }
+        _ => task.why.iter().cloned().collect(),
     }
 }

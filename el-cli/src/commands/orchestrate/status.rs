@@ -1,13 +1,14 @@
 use el_core::model::Timestamp;
 use el_core::ops::{self, Overview};
 use el_core::rules::budget::format_usd;
+use el_core::rules::orchestrate::Standing;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ending::{self, Ending, ending_of_step};
 use super::layers::Drawing;
 use super::lock;
-use crate::output::{Cell, Column, Page, Table, style, time};
+use crate::output::{Cell, Column, List, Page, Table, style, time};
 use crate::watch::WatchArgs;
 use crate::{App, Exit, Result, complete};
 
@@ -44,28 +45,8 @@ pub(crate) struct Args {
     reason = "names the two answers for the schema; each is printed where it is made"
 )]
 pub(in crate::commands) enum Answer<'a> {
-    One(Box<Status<'a>>),
-    All(All),
-}
-
-/// The answer about a single plan.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::commands) struct Status<'a> {
-    #[serde(flatten)]
-    ending: &'a Ending,
-    /// True if a process drives the plan now.
-    driven: bool,
-    #[serde(flatten)]
-    overview: &'a Overview,
-}
-
-/// The answer about all plans.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::commands) struct All {
-    count: usize,
-    total: usize,
-    truncated: bool,
-    items: Vec<Item>,
+    One(Box<Plan>),
+    All(List<'a, Item>),
 }
 
 /// A plan in the list.
@@ -92,11 +73,15 @@ pub(super) fn show_or_list(args: &Args, app: &App) -> Result<Exit> {
     })
 }
 
-/// A plan, and the questions to a person.
+/// The answer about a single plan.
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Plan {
-    overview: Overview,
-    driven: bool,
+    #[serde(flatten)]
     ending: Ending,
+    /// True if a process drives the plan now.
+    driven: bool,
+    #[serde(flatten)]
+    overview: Overview,
 }
 
 impl Plan {
@@ -104,20 +89,7 @@ impl Plan {
         let overview = ops::plan_overview(&app.open_for_reading()?, epic)?;
         let driven = lock::is_taken(app, &overview.epic.id);
         let ending = current_ending(&overview, driven);
-        Ok(Plan { overview, driven, ending })
-    }
-
-    fn status(&self) -> Status<'_> {
-        Status { ending: &self.ending, driven: self.driven, overview: &self.overview }
-    }
-}
-
-impl Serialize for Plan {
-    fn serialize<S: serde::Serializer>(
-        &self,
-        serializer: S,
-    ) -> std::result::Result<S::Ok, S::Error> {
-        self.status().serialize(serializer)
+        Ok(Plan { ending, driven, overview })
     }
 }
 
@@ -129,8 +101,7 @@ fn show_plan(args: &Args, app: &App, epic: &str) -> Result<Exit> {
         .map(|work| work.rules.retry_policy())
         .ok();
     let drawing = Drawing { overview: &plan.overview, now: app.now(), policy, all: args.all };
-    let Plan { driven, ending, .. } = &plan;
-    app.printer.emit(&plan.status(), |page| drawing.print_plan(page, ending, *driven))
+    app.printer.emit(&plan, |page| drawing.print_plan(page, &plan.ending, plan.driven))
 }
 
 /// The state of the plan. While a process drives the plan, a person has no next step.
@@ -147,7 +118,6 @@ pub(in crate::commands) fn current_ending(overview: &Overview, driven: bool) -> 
 
 /// All plans, each in a line.
 pub(crate) fn read_plans(app: &App) -> Result<Vec<Item>> {
-    use el_core::rules::orchestrate::Standing;
     let store = app.open_for_reading()?;
     let mut items = Vec::new();
     for epic in ops::list_orchestrated(&store)? {
@@ -174,9 +144,7 @@ pub(crate) fn read_plans(app: &App) -> Result<Vec<Item>> {
 
 pub(super) fn list_plans(app: &App) -> Result<Exit> {
     let items = read_plans(app)?;
-    let answer = All { count: items.len(), total: items.len(), truncated: false, items };
-    let now = app.now();
-    app.printer.emit(&answer, |page| print_table(page, &answer.items, now))
+    app.printer.emit(&List::complete(&items), |page| print_table(page, &items, app.now()))
 }
 
 fn print_table(page: &mut Page, items: &[Item], now: Timestamp) {
@@ -184,9 +152,8 @@ fn print_table(page: &mut Page, items: &[Item], now: Timestamp) {
         return items.iter().for_each(|item| page.push_line(&item.epic_id));
     }
     if items.is_empty() {
-        let text =
-            page.paint(style::DIM, "nothing is orchestrated; el orchestrate \"GOAL\" begins it");
-        return page.push_line(text);
+        let text = "nothing is orchestrated; el orchestrate \"GOAL\" begins it";
+        return page.push_painted(style::DIM, text);
     }
     let mut table = Table::new([
         Column::new("EPIC"),

@@ -59,13 +59,6 @@ enum PlanEvent<'a> {
     },
 }
 
-#[derive(Serialize)]
-struct Line<'a> {
-    at: Timestamp,
-    #[serde(flatten)]
-    happening: &'a PlanEvent<'a>,
-}
-
 impl<'a> PlanReporter<'a> {
     pub(super) fn new(app: &'a App, began: &StartedPlan) -> Result<PlanReporter<'a>> {
         let store = app.open_for_reading()?;
@@ -166,9 +159,9 @@ impl<'a> PlanReporter<'a> {
         });
     }
 
-    fn print_happening(&self, happening: &PlanEvent<'_>) {
+    fn print_happening(&self, event: &PlanEvent<'_>) {
         // A reader that went away must not end the plan's driving.
-        let _ = self.printer.json_line(&Line { at: clock::now(), happening });
+        let _ = self.printer.json_line(&live::Line { at: clock::now(), event });
     }
 
     /// Reports a step, and the answers since the last step.

@@ -66,7 +66,7 @@ pub(super) fn count_done(overview: &Overview) -> usize {
 
 /// The number of tasks at each place, as `2 of 5 done, 1 running`.
 pub(super) fn tally_tasks(overview: &Overview) -> String {
-    let mut counts = layers::count_places(overview.tasks.iter());
+    let mut counts = layers::count_places(&overview.tasks);
     counts.retain(|(place, _)| *place != TaskStage::Done);
     let done = format!("{} of {} done", count_done(overview), overview.tasks.len());
     if counts.is_empty() { done } else { format!("{done}, {}", layers::list_counts(&counts)) }

@@ -118,7 +118,7 @@ const ANSWERS: &[(&str, schema::Answer)] = &[
     ("schema", answer_schema::<super::Answer<'_>>()),
     ("man", answer_schema::<man::Manual<'_>>()),
     ("help", answer_schema::<help::Help<'_>>()),
-    ("orchestrate list", answer_schema::<orchestrate::status::All>()),
+    ("orchestrate list", answer_schema::<List<'_, orchestrate::status::Item>>()),
     ("orchestrate show", answer_schema::<orchestrate::status::Answer<'_>>()),
     ("phase set", answer_schema::<phase::set::Supplied<'_>>()),
     ("phase show", answer_schema::<phase::show::Shown<'_>>()),

@@ -44,11 +44,12 @@ pub(in crate::commands) struct Queue {
     pub(in crate::commands) filter: AtomFilter,
 }
 
+/// An event of `--robot` with its time.
 #[derive(Serialize)]
-struct Line<'a> {
-    at: Timestamp,
+pub(in crate::commands) struct Line<'a, T> {
+    pub(in crate::commands) at: Timestamp,
     #[serde(flatten)]
-    report: &'a Report,
+    pub(in crate::commands) event: &'a T,
 }
 
 impl<'a> Listener<'a> {
@@ -157,7 +158,7 @@ impl worker::Listener for Listener<'_> {
             _ => {}
         }
         if self.printer.is_robot() {
-            let _ = self.printer.json_line(&Line { at: now, report });
+            let _ = self.printer.json_line(&Line { at: now, event: report });
             return;
         }
         self.print_above(|page| words::print_report(page, report, now));

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
-use el_agents::forge::{Forge as _, FoundIssues, GithubCli, IssueFilter};
+use el_agents::forge::{Forge as _, FoundIssues, GithubCli, IssueFilter, RepoName};
 use el_core::exchange::{Batch, Tracker};
 use el_core::model::{Status, Timestamp};
 use el_core::ops::{self, ImportOptions, Imported, SyncState, Theirs};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::accept::{Acceptance, Accepted};
 use super::batch::read_batch;
 use super::push::Pushed;
-use super::repository::{Place, find_place};
+use super::repository::{choose_repository, scope_of};
 use crate::backups::Reason;
 use crate::commands::import::print_imported;
 use crate::output::Progress;
@@ -104,12 +104,12 @@ fn parse_time(text: &str) -> std::result::Result<Timestamp, String> {
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     app.project()?;
-    let place = find_place(app, args.repo.as_deref())?;
+    let repo = choose_repository(app, args.repo.as_deref())?;
     let gh = GithubCli;
     gh.ensure_ready()?;
     if !args.push.is_empty() {
         let how = super::push::How { is_confirmed: args.yes, dry_run: args.dry_run };
-        let pushed = super::push::run(&args.push, how, &gh, &place, app)?;
+        let pushed = super::push::run(&args.push, how, &gh, &repo, app)?;
         let is_left = pushed.leaves_fields();
         let answer = Answer::Pushed(pushed);
         app.printer.emit(&answer, |page| {
@@ -118,7 +118,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         })?;
         return Ok(if is_left { Exit::Conflict } else { Exit::Done });
     }
-    let synced = pull(args, app, &gh, &place)?;
+    let synced = pull(args, app, &gh, &repo)?;
     let answer = Answer::Pulled(synced);
     app.printer.emit(&answer, |page| {
         let Answer::Pulled(synced) = &answer else { return };
@@ -133,10 +133,10 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     })
 }
 
-fn pull(args: &Args, app: &App, gh: &GithubCli, place: &Place) -> Result<Synced> {
-    let scope = place.scope();
+fn pull(args: &Args, app: &App, gh: &GithubCli, repo: &RepoName) -> Result<Synced> {
+    let scope = scope_of(repo);
     let label = args.label.as_deref();
-    let name = format!("github:{}:{}", place.repo, label.unwrap_or_default());
+    let name = format!("github:{}:{}", repo, label.unwrap_or_default());
     let state = ops::sync_state(&app.open_for_reading()?, Tracker::Github.as_str(), &name)?;
     let theirs = wanted_theirs(args, app)?;
     // Their values may have stood there for long.
@@ -146,12 +146,12 @@ fn pull(args: &Args, app: &App, gh: &GithubCli, place: &Place) -> Result<Synced>
         None => state.until.map(|until| until.minus(OVERLAP)),
         given => given,
     };
-    let is_public = gh.is_public(&place.repo)?;
-    let (found, since) = list_issues(gh, place, label, since)?;
+    let is_public = gh.is_public(repo)?;
+    let (found, since) = list_issues(gh, repo, label, since)?;
     let mut accepted = Accepted { issues: found.items, ..Accepted::default() };
     if is_public {
         let text = since.map(|since| since.to_string());
-        let roles = gh.author_roles(&place.repo, text.as_deref())?;
+        let roles = gh.author_roles(repo, text.as_deref())?;
         let wanted = app.settings()?.sync_settings()?.label;
         let acceptance = Acceptance {
             known: &state.known,
@@ -186,7 +186,7 @@ fn pull(args: &Args, app: &App, gh: &GithubCli, place: &Place) -> Result<Synced>
         ops::note_sync(&mut store, &app.ctx(), &name, until)?;
     }
     Ok(Synced {
-        repository: place.repo.to_string(),
+        repository: repo.to_string(),
         is_public,
         since,
         dry_run: args.dry_run,
@@ -202,22 +202,20 @@ fn wanted_theirs(args: &Args, app: &App) -> Result<Theirs> {
     if atoms.is_empty() {
         return Ok(Theirs::Conflicts);
     }
-    let store = app.open_for_reading()?;
-    let ids = atoms.iter().map(|atom| ops::resolve_id(&store, atom));
-    Ok(Theirs::Atoms(ids.collect::<std::result::Result<_, _>>()?))
+    Ok(Theirs::Atoms(app.resolve_ids(atoms)?.into_iter().collect()))
 }
 
 /// Asks for the changed issues, or for all where a search would not give them all.
 fn list_issues(
     gh: &GithubCli,
-    place: &Place,
+    repo: &RepoName,
     label: Option<&str>,
     since: Option<Timestamp>,
 ) -> Result<(FoundIssues, Option<Timestamp>)> {
     let text = since.map(|since| since.to_string());
-    let found = gh.issues(&place.repo, IssueFilter { label, since: text.as_deref() })?;
+    let found = gh.issues(repo, IssueFilter { label, since: text.as_deref() })?;
     if found.is_cut {
-        return Ok((gh.issues(&place.repo, IssueFilter { label, since: None })?, None));
+        return Ok((gh.issues(repo, IssueFilter { label, since: None })?, None));
     }
     Ok((found, since))
 }

@@ -1,9 +1,7 @@
 //! Writes atoms back into issues: only atoms that a person names and confirms, and only fields that
 //! are unchanged there since the last look. No issue is closed.
 
-use std::io::{self, IsTerminal as _};
-
-use el_agents::forge::{GithubCli, IssueChange};
+use el_agents::forge::{GithubCli, IssueChange, RepoName};
 use el_core::exchange::{Tracker, own_label};
 use el_core::ops::{self, PushField};
 use el_core::protocol::pull_request::describe_key;
@@ -12,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::batch::read_batch;
-use super::repository::Place;
+use super::repository::scope_of;
 use crate::output::{Page, sanitize, style};
 use crate::{App, CommandError, Result, input};
 
@@ -61,14 +59,14 @@ pub(super) fn run(
     atoms: &[String],
     how: How,
     gh: &GithubCli,
-    place: &Place,
+    repo: &RepoName,
     app: &App,
 ) -> Result<Pushed> {
-    let numbers = atoms.iter().map(|atom| issue_number(app, place, atom));
+    let numbers = atoms.iter().map(|atom| issue_number(app, repo, atom));
     let numbers = numbers.collect::<Result<Vec<_>>>()?;
-    let items = numbers.iter().map(|number| compare_issue(app, gh, place, *number));
+    let items = numbers.iter().map(|number| compare_issue(app, gh, repo, *number));
     let mut pushed = Pushed {
-        repository: place.repo.to_string(),
+        repository: repo.to_string(),
         dry_run: how.dry_run,
         count: 0,
         items: items.collect::<Result<_>>()?,
@@ -77,12 +75,12 @@ pub(super) fn run(
     if !how.dry_run && has_work && (how.is_confirmed || confirm(app, &pushed)?) {
         for item in &mut pushed.items {
             // Read right before it is written: what changed meanwhile is left.
-            let now = compare_issue(app, gh, place, item.number)?;
+            let now = compare_issue(app, gh, repo, item.number)?;
             let has_work = now.has_work();
             if has_work {
-                gh.change_issue(&place.repo, now.number, &change_of(&now))?;
+                gh.change_issue(repo, now.number, &change_of(&now))?;
                 pushed.count += 1;
-                note_written(app, place, &now)?;
+                note_written(app, repo, &now)?;
             }
             *item = PushedIssue { written: has_work, ..now };
         }
@@ -91,18 +89,18 @@ pub(super) fn run(
 }
 
 /// The number of an atom's issue in this repository.
-fn issue_number(app: &App, place: &Place, atom: &str) -> Result<u64> {
+fn issue_number(app: &App, repo: &RepoName, atom: &str) -> Result<u64> {
     let shown = ops::show(&app.open_for_reading()?, atom)?;
-    let scope = place.scope();
+    let scope = scope_of(repo);
     let number = |alias: &str| alias.strip_prefix(&scope)?.parse::<u64>().ok();
     shown.aliases.iter().find_map(|name| number(&name.alias)).ok_or_else(|| {
-        CommandError::not_found(format!("{} has no issue in {}", shown.atom.id, place.repo))
+        CommandError::not_found(format!("{} has no issue in {}", shown.atom.id, repo))
             .with_hint("el show lists the names of an atom; el sync github brings issues in")
     })
 }
 
-fn compare_issue(app: &App, gh: &GithubCli, place: &Place, number: u64) -> Result<PushedIssue> {
-    let issue = gh.read_issue(&place.repo, number)?;
+fn compare_issue(app: &App, gh: &GithubCli, repo: &RepoName, number: u64) -> Result<PushedIssue> {
+    let issue = gh.read_issue(repo, number)?;
     let labels = issue["labels"].as_array().cloned().unwrap_or_default();
     let name = |label: &Value| label["name"].as_str().map(str::to_owned);
     let labels_there = labels.iter().filter_map(name).collect();
@@ -134,10 +132,10 @@ fn ensure_no_key(app: &App, atom: &str, fields: &[PushField]) -> Result<()> {
 }
 
 /// Records the values there as el's own, so that they count as no change of somebody else.
-fn note_written(app: &App, place: &Place, item: &PushedIssue) -> Result<()> {
+fn note_written(app: &App, repo: &RepoName, item: &PushedIssue) -> Result<()> {
     let written: Vec<PushField> =
         item.fields.iter().filter(|field| field.may_write).cloned().collect();
-    let (source, alias) = (Tracker::Github.as_str(), format!("{}{}", place.scope(), item.number));
+    let (source, alias) = (Tracker::Github.as_str(), format!("{}{}", scope_of(repo), item.number));
     let mut store = app.open_for_writing()?;
     Ok(ops::note_push(&mut store, &app.ctx(), source, &alias, &written)?)
 }
@@ -164,13 +162,11 @@ fn change_of(item: &PushedIssue) -> IssueChange {
 }
 
 fn confirm(app: &App, pushed: &Pushed) -> Result<bool> {
-    if app.printer.is_robot() || !io::stdin().is_terminal() {
+    if !input::can_ask(app) {
         return Err(CommandError::usage_error("this writes at GitHub, and nobody can be asked")
             .with_hint("--dry-run shows what would be written; --yes writes it"));
     }
-    let mut page = app.printer.new_page();
-    pushed.print(&mut page);
-    app.printer.write_bytes(page.into_text().as_bytes())?;
+    app.printer.write_page(|page| pushed.print(page))?;
     input::ask_yes_no(app, &format!("write this into {}?", pushed.repository))
 }
 

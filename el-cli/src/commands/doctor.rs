@@ -65,34 +65,28 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         findings: &findings,
     };
     let cannot_work = findings.iter().find(|finding| finding.code == machine::CANNOT_WORK);
-    if let Some(finding) = cannot_work.filter(|_| serious == 0 && app.printer.is_robot()) {
-        return Err(CommandError::new(Exit::Configuration, "config", finding.message.clone())
-            .with_hint(finding.hint.clone())
-            .with_detail("findings", json!(findings))
-            .with_detail("facts", json!(facts)));
-    }
-    if serious > 0 && app.printer.is_robot() {
-        return Err(CommandError::new(
-            Exit::Internal,
-            "unhealthy",
-            format!(
-                "{} seriously wrong",
-                if serious == 1 {
-                    "one thing is".to_owned()
-                } else {
-                    format!("{serious} things are")
-                }
-            ),
-        )
-        .with_hint("details.findings has them, each with its own hint")
-        .with_detail("findings", json!(findings))
-        .with_detail("facts", json!(facts)));
-    }
     let exit = match (serious, cannot_work) {
         (1.., _) => Exit::Internal,
         (0, Some(_)) => Exit::Configuration,
         (0, None) => Exit::Done,
     };
+    if exit != Exit::Done && app.printer.is_robot() {
+        let error = match cannot_work.filter(|_| serious == 0) {
+            Some(finding) => CommandError::new(exit, "config", finding.message.clone())
+                .with_hint(finding.hint.clone()),
+            None => {
+                let these = match serious {
+                    1 => "one thing is".to_owned(),
+                    many => format!("{many} things are"),
+                };
+                CommandError::new(exit, "unhealthy", format!("{these} seriously wrong"))
+                    .with_hint("details.findings has them, each with its own hint")
+            }
+        };
+        return Err(error
+            .with_detail("findings", json!(findings))
+            .with_detail("facts", json!(facts)));
+    }
     app.printer.emit_and_exit(&data, exit, |page| {
         if !page.is_quiet() {
             machine::print_facts(page, &facts);

@@ -43,9 +43,7 @@ impl MachineScope {
                 Ok(MachineScope { settings: app.settings()?, project: Some(project.clone()) })
             }
             Err(error) if error.code() == "no_database" => {
-                let folder = crate::project::current_folder()?;
-                let settings = Settings::load(&folder, &PathBuf::new());
-                Ok(MachineScope { settings, project: None })
+                Ok(MachineScope { settings: App::user_settings()?, project: None })
             }
             Err(error) => Err(error),
         }
@@ -73,38 +71,37 @@ pub(super) fn inspect_machine(app: &App, place: &MachineScope) -> (Vec<Finding>,
         message: error.message().to_owned(),
         hint: "el config set KEY VALUE checks a value before it writes it".to_owned(),
     });
-    let untrusted = settings.inert_sentence().map(|message| Finding {
-        code: "untrusted",
-        serious: false,
-        message,
-        hint: "el trust shows them and asks".to_owned(),
-    });
+    let untrusted = settings
+        .inert_sentence()
+        .map(|message| slight_finding("untrusted", message, "el trust shows them and asks"));
     let mut findings: Vec<Finding> = untidy.chain(bad).chain(untrusted).collect();
     let mut needs = missing_requirements(app, place);
     // An unusable value is reported already.
     needs.retain(|(message, _)| !findings.iter().any(|finding| finding.message == *message));
-    findings.extend(needs.into_iter().map(|(message, hint)| Finding {
-        code: CANNOT_WORK,
-        // The tracker works without runs; `el work` reports the same faults before any claim.
-        serious: false,
-        message: format!("el work cannot run here: {message}"),
-        hint,
+    // The tracker works without runs; `el work` reports the same faults before any claim.
+    findings.extend(needs.into_iter().map(|(message, hint)| {
+        slight_finding(CANNOT_WORK, format!("el work cannot run here: {message}"), hint)
     }));
     if let Some(project) = &place.project {
         findings.extend(little_room(project));
         findings.extend(open_to_others(project));
         findings.extend(git_locks(settings));
         findings.extend(missing_check(settings, project));
-        findings.extend(shared_remote::find_fault(settings).map(|(message, hint)| Finding {
-            code: "remote",
-            serious: false,
-            message,
-            hint,
-        }));
+        let remote = shared_remote::find_fault(settings);
+        findings.extend(remote.map(|(message, hint)| slight_finding("remote", message, hint)));
         findings.extend(in_git::find_tracked(project));
         findings.extend(backups::find_faults(project));
     }
     (findings, facts::collect_facts(settings))
+}
+
+/// A finding with which the tracker still works.
+fn slight_finding(
+    code: &'static str,
+    message: impl Into<String>,
+    hint: impl Into<String>,
+) -> Finding {
+    Finding { code, serious: false, message: message.into(), hint: hint.into() }
 }
 
 /// Locks in the repositories of the agents. A lock blocks git's changes for as long as the lock
@@ -116,13 +113,12 @@ fn git_locks(settings: &Settings) -> Vec<Finding> {
     let repositories = folders.iter().filter_map(|folder| Repository::open_at(folder).ok());
     let locks: BTreeSet<_> =
         repositories.flat_map(|found| found.find_locks().unwrap_or_default()).collect();
-    let told = |lock: PathBuf| Finding {
-        code: "git_lock",
-        serious: false,
-        message: format!("a git holds, or left behind, the lock {}", lock.display()),
-        hint: "once no git is at work there any more, remove it: rm, with that path".to_owned(),
+    let told = |lock: &PathBuf| {
+        let message = format!("a git holds, or left behind, the lock {}", lock.display());
+        let hint = "once no git is at work there any more, remove it: rm, with that path";
+        slight_finding("git_lock", message, hint)
     };
-    locks.into_iter().map(told).collect()
+    locks.iter().map(told).collect()
 }
 
 /// The free space, in bytes, below which changes begin to fail.
@@ -132,13 +128,11 @@ fn little_room(project: &Project) -> Option<Finding> {
     let folder = &project.state;
     let disk = rustix::fs::statvfs(folder).ok()?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    (free < ROOM).then(|| Finding {
-        code: "disk",
-        serious: false,
-        message: format!("only {} KiB are free where {} is", free >> 10, folder.display()),
-        hint: "make room: no change can be kept on a full disk; .eluent/runs holds the files of \
-             ended runs"
-            .to_owned(),
+    (free < ROOM).then(|| {
+        let message = format!("only {} KiB are free where {} is", free >> 10, folder.display());
+        let hint = "make room: no change can be kept on a full disk; .eluent/runs holds the files \
+                    of ended runs";
+        slight_finding("disk", message, hint)
     })
 }
 
@@ -146,7 +140,7 @@ fn little_room(project: &Project) -> Option<Finding> {
 fn open_to_others(project: &Project) -> Option<Finding> {
     let exposed = Exposed::find_exposed(project)?;
     let message = format!("nothing is started: {}", exposed.message());
-    Some(Finding { code: "modes", serious: false, message, hint: exposed.hint() })
+    Some(slight_finding("modes", message, exposed.hint()))
 }
 
 /// Missing requirements of any agent's runs, each with its remedy.
@@ -267,12 +261,8 @@ fn missing_check(settings: &Settings, project: &Project) -> Option<Finding> {
     let check = settings.land_settings().ok()?.check;
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     let missing = missing_program("land_check", &check, &environment, &project.root)?;
-    Some(Finding {
-        code: "land_check",
-        serious: false,
-        message: format!("el land cannot check here: {}", missing.message),
-        hint: missing.hint,
-    })
+    let message = format!("el land cannot check here: {}", missing.message);
+    Some(slight_finding("land_check", message, missing.hint))
 }
 
 /// The client is there and does not start: npm's wrapper without its program, a wrong platform.

@@ -3,6 +3,7 @@
 use el_core::ops::Finding;
 use el_core::{inspect_copy, inspect_database};
 
+use super::slight_finding;
 use crate::backups::Backups;
 use crate::project::Project;
 
@@ -11,11 +12,9 @@ pub(super) fn find_faults(project: &Project) -> Vec<Finding> {
         return Vec::new();
     }
     let Some(backups) = Backups::for_database(&project.db) else { return Vec::new() };
-    let failed = backups.last_failure().map(|failure| Finding {
-        code: "backup",
-        serious: false,
-        message: format!("the last hourly backup failed: {failure}"),
-        hint: "once that is put right: el backup now".to_owned(),
+    let failed = backups.last_failure().map(|failure| {
+        let message = format!("the last hourly backup failed: {failure}");
+        slight_finding("backup", message, "once that is put right: el backup now")
     });
     let last = |facts: el_core::CopyFacts| facts.last_event_at;
     let newest = backups.newest().and_then(|newest| inspect_copy(&newest.path).ok());

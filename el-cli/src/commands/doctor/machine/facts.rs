@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::program::{Refusal, ask_first_line};
-use crate::output::{Cell, Column, Page, Table, style};
+use crate::output::{Page, Table};
 use crate::settings::Settings;
 
 /// A fact about the machine.
@@ -21,12 +21,7 @@ pub(in crate::commands) struct Fact {
 }
 
 pub(in crate::commands) fn print_facts(page: &mut Page, facts: &[Fact]) {
-    let mut table =
-        Table::new([Column::new("NAME"), Column::new("VALUE").flexible()]).without_heading(0);
-    for fact in facts {
-        table.push_row([Cell::styled(style::DIM, fact.name), Cell::new(&fact.value)]);
-    }
-    table.print_table(page);
+    Table::print_facts(page, facts.iter().map(|fact| (fact.name, Some(fact.value.clone()))));
     page.push_blank();
 }
 

@@ -78,29 +78,18 @@ fn command_words(command: &Command) -> Vec<String> {
 }
 
 fn no_session_error(run: &Run) -> CommandError {
-    let (message, hint) = if let Some(host) = runs::host_of_run(run).filter(|_| run.is_live()) {
-        return CommandError::not_found(format!("{} runs on {host}", run.id))
-            .with_detail("run", run.id.as_str())
-            .with_detail("host", host)
-            .with_hint(format!(
-                "el attach {0} attaches there; el logs {0} -f follows it here",
-                run.id
-            ));
-    } else if run.is_live() {
-        (
-            "has no tmux session",
-            format!(
-                "it is only just starting, or its session was ended; el runs show {} tells more",
-                run.id
-            ),
-        )
-    } else {
-        (
-            "is over, and its session is gone",
-            format!("el logs {} shows what was said and done", run.id),
-        )
+    let id = &run.id;
+    let error = |what: &str| {
+        CommandError::not_found(format!("{id} {what}")).with_detail("run", id.as_str())
     };
-    CommandError::not_found(format!("{} {message}", run.id))
-        .with_detail("run", run.id.as_str())
-        .with_hint(hint)
+    match (run.is_live(), runs::host_of_run(run)) {
+        (true, Some(host)) => error(&format!("runs on {host}"))
+            .with_detail("host", host)
+            .with_hint(format!("el attach {id} attaches there; el logs {id} -f follows it here")),
+        (true, None) => error("has no tmux session").with_hint(format!(
+            "it is only just starting, or its session was ended; el runs show {id} tells more"
+        )),
+        (false, _) => error("is over, and its session is gone")
+            .with_hint(format!("el logs {id} shows what was said and done")),
+    }
 }

@@ -115,7 +115,7 @@ impl Understood {
             let checked = check_block(block);
             for repaired in &block.repairs {
                 let at = repaired.at.line;
-                self.notes.push(format!("line {at}: {}", in_words(&repaired.repair)));
+                self.notes.push(format!("line {at}: {}", repair_words(repaired.repair)));
             }
             match &checked {
                 Ok((_, slight)) => {
@@ -182,8 +182,7 @@ impl Understood {
             page.push_painted(style::GOOD, "The report is whole: el submit would take it");
         }
         if !self.notes.is_empty() {
-            page.push_blank();
-            page.push_heading("To know");
+            page.push_section("To know");
             for note in &self.notes {
                 page.push_paragraph(note, 2);
             }
@@ -192,7 +191,7 @@ impl Understood {
 }
 
 /// `trailing_comma` as `trailing comma`.
-fn in_words(repair: &response::Repair) -> String {
+pub(super) fn repair_words(repair: response::Repair) -> String {
     let name = serde_json::to_value(repair).ok();
     name.as_ref().and_then(|name| name.as_str()).unwrap_or_default().replace('_', " ")
 }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::list::FilterArgs;
-use crate::output::{count, sanitize, style};
+use crate::output::{count, sanitize};
 use crate::values::word_parser;
 use crate::{App, CommandError, Exit, Result, input};
 
@@ -61,14 +61,13 @@ pub(super) struct Report<'a> {
     format: Format,
     /// The written file; `null` if the export is in `content`.
     path: Option<&'a Path>,
-    atoms: usize,
-    bonds: usize,
-    comments: usize,
+    #[serde(flatten)]
+    counts: Counts,
     content: Option<&'a str>,
 }
 
 /// The parts of an export, counted.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 struct Counts {
     atoms: usize,
     bonds: usize,
@@ -84,9 +83,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let report = |counts: Counts| Report {
         format: args.format,
         path: args.output.as_deref(),
-        atoms: counts.atoms,
-        bonds: counts.bonds,
-        comments: counts.comments,
+        counts,
         content: args.output.is_none().then_some(""),
     };
     let Some(path) = &args.output else {
@@ -108,14 +105,13 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
             out.write_all(bytes).map_err(|source| CommandError::file_error("write", path, source))
         })
     })?;
-    let report = report(counts);
-    app.printer.emit_sentence(&report, |page| {
-        let done = page.paint(style::GOOD, "Exported");
-        let counts = [(report.atoms, "atom"), (report.bonds, "bond"), (report.comments, "comment")]
+    app.printer.emit_sentence(&report(counts), |page| {
+        let Counts { atoms, bonds, comments } = counts;
+        let counts = [(atoms, "atom"), (bonds, "bond"), (comments, "comment")]
             .map(|(many, what)| count::with_noun(many, what))
             .join(", ");
-        let path = report.path.map(sanitize::path_line).unwrap_or_default();
-        page.push_line(format!("{done} {counts} to {path}"));
+        let path = sanitize::path_line(path);
+        page.push_done("Exported", &format!("{counts} to {path}"));
     })
 }
 

@@ -25,19 +25,16 @@ pub(crate) struct Args {
 pub(super) enum Help<'a> {
     Topic { topic: &'a str, text: &'a str },
     Command { command: String, text: String },
-    Topics { topics: Vec<Entry> },
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Entry {
-    topic: &'static str,
-    about: &'static str,
+    Topics { topics: &'a [Topic] },
 }
 
 /// A text that belongs to no single command.
-struct Topic {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Topic {
+    #[serde(rename = "topic")]
     name: &'static str,
     about: &'static str,
+    #[serde(skip)]
     text: &'static str,
 }
 
@@ -124,16 +121,14 @@ fn find_topic(word: &str) -> Option<&'static Topic> {
 }
 
 fn list_topics(app: &App) -> Result<Exit> {
-    let entries = TOPICS.iter().map(|topic| Entry { topic: topic.name, about: topic.about });
-    app.printer.emit(&Help::Topics { topics: entries.collect() }, |page| {
+    app.printer.emit(&Help::Topics { topics: &TOPICS }, |page| {
         for topic in &TOPICS {
             let name = page.paint(style::ID, &format!("{:<13}", topic.name));
             page.push_line(format!("{name} {}", topic.about));
         }
-        let text =
-            page.paint(style::DIM, "el help TOPIC tells more; el help COMMAND explains a command");
         page.push_blank();
-        page.push_line(text);
+        let more = "el help TOPIC tells more; el help COMMAND explains a command";
+        page.push_painted(style::DIM, more);
     })
 }
 

@@ -96,25 +96,15 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 }
 
 fn describe_conflict(path: &Path, conflict: &Conflict) -> String {
-    let record = sanitize::one_line(&conflict.record).into_owned();
-    match &conflict.field {
-        Some(field) => {
-            let short = |value: &serde_json::Value| {
-                sanitize::truncate_to(&sanitize::one_line(&value.to_string()), 40).into_owned()
-            };
-            let (ours, theirs) = (short(&conflict.ours), short(&conflict.theirs));
-            format!(
-                "{}: {record}: both changed {field}: {ours} here, {theirs} there",
-                sanitize::path_line(path)
-            )
-        }
-        None => {
-            format!(
-                "{}: {record}: one side removed what the other changed",
-                sanitize::path_line(path)
-            )
-        }
-    }
+    let (path, record) = (sanitize::path_line(path), sanitize::one_line(&conflict.record));
+    let Some(field) = &conflict.field else {
+        return format!("{path}: {record}: one side removed what the other changed");
+    };
+    let short = |value: &serde_json::Value| {
+        sanitize::truncate_to(&sanitize::one_line(&value.to_string()), 40).into_owned()
+    };
+    let (ours, theirs) = (short(&conflict.ours), short(&conflict.theirs));
+    format!("{path}: {record}: both changed {field}: {ours} here, {theirs} there")
 }
 
 /// The command by which git calls the driver.
@@ -166,8 +156,7 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
     };
     app.printer.emit_sentence(&data, |page| {
         if does {
-            let done = page.paint(style::GOOD, "Installed");
-            page.push_line(format!("{done} the merge driver for {pattern} in this clone"));
+            page.push_done("Installed", &format!("the merge driver for {pattern} in this clone"));
         }
         for command in &commands {
             page.push_line(format!("  {command}"));
@@ -178,9 +167,8 @@ fn set_up(file: &Path, does: bool, app: &App) -> Result<Exit> {
             sanitize::path_line(&attributes)
         ));
         if does {
-            let text = page
-                .paint(style::DIM, "commit .gitattributes; every clone sets its own git config");
-            page.push_line(text);
+            let next = "commit .gitattributes; every clone sets its own git config";
+            page.push_painted(style::DIM, next);
         }
     })
 }

@@ -62,31 +62,27 @@ pub(super) struct Row {
 }
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let watch = match &args.command {
-        Some(Command::Show(args)) => args.watch,
-        Some(Command::List(watch)) => *watch,
-        None => args.watch,
+    let (watch, only) = match &args.command {
+        Some(Command::Show(args)) => (args.watch, args.agents.as_slice()),
+        Some(Command::List(watch)) => (*watch, &[][..]),
+        None => (args.watch, &[][..]),
     };
-    watch.follow(app, || look(args, app))
+    watch.follow(app, || look(only, app))
 }
 
-fn look(args: &Args, app: &App) -> Result<Exit> {
+fn look(only: &[String], app: &App) -> Result<Exit> {
     let settings = app.settings()?;
     let mut agents: Vec<String> =
         settings.work_settings().map(|work| work.agents).unwrap_or_default();
     agents.extend(settings.agents().into_iter().map(str::to_owned));
-    let only = match &args.command {
-        Some(Command::Show(args)) => Some(&args.agents),
-        Some(Command::List(_)) | None => None,
-    };
-    if let Some(only) = only {
-        agents.clone_from(only);
+    if !only.is_empty() {
+        agents = only.to_vec();
     }
     let store = app.open_for_reading()?;
     let now = app.now();
     let mut rows: Vec<Row> = Vec::new();
     for queue in ops::queue(&store, &agents, now, &worker::is_there)? {
-        if only.is_none_or(|only| only.contains(&queue.agent_name)) {
+        if only.is_empty() || only.contains(&queue.agent_name) {
             // A mistake in an agent's settings must not hide the other agents.
             let max_parallel = settings
                 .agent_settings(&queue.agent_name)

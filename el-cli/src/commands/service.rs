@@ -148,12 +148,8 @@ fn report_service(app: &App, service: &Service, done: &str) -> Result<Exit> {
         let is_there = if answer.installed { "installed" } else { "not installed" };
         let stale = if answer.installed && !answer.current { ", by an older call" } else { "" };
         let state = answer.state.as_deref().map_or(String::new(), |state| format!(", {state}"));
-        let head = page.paint(style::GOOD, done);
-        page.push_line(format!(
-            "{head} {} ({is_there}{stale}{})",
-            answer.name,
-            sanitize::one_line(&state)
-        ));
+        let (name, state) = (&answer.name, sanitize::one_line(&state));
+        page.push_done(done, &format!("{name} ({is_there}{stale}{state})"));
         page.push_painted(style::DIM, &sanitize::path_line(&answer.path));
         for line in &answer.next {
             page.push_painted(style::DIM, &sanitize::one_line(line));
@@ -265,9 +261,14 @@ impl Service {
         })
     }
 
+    /// The name of systemd's unit.
+    fn unit(&self) -> String {
+        format!("{}.service", self.name)
+    }
+
     /// The manager's word for the state.
     fn state(&self) -> Option<String> {
-        let unit = format!("{}.service", self.name);
+        let unit = self.unit();
         let words = match self.manager {
             Manager::Systemd => ["systemctl", "--user", "is-active", &unit],
             Manager::Launchd => return None,
@@ -279,13 +280,10 @@ impl Service {
 
     fn start_commands(&self) -> Vec<Vec<String>> {
         match self.manager {
-            Manager::Systemd => {
-                let unit = format!("{}.service", self.name);
-                vec![
-                    self.reload_command(),
-                    texts(&["systemctl", "--user", "enable", "--now", &unit]),
-                ]
-            }
+            Manager::Systemd => vec![
+                self.reload_command(),
+                texts(&["systemctl", "--user", "enable", "--now", &self.unit()]),
+            ],
             Manager::Launchd => {
                 let path = self.path.display().to_string();
                 vec![texts(&["launchctl", "load", "-w", &path])]
@@ -295,10 +293,7 @@ impl Service {
 
     fn stop_command(&self) -> Vec<String> {
         match self.manager {
-            Manager::Systemd => {
-                let unit = format!("{}.service", self.name);
-                texts(&["systemctl", "--user", "disable", "--now", &unit])
-            }
+            Manager::Systemd => texts(&["systemctl", "--user", "disable", "--now", &self.unit()]),
             Manager::Launchd => {
                 let path = self.path.display().to_string();
                 texts(&["launchctl", "unload", "-w", &path])

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::output::{sanitize, style};
-use crate::{App, CommandError, Exit, Result};
+use crate::{App, CommandError, Exit, Result, project};
 
 mod agents;
 mod claude;
@@ -120,15 +120,19 @@ fn carry_out(
             );
             page.push_line(format!("{done} {path}"));
             if let Some(backup) = &row.backup {
-                let text = page
-                    .paint(style::DIM, &format!("  as it was: {}", sanitize::path_line(backup)));
-                page.push_line(text);
+                let text = format!("  as it was: {}", sanitize::path_line(backup));
+                page.push_painted(style::DIM, &text);
             }
         }
         for note in notes {
             page.push_painted(style::DIM, note);
         }
     })
+}
+
+/// The project's folder, or the current one where there is no project.
+fn project_folder(app: &App) -> Result<PathBuf> {
+    app.project().map_or_else(|_| project::current_folder(), |project| Ok(project.root.clone()))
 }
 
 fn setup_error(path: &Path, why: impl std::fmt::Display) -> CommandError {

@@ -1,15 +1,15 @@
 use std::path::{Path, PathBuf};
 
-use el_core::keep_out_of_git;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ConfigFileArgs, load_settings};
-use crate::output::{sanitize, style};
+use crate::commands::init::make_folder;
+use crate::output::sanitize;
 use crate::settings::keys::DATABASE_URL;
 use crate::settings::value::Value;
 use crate::settings::write::{self, Name};
-use crate::{App, CommandError, Exit, Result, complete, locate, modes, shared_remote};
+use crate::{App, CommandError, Exit, Result, complete, locate, shared_remote};
 
 /// Change a setting in a file; comments stay
 #[derive(Debug, clap::Args)]
@@ -58,13 +58,9 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let value = write::set_value(&path, &name, &text, args.place.trust(&path).as_ref())?;
     let data = Set { key: &args.key, value: &value, path: &path };
     app.printer.emit_sentence(&data, |page| {
-        let done = page.paint(style::GOOD, "Set");
-        page.push_line(format!(
-            "{done} {} = {} in {}",
-            sanitize::one_line(&args.key),
-            sanitize::one_line(&value.to_text()),
-            sanitize::path_line(&path)
-        ));
+        let (key, text) = (sanitize::one_line(&args.key), value.to_text());
+        let (text, path) = (sanitize::one_line(&text), sanitize::path_line(&path));
+        page.push_done("Set", &format!("{key} = {text} in {path}"));
     })?;
     let settings = load_settings(app)?;
     if args.key == "remote"
@@ -94,11 +90,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
 /// Makes the folder of a project on a server. Returns the path of its configuration.
 fn begin_folder() -> Result<PathBuf> {
     let project = locate::place_for_server()?;
-    modes::create_state_folder(&project.state)
-        .map_err(|source| CommandError::file_error("create", &project.state, source))?;
-    keep_out_of_git(&project.state).map_err(|source| {
-        CommandError::file_error("write", &project.state.join(".gitignore"), source)
-    })?;
+    make_folder(&project)?;
     Ok(project.config_path())
 }
 

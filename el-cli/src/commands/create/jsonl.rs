@@ -14,22 +14,19 @@ use crate::{CommandError, Result, strict_json};
 struct Record {
     key: Option<String>,
     title: String,
-    #[serde(default)]
     description: Option<String>,
     acceptance: Option<String>,
     #[serde(rename = "type", alias = "issue_type")]
     issue_type: Option<String>,
     priority: Option<Value>,
-    #[serde(default, alias = "label")]
+    #[serde(alias = "label")]
     labels: Option<OneOrMany>,
-    #[serde(default)]
     needs: Option<OneOrMany>,
     assignee: Option<String>,
     #[serde(alias = "parent_id")]
     parent: Option<String>,
-    #[serde(default)]
     blocked_by: Option<OneOrMany>,
-    #[serde(default, alias = "blocking")]
+    #[serde(alias = "blocking")]
     blocks: Option<OneOrMany>,
     discovered_from: Option<String>,
     defer_until: Option<String>,

@@ -11,6 +11,7 @@ use el_core::protocol::response::{
 use el_core::text::markdown::{Line, LineKind, Markdown};
 use serde_json::{Value, json};
 
+use crate::commands::check_text::repair_words;
 use crate::{CommandError, Result};
 
 /// The data of a text, checked.
@@ -138,12 +139,9 @@ fn repair_notes(reading: &Reading, block: usize) -> Vec<String> {
     for repaired in reading.blocks.get(block).iter().flat_map(|block| &block.repairs) {
         sorts.entry(repaired.repair).or_insert((repaired.at.line, 0)).1 += 1;
     }
-    let name = |repair: &Repair| {
-        serde_json::to_value(repair).ok().and_then(|name| Some(name.as_str()?.replace('_', " ")))
-    };
     let told = sorts.iter().map(|(repair, (line, count))| {
         let more = if *count > 1 { format!(", and {} more", count - 1) } else { String::new() };
-        format!("{} (line {line}{more})", name(repair).unwrap_or_default())
+        format!("{} (line {line}{more})", repair_words(*repair))
     });
     told.collect()
 }

@@ -1,7 +1,7 @@
 use super::file::Plan;
-use super::{Scope, carry_out};
+use super::{Scope, carry_out, project_folder};
 use crate::setup::{block_in, block_out};
-use crate::{App, Exit, Result, project};
+use crate::{App, Exit, Result};
 
 /// Other agents: a block in AGENTS.md
 #[derive(Debug, clap::Args)]
@@ -24,9 +24,7 @@ pub(crate) struct Args {
 const BLOCK: &str = include_str!("agents.md");
 
 pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
-    let root = app
-        .project()
-        .map_or_else(|_| project::current_folder(), |project| Ok(project.root.clone()))?;
+    let root = project_folder(app)?;
     let path = root.join("AGENTS.md");
     let put_in = |text: &str| Ok(block_in(text, BLOCK));
     let take_out = |text: &str| Ok(block_out(text).unwrap_or_else(|| text.to_owned()));

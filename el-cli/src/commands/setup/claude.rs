@@ -1,9 +1,9 @@
 use std::path::PathBuf;
 
 use super::file::Plan;
-use super::{Scope, carry_out, setup_error};
+use super::{Scope, carry_out, project_folder, setup_error};
 use crate::setup::{EditError, FILES, hooks_in, hooks_out, server_in, server_out};
-use crate::{App, CommandError, Exit, Result, project};
+use crate::{App, CommandError, Exit, Result};
 
 /// Claude Code: its hooks, the MCP server, slash commands and a skill
 #[derive(Debug, clap::Args)]
@@ -36,9 +36,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let (scope, root, folder) = if args.user {
         (Scope::User, None, user_folder()?)
     } else {
-        let root = app
-            .project()
-            .map_or_else(|_| project::current_folder(), |project| Ok(project.root.clone()))?;
+        let root = project_folder(app)?;
         let folder = root.join(".claude");
         (Scope::Project, Some(root), folder)
     };

@@ -179,7 +179,7 @@ pub fn board(
             budget_micros: cap,
         });
         Ok(Board {
-            seq: rows::last_event(tx)?,
+            seq: event::last(tx)?,
             now,
             needs: Part::new(needs.found, needs.total, most, needs.is_capped),
             running: Part::new(running, running_total, most, false),
@@ -271,7 +271,7 @@ pub fn board_atoms(store: &Store, most: i64) -> Result<Vec<AtomRow>> {
 /// If the database cannot be read.
 pub fn board_changes(store: &Store, since: i64) -> Result<BoardDelta> {
     store.read(|tx| {
-        let seq = rows::last_event(tx)?;
+        let seq = event::last(tx)?;
         let mut delta = BoardDelta {
             since,
             seq,

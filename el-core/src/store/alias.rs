@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::engine::{OptionalExtension as _, params};
+use super::engine::params;
 use super::{Tx, list_text};
 use crate::Result;
 use crate::error::Doing;
@@ -44,7 +44,7 @@ pub(crate) fn find_known(
                     fields: row.get(2)?,
                     bonds: row.get(3)?,
                 },
-                created_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_micros),
+                created_at: row.time_or_none(4)?,
                 is_in_progress: row.get::<_, Option<bool>>(5)?.unwrap_or_default(),
             };
             Ok((row.get(0)?, known))
@@ -65,15 +65,11 @@ pub(crate) fn find_all(
 
 /// Returns the atom with exactly this name in the source.
 pub(crate) fn find(tx: &Tx<'_>, source: &str, alias: &str) -> Result<Option<Imported>> {
-    tx.prepare_cached(
+    tx.read_optional(
         "SELECT atom_id, imported, bonds FROM aliases WHERE source = ?1 AND alias = ?2",
+        [source, alias],
+        |row| Ok(Imported { atom_id: row.get(0)?, fields: row.get(1)?, bonds: row.get(2)? }),
     )
-    .and_then(|mut s| {
-        s.query_row([source, alias], |row| {
-            Ok(Imported { atom_id: row.get(0)?, fields: row.get(1)?, bonds: row.get(2)? })
-        })
-        .optional()
-    })
     .doing("find an imported atom")
 }
 
@@ -85,18 +81,14 @@ pub(crate) fn put_import(
     imported: &Imported,
 ) -> Result<()> {
     // SQLite keeps a copy of each page that an upsert changes.
-    tx.prepare_cached(tx.pick_text(
+    tx.gather_row(tx.pick_text(
         "REPLACE INTO aliases (source, alias, atom_id, imported, bonds)
          VALUES (?1, ?2, ?3, ?4, ?5)",
         "INSERT INTO aliases (source, alias, atom_id, imported, bonds) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (source, alias) DO UPDATE SET
            atom_id = excluded.atom_id, imported = excluded.imported, bonds = excluded.bonds",
-    ))
-    .and_then(|mut s| {
-        s.gather_row(params![source, alias, imported.atom_id, imported.fields, imported.bonds])
-    })
-    .doing("store the imported records")?;
-    Ok(())
+    ), params![source, alias, imported.atom_id, imported.fields, imported.bonds])
+    .doing("store the imported records")
 }
 
 /// Passes every name that was imported from the source to `each`, with the atom.
@@ -116,13 +108,12 @@ pub(crate) fn each_imported_name(
 
 /// Adds a name, unless another atom has the name.
 pub(crate) fn add_name(tx: &Tx<'_>, name: &Name, atom: &str) -> Result<()> {
-    tx.prepare_cached(
+    tx.gather_row(
         "INSERT INTO aliases (source, alias, atom_id) VALUES (?1, ?2, ?3)
              ON CONFLICT DO NOTHING",
+        [&name.source, &name.alias, atom],
     )
-    .and_then(|mut s| s.gather_row([&name.source, &name.alias, atom]))
-    .doing("add a name")?;
-    Ok(())
+    .doing("add a name")
 }
 
 /// Returns id and title of the atoms with this name in any tracker. Case is ignored.

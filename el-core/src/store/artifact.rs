@@ -70,11 +70,11 @@ pub(crate) fn replace(tx: &Tx<'_>, run: &str, artifacts: &[Artifact]) -> Result<
 
 /// Returns the last run of an atom that handed back an artifact.
 pub(crate) fn last_run_with_any(tx: &Tx<'_>, atom: &str) -> Result<Option<String>> {
-    use crate::store::engine::OptionalExtension as _;
-    tx.prepare_cached(
+    tx.read_optional(
         "SELECT r.id FROM runs r WHERE r.atom_id = ?1 AND EXISTS (SELECT 1 FROM artifacts x
          WHERE x.run_id = r.id) ORDER BY r.seq DESC LIMIT 1",
+        [atom],
+        |row| row.get(0),
     )
-    .and_then(|mut s| s.query_row([atom], |row| row.get(0)).optional())
     .doing("find artifacts")
 }

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use super::engine::{self, OptionalExtension as _, Row, ToSql, params};
+use super::engine::{self, Row, ToSql, params};
 use super::{Tx, json_text, label, list_text};
 use crate::error::Doing;
 use crate::model::{Atom, IssueType, Status, Timestamp};
@@ -32,8 +32,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Atom> {
 
 /// Returns the atom with exactly this id.
 pub(crate) fn find(tx: &Tx<'_>, id: &str) -> Result<Option<Atom>> {
-    tx.prepare_cached(&format!("SELECT {COLUMNS} FROM atoms a WHERE a.id = ?1"))
-        .and_then(|mut s| s.query_row([id], from_row).optional())
+    tx.read_optional(&format!("SELECT {COLUMNS} FROM atoms a WHERE a.id = ?1"), [id], from_row)
         .doing("read an atom")
 }
 
@@ -66,20 +65,18 @@ pub(crate) struct AtomState {
 }
 
 pub(crate) fn state_of(tx: &Tx<'_>, id: &str) -> Result<Option<AtomState>> {
-    tx.prepare_cached(
+    tx.read_optional(
         "SELECT status, status_by_run, retry_from, fresh_since FROM atoms WHERE id = ?1",
-    )
-    .and_then(|mut s| {
-        s.query_row([id], |row| {
+        [id],
+        |row| {
             Ok(AtomState {
                 status: row.get::<_, String>(0)?.parse().unwrap_or(UNKNOWN_STATUS),
                 by_run: row.get(1)?,
-                retry_from: row.get::<_, Option<i64>>(2)?.map(Timestamp::from_micros),
+                retry_from: row.time_or_none(2)?,
                 fresh_since: Timestamp::from_micros(row.get(3)?),
             })
-        })
-        .optional()
-    })
+        },
+    )
     .doing("read a status")
 }
 
@@ -101,16 +98,13 @@ pub(crate) fn with_unknown_words(tx: &Tx<'_>) -> Result<Vec<String>> {
 pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom, blockers: u32) -> Result<()> {
     let short = atom.id.rsplit_once('-').map_or(atom.id.as_str(), |(_, short)| short);
     let delegation = atom.delegation.as_ref();
-    tx.prepare_cached(
-        "INSERT INTO atoms (id, short, title, description, acceptance, status, issue_type, priority,
+    tx.gather_row(
+"INSERT INTO atoms (id, short, title, description, acceptance, status, issue_type, priority,
             assignee, parent_id, defer_until, close_reason, created_by, created_at, updated_at,
             closed_at, metadata, delegated_by, workdir, timeout_ms, verify, require_verify,
             run_options, needs, blocked_by)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-         ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
-    )
-    .and_then(|mut s| {
-        s.gather_row(params![
+         ?19, ?20, ?21, ?22, ?23, ?24, ?25)", params![
             atom.id,
             short,
             atom.title,
@@ -139,7 +133,6 @@ pub(crate) fn insert(tx: &Tx<'_>, atom: &Atom, blockers: u32) -> Result<()> {
             needs_text(atom),
             blockers,
         ])
-    })
     .doing("add an atom")?;
     for label in &atom.labels {
         label::add(tx, &atom.id, label)?;
@@ -183,8 +176,7 @@ pub(crate) fn update_fields(tx: &Tx<'_>, before: &Atom, after: &Atom) -> Result<
         sql.push_str(&format!(", {name} = ?{}", values.len()));
     }
     sql.push_str(" WHERE id = ?1");
-    tx.prepare_cached(&sql).and_then(|mut s| s.execute(&*values)).doing("change an atom")?;
-    Ok(())
+    tx.execute_cached(&sql, &*values).doing("change an atom").map(drop)
 }
 
 /// The circumstances of a change of status.
@@ -209,15 +201,13 @@ pub(crate) fn set_status(
     change: StatusChange<'_>,
     now: Timestamp,
 ) -> Result<()> {
-    tx.prepare_cached(
+    tx.execute_cached(
         "UPDATE atoms SET status = ?2, close_reason = ?3, closed_at = CASE WHEN ?4 = 1 THEN ?5 END,
             defer_until = ?6, retry_at = ?7, retry_from = CASE WHEN ?7 IS NOT NULL THEN ?5 END,
             status_by_run = ?8,
             fresh_since = CASE WHEN ?9 = 1 THEN ?5 ELSE fresh_since END, updated_at = ?5,
             assignee = coalesce(?10, assignee) WHERE id = ?1",
-    )
-    .and_then(|mut s| {
-        s.execute(params![
+        params![
             id,
             status.as_str(),
             change.reason,
@@ -228,10 +218,10 @@ pub(crate) fn set_status(
             change.by_run,
             change.fresh,
             change.assignee,
-        ])
-    })
-    .doing("change a status")?;
-    Ok(())
+        ],
+    )
+    .doing("change a status")
+    .map(drop)
 }
 
 /// When atoms were made, by id.
@@ -242,14 +232,15 @@ pub(crate) fn created_at(tx: &Tx<'_>, ids: &[&str]) -> Result<HashMap<String, Ti
 }
 
 pub(crate) fn touch(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<()> {
-    tx.prepare_cached("UPDATE atoms SET updated_at = ?2 WHERE id = ?1")
-        .and_then(|mut s| s.execute(params![id, now.as_micros()]))
-        .doing("touch an atom")?;
-    Ok(())
+    tx.execute_cached(
+        "UPDATE atoms SET updated_at = ?2 WHERE id = ?1",
+        params![id, now.as_micros()],
+    )
+    .doing("touch an atom")
+    .map(drop)
 }
 
 /// Deletes an atom with labels, bonds and comments. Runs and events stay.
 pub(crate) fn delete(tx: &Tx<'_>, id: &str) -> Result<()> {
-    tx.execute("DELETE FROM atoms WHERE id = ?1", [id]).doing("remove an atom")?;
-    Ok(())
+    tx.execute("DELETE FROM atoms WHERE id = ?1", [id]).doing("remove an atom").map(drop)
 }

@@ -2,17 +2,17 @@
 //! a bound: the cost does not grow with the project.
 
 use super::Tx;
-use super::engine::{self, OptionalExtension as _, Row, named_params, params};
+use super::engine::{self, Row, named_params, params};
 use super::ready::{Parents, READY};
-use crate::Result;
 use crate::error::Doing;
 use crate::model::{
     AtomRow, Cost, IssueType, LastRun, Outcome, Priority, RunRow, Stamp, Status, Timestamp, Verify,
 };
+use crate::{Error, Result};
 
 mod told;
 
-pub(crate) use told::{done_row, has_runs, last_event, list_done, list_not_landed, list_resting};
+pub(crate) use told::{done_row, has_runs, list_done, list_not_landed, list_resting};
 
 /// The columns that [`atom_from_row`] reads, of a table that the query calls `a`.
 const ATOM: &str = "a.id, a.title, a.status, a.issue_type, a.priority, a.assignee, a.parent_id, \
@@ -34,7 +34,7 @@ fn atom_from_row(row: &Row<'_>) -> engine::Result<AtomRow> {
         parent_id: row.get(6)?,
         created_at: Timestamp::from_micros(row.get(7)?),
         updated_at: Timestamp::from_micros(row.get(8)?),
-        closed_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
+        closed_at: row.time_or_none(9)?,
         run_id: row.get(10)?,
     })
 }
@@ -84,9 +84,7 @@ pub(crate) fn list_waiting(tx: &Tx<'_>, part: Waits, most: i64) -> Result<Vec<(A
 /// Counts the atoms of a part, no further than `most`.
 pub(crate) fn count_waiting(tx: &Tx<'_>, part: Waits, most: i64) -> Result<i64> {
     let sql = format!("SELECT count(*) FROM (SELECT 1 FROM atoms a {} LIMIT ?1)", part.part_sql());
-    tx.prepare_cached(&sql)
-        .and_then(|mut s| s.query_row([most], |row| row.get(0)))
-        .doing("count what waits")
+    tx.read_one(&sql, [most], |row| row.get(0)).doing("count what waits")
 }
 
 /// The atoms that people hold: those that were begun, then the deferred ones, each in the order of
@@ -111,17 +109,17 @@ pub(crate) fn list_held(tx: &Tx<'_>, most: i64) -> Result<(Vec<String>, bool)> {
 
 /// Counts the tasks of a plan, no further than `most`.
 pub(crate) fn count_planned(tx: &Tx<'_>, epic: &str, most: i64) -> Result<i64> {
-    tx.prepare_cached(
+    tx.read_one(
         "SELECT count(*) FROM (SELECT 1 FROM planned_tasks WHERE epic_id = ?1 LIMIT ?2) counted",
+        params![epic, most],
+        |row| row.get(0),
     )
-    .and_then(|mut s| s.query_row(params![epic, most], |row| row.get(0)))
     .doing("count planned tasks")
 }
 
 /// The row of an atom.
 pub(crate) fn atom_row(tx: &Tx<'_>, id: &str) -> Result<Option<AtomRow>> {
-    tx.prepare_cached(&format!("SELECT {ATOM} FROM atoms a WHERE a.id = ?1"))
-        .and_then(|mut s| s.query_row([id], atom_from_row).optional())
+    tx.read_optional(&format!("SELECT {ATOM} FROM atoms a WHERE a.id = ?1"), [id], atom_from_row)
         .doing("read an atom")
 }
 
@@ -137,14 +135,13 @@ pub(crate) fn live_atoms(tx: &Tx<'_>, most: i64) -> Result<Vec<AtomRow>> {
 
 /// The last attempt at an atom.
 pub(crate) fn last_run(tx: &Tx<'_>, atom: &str) -> Result<Option<LastRun>> {
-    tx.prepare_cached(
+    tx.read_optional(
         "SELECT r.id, r.agent, r.attempt, r.started_at, r.ended_at, r.outcome, r.detail, r.denied,
            r.verify, r.cost_micros, r.estimated_micros, r.sandbox_notes
          FROM runs r INDEXED BY runs_atom
          WHERE r.atom_id = ?1 ORDER BY r.seq DESC LIMIT 1",
-    )
-    .and_then(|mut s| {
-        s.query_row([atom], |row| {
+        [atom],
+        |row| {
             let outcome: Option<String> = row.get(5)?;
             let list = |at: usize| -> engine::Result<Vec<String>> {
                 let text: Option<String> = row.get(at)?;
@@ -157,7 +154,7 @@ pub(crate) fn last_run(tx: &Tx<'_>, atom: &str) -> Result<Option<LastRun>> {
                 agent: row.get(1)?,
                 attempt: row.get(2)?,
                 started_at: Timestamp::from_micros(row.get(3)?),
-                ended_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_micros),
+                ended_at: row.time_or_none(4)?,
                 outcome: outcome.map(|word| word.parse().unwrap_or(Outcome::Failed)),
                 detail: row.get(6)?,
                 denied: list(7)?,
@@ -165,19 +162,19 @@ pub(crate) fn last_run(tx: &Tx<'_>, atom: &str) -> Result<Option<LastRun>> {
                 check: check.map(|check| check.status.as_str().to_owned()),
                 cost: Cost { cost_micros: row.get(9)?, estimated_micros: row.get(10)? },
             })
-        })
-        .optional()
-    })
+        },
+    )
     .doing("read the last attempt")
 }
 
 /// The last comment on an atom: the author and the text.
 pub(crate) fn last_comment(tx: &Tx<'_>, atom: &str) -> Result<Option<(String, String)>> {
-    tx.prepare_cached(
+    tx.read_optional(
         "SELECT author, content FROM comments INDEXED BY comments_atom WHERE atom_id = ?1
          ORDER BY seq DESC LIMIT 1",
+        [atom],
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )
-    .and_then(|mut s| s.query_row([atom], |row| Ok((row.get(0)?, row.get(1)?))).optional())
     .doing("read the last comment")
 }
 
@@ -226,15 +223,12 @@ fn list_behind(tx: &Tx<'_>, ids: &str, atom: &str, most: i64) -> Result<Vec<Behi
 
 /// The cost of all attempts at an atom.
 pub(crate) fn cost_of(tx: &Tx<'_>, atom: &str) -> Result<Cost> {
-    tx.prepare_cached(
+    tx.read_one(
         "SELECT coalesce(sum(cost_micros), 0), coalesce(sum(estimated_micros), 0)
          FROM runs INDEXED BY runs_atom WHERE atom_id = ?1",
+        [atom],
+        |row| Ok(Cost { cost_micros: row.get(0)?, estimated_micros: row.get(1)? }),
     )
-    .and_then(|mut s| {
-        s.query_row([atom], |row| {
-            Ok(Cost { cost_micros: row.get(0)?, estimated_micros: row.get(1)? })
-        })
-    })
     .doing("add up the costs of an atom")
 }
 
@@ -271,7 +265,7 @@ fn run_from_row(row: &Row<'_>) -> engine::Result<RunRow> {
         tokens_out: row.get(12)?,
         cost: Cost { cost_micros: row.get(13)?, estimated_micros: row.get(20)? },
         budget_micros: row.get(14)?,
-        active_at: row.get::<_, Option<i64>>(15)?.map(Timestamp::from_micros),
+        active_at: row.time_or_none(15)?,
         heartbeat_at: Timestamp::from_micros(row.get(16)?),
         lease_until: Timestamp::from_micros(row.get(17)?),
         host: boot.as_deref().and_then(Stamp::host_in).map(str::to_owned),
@@ -280,9 +274,12 @@ fn run_from_row(row: &Row<'_>) -> engine::Result<RunRow> {
 }
 
 pub(crate) fn count_running(tx: &Tx<'_>) -> Result<i64> {
-    tx.prepare_cached("SELECT count(*) FROM runs r INDEXED BY runs_live WHERE r.outcome IS NULL")
-        .and_then(|mut s| s.query_row([], |row| row.get(0)))
-        .doing("count the runs at work")
+    tx.read_one(
+        "SELECT count(*) FROM runs r INDEXED BY runs_live WHERE r.outcome IS NULL",
+        [],
+        |row| row.get(0),
+    )
+    .doing("count the runs at work")
 }
 
 /// The position of an atom in the queue.
@@ -310,22 +307,21 @@ pub(crate) fn walk_queue(tx: &Tx<'_>, now: Timestamp, most: i64) -> Result<Queue
     let mut parents = Parents::new(tx, now, None)?;
     let mut queue = Queue::default();
     let mut seen = 0;
-    let mut statement = tx.prepare_cached(&sql).doing("read the queue")?;
-    let mut rows = statement
-        .query(named_params! { ":now": now.as_micros(), ":most": most })
-        .doing("read the queue")?;
-    while let Some(row) = rows.next().doing("read the queue")? {
+    let params = named_params! { ":now": now.as_micros(), ":most": most };
+    let doing = "read the queue";
+    tx.each_row(&sql, params, doing, |row| {
         seen += 1;
-        let id: String = row.get(0).doing("read the queue")?;
-        let parent: Option<String> = row.get(1).doing("read the queue")?;
-        let is_ready: bool = row.get(2).doing("read the queue")?;
-        let place = place_from_row(&row, 3).doing("read the queue")?;
+        let id: String = row.get(0).doing(doing)?;
+        let parent: Option<String> = row.get(1).doing(doing)?;
+        let is_ready: bool = row.get(2).doing(doing)?;
+        let place = place_from_row(row, 3).doing(doing)?;
         if is_ready && !parents.hold_children(parent.as_deref())? {
             queue.ready.push((place, id));
         } else {
             queue.held.push((place, id));
         }
-    }
+        Ok::<_, Error>(true)
+    })?;
     queue.is_cut = seen == most;
     Ok(queue)
 }

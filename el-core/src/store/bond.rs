@@ -13,12 +13,12 @@ pub(crate) fn add(
     now: Timestamp,
 ) -> Result<bool> {
     let added = tx
-        .prepare_cached(
+        .execute_cached(
             "INSERT INTO bonds (target_id, source_id, kind, created_at)
              VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT DO NOTHING",
+            params![target, source, kind.as_str(), now.as_micros()],
         )
-        .and_then(|mut s| s.execute(params![target, source, kind.as_str(), now.as_micros()]))
         .doing("add a bond")?;
     Ok(added > 0)
 }
@@ -31,10 +31,10 @@ pub(crate) fn add_new(
     kind: BondKind,
     now: Timestamp,
 ) -> Result<()> {
-    tx.prepare_cached(
+    tx.gather_row(
         "INSERT INTO bonds (target_id, source_id, kind, created_at) VALUES (?1, ?2, ?3, ?4)",
+        params![target, source, kind.as_str(), now.as_micros()],
     )
-    .and_then(|mut s| s.gather_row(params![target, source, kind.as_str(), now.as_micros()]))
     .doing("add a bond")
 }
 
@@ -113,8 +113,7 @@ pub(crate) fn list_all(tx: &Tx<'_>) -> Result<Vec<Bond>> {
 
 /// Returns true if there is a bond of the kind.
 pub(crate) fn has_kind(tx: &Tx<'_>, kind: BondKind) -> Result<bool> {
-    tx.prepare_cached("SELECT 1 FROM bonds WHERE kind = ?1 LIMIT 1")
-        .and_then(|mut s| s.exists([kind.as_str()]))
+    tx.has_row("SELECT 1 FROM bonds WHERE kind = ?1 LIMIT 1", [kind.as_str()])
         .doing("find bonds of a kind")
 }
 
@@ -201,6 +200,5 @@ pub(crate) fn recount_blockers(tx: &Tx<'_>) -> Result<()> {
            WHERE b.target_id = atoms.id AND b.kind = 'blocks'
            AND s.status NOT IN ('closed','wont_do','discard'))";
     let sql = format!("UPDATE atoms SET blocked_by = {count} WHERE blocked_by <> {count}");
-    tx.execute(&sql, []).doing("count blockers anew")?;
-    Ok(())
+    tx.execute(&sql, []).doing("count blockers anew").map(drop)
 }

@@ -1,5 +1,5 @@
 use super::Tx;
-use super::engine::{OptionalExtension as _, params};
+use super::engine::params;
 use crate::Result;
 use crate::error::Doing;
 
@@ -13,42 +13,38 @@ pub(crate) struct RunBudget {
 
 /// Adds an amount to the spending of a day.
 pub(crate) fn add_spent(tx: &Tx<'_>, day: i64, micros: i64) -> Result<()> {
-    tx.prepare_cached(
+    tx.execute_cached(
         "INSERT INTO spend (day, cost_micros) VALUES (?1, ?2) ON CONFLICT (day) DO UPDATE
          SET cost_micros = spend.cost_micros + ?2",
+        params![day, micros],
     )
-    .and_then(|mut s| s.execute(params![day, micros]))
-    .doing("count the costs")?;
-    Ok(())
+    .doing("count the costs")
+    .map(drop)
 }
 
 pub(crate) fn spent_on(tx: &Tx<'_>, day: i64) -> Result<i64> {
-    tx.prepare_cached("SELECT cost_micros FROM spend WHERE day = ?1")
-        .and_then(|mut s| s.query_row([day], |row| row.get(0)).optional())
+    tx.read_optional("SELECT cost_micros FROM spend WHERE day = ?1", [day], |row| row.get(0))
         .doing("read the costs")
         .map(Option::unwrap_or_default)
 }
 
 pub(crate) fn of_run(tx: &Tx<'_>, run: &str) -> Result<RunBudget> {
-    tx.prepare_cached(
+    tx.read_optional(
         "SELECT budget_micros, epic_budget_micros, over_budget FROM runs WHERE id = ?1",
+        [run],
+        |row| Ok(RunBudget { run: row.get(0)?, epic: row.get(1)?, over: row.get(2)? }),
     )
-    .and_then(|mut s| {
-        s.query_row([run], |row| {
-            Ok(RunBudget { run: row.get(0)?, epic: row.get(1)?, over: row.get(2)? })
-        })
-        .optional()
-    })
     .doing("read a budget")
     .map(Option::unwrap_or_default)
 }
 
 /// Returns the default budget of epics, as recorded by the last claim.
 pub(crate) fn last_for_epics(tx: &Tx<'_>) -> Result<Option<i64>> {
-    tx.prepare_cached("SELECT epic_budget_micros FROM runs ORDER BY seq DESC LIMIT 1")
-        .and_then(|mut s| s.query_row([], |row| row.get(0)).optional())
-        .doing("read a budget")
-        .map(Option::flatten)
+    tx.read_optional("SELECT epic_budget_micros FROM runs ORDER BY seq DESC LIMIT 1", [], |row| {
+        row.get(0)
+    })
+    .doing("read a budget")
+    .map(Option::flatten)
 }
 
 /// Returns the ids of an atom's ancestors, nearest first.
@@ -67,11 +63,12 @@ pub(crate) fn parent_ids(tx: &Tx<'_>, atom: &str) -> Result<Vec<String>> {
 
 /// Returns the cost of all runs of an atom and of all descendants.
 pub(crate) fn spent_below(tx: &Tx<'_>, root: &str) -> Result<i64> {
-    tx.prepare_cached(
+    tx.read_one(
         "WITH RECURSIVE down (id) AS (SELECT ?1 UNION SELECT c.id FROM atoms c
          JOIN down ON c.parent_id = down.id)
          SELECT coalesce(sum(r.cost_micros), 0) FROM down JOIN runs r ON r.atom_id = down.id",
+        [root],
+        |row| row.get(0),
     )
-    .and_then(|mut s| s.query_row([root], |row| row.get(0)))
     .doing("add up the costs")
 }

@@ -16,38 +16,24 @@ pub(crate) fn insert(tx: &Tx<'_>, ctx: &Ctx<'_>, atom: &str, content: &str) -> R
         run_id: ctx.session.map(|s| s.run.clone()),
         created_at: ctx.now,
     };
-    tx.execute(
-        "INSERT INTO comments (id, atom_id, author, content, run_id, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![
-            comment.id,
-            atom,
-            comment.author,
-            comment.content,
-            comment.run_id,
-            ctx.now.as_micros()
-        ],
-    )
-    .doing("add a comment")?;
+    insert_as_is(tx, &comment)?;
     Ok(comment)
 }
 
 /// Adds a comment unchanged.
 pub(crate) fn insert_as_is(tx: &Tx<'_>, comment: &Comment) -> Result<()> {
-    tx.prepare_cached(
+    tx.gather_row(
         "INSERT INTO comments (id, atom_id, author, content, run_id, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )
-    .and_then(|mut s| {
-        s.gather_row(params![
+        params![
             comment.id,
             comment.parent_id,
             comment.author,
             comment.content,
             comment.run_id,
             comment.created_at.as_micros()
-        ])
-    })
+        ],
+    )
     .doing("add a comment")
 }
 
@@ -65,9 +51,7 @@ pub(crate) fn replace_text(tx: &Tx<'_>, comment: &Comment) -> Result<()> {
         "UPDATE comments SET content = v.content FROM (VALUES (?1, ?2)) AS v (id, content)
          WHERE comments.id = v.id",
     );
-    tx.prepare_cached(text)
-        .and_then(|mut s| s.gather_row([&comment.id, &comment.content]))
-        .doing("edit a comment")
+    tx.gather_row(text, [&comment.id, &comment.content]).doing("edit a comment")
 }
 
 /// The comments with these ids, by id.

@@ -1,6 +1,5 @@
 //! Epics whose contents are all over.
 
-use super::engine::OptionalExtension as _;
 use super::{Tx, atom};
 use crate::Result;
 use crate::error::Doing;
@@ -17,11 +16,11 @@ const IS_FINISHED: &str = "a.issue_type = 'epic'
 
 /// The epic with this id, if all its contents are over.
 pub(crate) fn finished(tx: &Tx<'_>, id: &str) -> Result<Option<Atom>> {
-    tx.prepare_cached(&format!(
-        "SELECT {} FROM atoms a WHERE a.id = ?1 AND {IS_FINISHED}",
-        atom::COLUMNS
-    ))
-    .and_then(|mut s| s.query_row([id], atom::from_row).optional())
+    tx.read_optional(
+        &format!("SELECT {} FROM atoms a WHERE a.id = ?1 AND {IS_FINISHED}", atom::COLUMNS),
+        [id],
+        atom::from_row,
+    )
     .doing("read an epic")
 }
 

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use super::engine::{self, OptionalExtension as _, Row, params};
+use super::engine::{self, Row, params};
 use super::{Store, Tx, json_text};
 use crate::error::Doing;
 use crate::model::{Event, EventKind, Timestamp};
@@ -16,22 +16,12 @@ pub(crate) fn insert(
     data: &serde_json::Value,
 ) -> Result<()> {
     let run = run.or(ctx.session.map(|s| s.run.as_str()));
-    tx.prepare_cached(
+    tx.gather_row(
         "INSERT INTO events (at, actor, kind, atom_id, run_id, data)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![ctx.now.as_micros(), ctx.actor, kind.as_str(), atom, run, json_text(data),],
     )
-    .and_then(|mut s| {
-        s.gather_row(params![
-            ctx.now.as_micros(),
-            ctx.actor,
-            kind.as_str(),
-            atom,
-            run,
-            json_text(data),
-        ])
-    })
-    .doing("write an event")?;
-    Ok(())
+    .doing("write an event")
 }
 
 /// Returns the events of an atom, or of all atoms, oldest first: only events after `after`, at most
@@ -49,9 +39,7 @@ const LAST: &str = "SELECT coalesce(max(seq), 0) FROM events";
 
 /// The number of the last event; 0 if there is none.
 pub(crate) fn last(tx: &Tx<'_>) -> Result<i64> {
-    tx.prepare_cached(LAST)
-        .and_then(|mut s| s.query_row([], |row| row.get(0)))
-        .doing("find the last event")
+    tx.read_one(LAST, [], |row| row.get(0)).doing("find the last event")
 }
 
 /// The same, by a single question to a server. A transaction makes a broken connection anew.
@@ -63,8 +51,7 @@ pub(crate) fn last_alone(store: &Store) -> Result<i64> {
 /// Counts the events of an atom, or of all atoms.
 pub(crate) fn count(tx: &Tx<'_>, atom: Option<&str>) -> Result<i64> {
     let of_atom = if atom.is_some() { "atom_id = ?1" } else { "?1 IS NULL" };
-    tx.prepare_cached(&format!("SELECT count(*) FROM events WHERE {of_atom}"))
-        .and_then(|mut s| s.query_row([atom], |row| row.get(0)))
+    tx.read_one(&format!("SELECT count(*) FROM events WHERE {of_atom}"), [atom], |row| row.get(0))
         .doing("count events")
 }
 
@@ -72,8 +59,7 @@ pub(crate) fn count(tx: &Tx<'_>, atom: Option<&str>) -> Result<i64> {
 pub(crate) fn before_latest(tx: &Tx<'_>, atom: Option<&str>, count: i64) -> Result<i64> {
     let of_atom = if atom.is_some() { "atom_id = ?1" } else { "?1 IS NULL" };
     let sql = format!("SELECT seq FROM events WHERE {of_atom} ORDER BY seq DESC LIMIT 1 OFFSET ?2");
-    tx.prepare_cached(&sql)
-        .and_then(|mut s| s.query_row(params![atom, count], |row| row.get(0)).optional())
+    tx.read_optional(&sql, params![atom, count], |row| row.get(0))
         .doing("find the latest events")
         .map(Option::unwrap_or_default)
 }
@@ -93,12 +79,10 @@ pub(crate) fn visit_each(
         "SELECT seq, at, actor, kind, atom_id, run_id, data FROM events
          WHERE {of_atom} seq > ?2 ORDER BY seq LIMIT ?3"
     );
-    let mut statement = tx.prepare_cached(&sql).doing("read events")?;
-    let mut rows = statement.query(params![atom, after, limit]).doing("read events")?;
-    while let Some(row) = rows.next().doing("read events")? {
-        visit(from_row(&row).doing("read events")??)?;
-    }
-    Ok(())
+    let doing = "read events";
+    tx.each_row(&sql, params![atom, after, limit], doing, |row| {
+        visit(from_row(row).doing(doing)??).map(|()| true)
+    })
 }
 
 /// Visits a person's own events, newest first, until `visit` says no.
@@ -107,19 +91,10 @@ pub(crate) fn each_of_person(
     actor: &str,
     mut visit: impl FnMut(Event) -> Result<bool>,
 ) -> Result<()> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT seq, at, actor, kind, atom_id, run_id, data FROM events
-             WHERE actor = ?1 AND run_id IS NULL ORDER BY seq DESC",
-        )
-        .doing("read a person's events")?;
-    let mut rows = statement.query([actor]).doing("read a person's events")?;
-    while let Some(row) = rows.next().doing("read a person's events")? {
-        if !visit(from_row(&row).doing("read a person's events")??)? {
-            break;
-        }
-    }
-    Ok(())
+    let doing = "read a person's events";
+    let sql = "SELECT seq, at, actor, kind, atom_id, run_id, data FROM events
+               WHERE actor = ?1 AND run_id IS NULL ORDER BY seq DESC";
+    tx.each_row(sql, [actor], doing, |row| visit(from_row(row).doing(doing)??))
 }
 
 /// Returns true if somebody other than this person changed the atom after an event.
@@ -129,11 +104,12 @@ pub(crate) fn is_changed_by_others(
     after: i64,
     actor: &str,
 ) -> Result<bool> {
-    tx.prepare_cached(
+    tx.read_one(
         "SELECT EXISTS (SELECT 1 FROM events INDEXED BY events_atom
          WHERE atom_id = ?1 AND seq > ?2 AND (actor <> ?3 OR run_id IS NOT NULL))",
+        params![atom, after, actor],
+        |row| row.get(0),
     )
-    .and_then(|mut s| s.query_row(params![atom, after, actor], |row| row.get(0)))
     .doing("tell what is new")
 }
 
@@ -169,15 +145,14 @@ fn was_step_of(tx: &Tx<'_>, event: &Event, steps: &HashSet<i64>) -> Result<bool>
         return Ok(false);
     }
     let first: i64 = tx
-        .prepare_cached(
+        .read_one(
             // A server's numbers have gaps.
             "SELECT min(seq) FROM events WHERE seq <= ?1 AND seq > (
                SELECT coalesce(max(seq), 0) FROM events
                WHERE seq < ?1 AND (at <> ?2 OR actor <> ?3))",
+            params![event.seq, event.at.as_micros(), event.actor],
+            |row| row.get(0),
         )
-        .and_then(|mut s| {
-            s.query_row(params![event.seq, event.at.as_micros(), event.actor], |row| row.get(0))
-        })
         .doing("find the beginning of a call")?;
     Ok(steps.contains(&first))
 }
@@ -185,7 +160,7 @@ fn was_step_of(tx: &Tx<'_>, event: &Event, steps: &HashSet<i64>) -> Result<bool>
 /// Counts the nested delegated tasks around an atom: the atom if delegated, the task that filed the
 /// atom from a run, and so on.
 pub(crate) fn tasks_above(tx: &Tx<'_>, atom: &str, at_most: i64) -> Result<i64> {
-    tx.prepare_cached(
+    tx.read_one(
         "WITH RECURSIVE above (atom, step) AS (
              SELECT ?1, 1
              UNION ALL
@@ -195,15 +170,16 @@ pub(crate) fn tasks_above(tx: &Tx<'_>, atom: &str, at_most: i64) -> Result<i64> 
              WHERE above.step < ?2)
          SELECT count(*) FROM above JOIN atoms a ON a.id = above.atom
          WHERE a.delegated_by IS NOT NULL",
+        params![atom, at_most],
+        |row| row.get(0),
     )
-    .and_then(|mut s| s.query_row(params![atom, at_most], |row| row.get(0)))
     .doing("count the levels of a task")
 }
 
 /// Returns the latest atom that the conversation claimed last, that is still in progress without a
 /// run, and that no reminder has named since the claim.
 pub(crate) fn claimed_by(tx: &Tx<'_>, conversation: &str) -> Result<Option<String>> {
-    tx.prepare_cached(
+    tx.read_optional(
         // The condition repeats the words of the index: with other words it would not be used.
         "SELECT a.id FROM events e INDEXED BY events_conversation
          CROSS JOIN atoms a ON a.id = e.atom_id
@@ -214,18 +190,20 @@ pub(crate) fn claimed_by(tx: &Tx<'_>, conversation: &str) -> Result<Option<Strin
            AND NOT EXISTS (SELECT 1 FROM events n
            WHERE n.atom_id = a.id AND n.seq > e.seq AND n.kind IN ('claimed','nudged'))
          ORDER BY e.seq DESC LIMIT 1",
+        [conversation],
+        |row| row.get(0),
     )
-    .and_then(|mut s| s.query_row([conversation], |row| row.get(0)).optional())
     .doing("find a conversation's claims")
 }
 
 /// Returns true if `by` already reminded the run.
 pub(crate) fn was_nudged(tx: &Tx<'_>, atom: &str, run: &str, by: &str) -> Result<bool> {
-    tx.prepare_cached(
+    tx.read_one(
         "SELECT EXISTS (SELECT 1 FROM events WHERE atom_id = ?1 AND run_id = ?2
              AND kind = 'nudged' AND json_valid(data) AND data ->> '$.by' = ?3)",
+        [atom, run, by],
+        |row| row.get(0),
     )
-    .and_then(|mut s| s.query_row([atom, run, by], |row| row.get(0)))
     .doing("tell if a run was reminded")
 }
 

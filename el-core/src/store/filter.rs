@@ -237,21 +237,16 @@ impl Query {
             Some(_) => ready::without_idle_parts(tx, sql)?,
             None => sql.into(),
         };
-        let mut statement = tx.prepare_cached(&sql).doing(doing)?;
-        let mut rows = statement.query(&*self.bound_params()).doing(doing)?;
-        while let Some(row) = rows.next().doing(doing)? {
+        tx.each_row(&sql, &*self.bound_params(), doing, |row| {
             if let Some(parents) = &mut parents {
                 let parent = row.get_ref(parent).doing(doing)?;
                 let parent = parent.as_str_or_null().unwrap_or_default();
                 if parents.hold_children(parent)? {
-                    continue;
+                    return Ok(true);
                 }
             }
-            if !visit(&row)? {
-                break;
-            }
-        }
-        Ok(())
+            visit(row)
+        })
     }
 
     pub(crate) fn count(&self, tx: &Tx<'_>) -> Result<i64> {
@@ -259,9 +254,7 @@ impl Query {
             return self.count_up_to(tx, i64::MAX);
         }
         let sql = format!("SELECT count(*) {}", self.from());
-        tx.prepare_cached(&sql)
-            .and_then(|mut s| s.query_row(&*self.bound_params(), |row| row.get(0)))
-            .doing("count atoms")
+        tx.read_one(&sql, &*self.bound_params(), |row| row.get(0)).doing("count atoms")
     }
 
     /// Counts the matching atoms, no further than `most`.
@@ -300,11 +293,8 @@ impl Query {
         self.add_comparison("a.retry_at >", now.as_micros().into());
         self.add_comparison("a.retry_from - 60000000 <=", now.as_micros().into());
         let sql = format!("SELECT min(a.retry_at) {}", self.from());
-        let micros: Option<i64> = tx
-            .prepare_cached(&sql)
-            .and_then(|mut s| s.query_row(&*self.bound_params(), |row| row.get(0)))
-            .doing("find the next retry")?;
-        Ok(micros.map(Timestamp::from_micros))
+        tx.read_one(&sql, &*self.bound_params(), |row| row.time_or_none(0))
+            .doing("find the next retry")
     }
 
     /// Counts the back-offs that run at `now`.

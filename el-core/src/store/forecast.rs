@@ -8,33 +8,25 @@ use crate::model::{AtWork, IssueType, Outcome, PastRun, Timestamp};
 
 /// The runs that ended by themselves among the last `most` runs.
 pub(crate) fn list_past(tx: &Tx<'_>, most: i64) -> Result<Vec<PastRun>> {
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT r.outcome, r.ended_at - r.started_at, r.cost_micros, a.issue_type
-             FROM (SELECT * FROM runs ORDER BY seq DESC LIMIT ?1) r
-             LEFT JOIN atoms a ON a.id = r.atom_id
-             WHERE r.outcome IS NOT NULL",
-        )
-        .doing("read how runs went")?;
-    let mut rows = statement.query([most]).doing("read how runs went")?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next().doing("read how runs went")? {
-        let (outcome, past) = past_from_row(&row).doing("read how runs went")?;
-        if outcome.is_said_by_agent() || outcome.is_failure() {
-            found.push(past);
-        }
-    }
-    Ok(found)
+    let sql = "SELECT r.outcome, r.ended_at - r.started_at, r.cost_micros, a.issue_type
+               FROM (SELECT * FROM runs ORDER BY seq DESC LIMIT ?1) r
+               LEFT JOIN atoms a ON a.id = r.atom_id
+               WHERE r.outcome IS NOT NULL";
+    let mut found: Vec<(Outcome, PastRun)> =
+        tx.read_all(sql, [most], past_from_row).doing("read how runs went")?;
+    found.retain(|(outcome, _)| outcome.is_said_by_agent() || outcome.is_failure());
+    Ok(found.into_iter().map(|(_, past)| past).collect())
 }
 
 /// The estimated part of the spending since a time, over the last `most` runs.
 pub(crate) fn estimated_since(tx: &Tx<'_>, since: Timestamp, most: i64) -> Result<i64> {
-    tx.prepare_cached(
+    tx.read_one(
         "SELECT coalesce(sum(estimated_micros), 0) FROM (
            SELECT estimated_micros, heartbeat_at FROM runs ORDER BY seq DESC LIMIT ?2) last
          WHERE heartbeat_at >= ?1",
+        params![since.as_micros(), most],
+        |row| row.get(0),
     )
-    .and_then(|mut s| s.query_row(params![since.as_micros(), most], |row| row.get(0)))
     .doing("add up what is estimated")
 }
 

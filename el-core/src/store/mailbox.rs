@@ -1,5 +1,5 @@
 use super::Tx;
-use super::engine::{self, OptionalExtension as _, params};
+use super::engine::{self, params};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::Timestamp;
@@ -18,16 +18,22 @@ fn from_row(row: &engine::Row<'_>) -> engine::Result<Task> {
 }
 
 pub(crate) fn find_task(tx: &Tx<'_>, task_id: &str) -> Result<Option<Task>> {
-    tx.prepare_cached("SELECT task_id, atom_id, told FROM mailbox_tasks WHERE task_id = ?1")
-        .and_then(|mut s| s.query_row([task_id], from_row).optional())
-        .doing("find a task")
+    tx.read_optional(
+        "SELECT task_id, atom_id, told FROM mailbox_tasks WHERE task_id = ?1",
+        [task_id],
+        from_row,
+    )
+    .doing("find a task")
 }
 
 /// The mailbox task of an atom.
 pub(crate) fn task_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Task>> {
-    tx.prepare_cached("SELECT task_id, atom_id, told FROM mailbox_tasks WHERE atom_id = ?1")
-        .and_then(|mut s| s.query_row([atom], from_row).optional())
-        .doing("find a task")
+    tx.read_optional(
+        "SELECT task_id, atom_id, told FROM mailbox_tasks WHERE atom_id = ?1",
+        [atom],
+        from_row,
+    )
+    .doing("find a task")
 }
 
 /// Returns the tasks, oldest atom first. Excluded are tasks reported as over that have not changed
@@ -50,14 +56,14 @@ pub(crate) fn add_task(tx: &Tx<'_>, task_id: &str, atom: &str) -> Result<()> {
         "INSERT INTO mailbox_tasks (task_id, atom_id) VALUES (?1, ?2)",
         params![task_id, atom],
     )
-    .doing("add a task")?;
-    Ok(())
+    .doing("add a task")
+    .map(drop)
 }
 
 pub(crate) fn set_told(tx: &Tx<'_>, task_id: &str, told: &str) -> Result<()> {
     tx.execute("UPDATE mailbox_tasks SET told = ?2 WHERE task_id = ?1", params![task_id, told])
-        .doing("change a task")?;
-    Ok(())
+        .doing("change a task")
+        .map(drop)
 }
 
 /// Marks the n-th message of this content in the file as handled. Returns true if the message was
@@ -70,11 +76,11 @@ pub(crate) fn mark_seen(
     now: Timestamp,
 ) -> Result<bool> {
     let changed = tx
-        .prepare_cached(
+        .execute_cached(
             "INSERT INTO mailbox_seen (file, hash, nth, at) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT DO NOTHING",
+            params![file, hash, nth, now.as_micros()],
         )
-        .and_then(|mut s| s.execute(params![file, hash, nth, now.as_micros()]))
         .doing("mark a message as seen")?;
     Ok(changed > 0)
 }

@@ -146,11 +146,7 @@ pub(crate) fn list_inbox(
     let sql = format!("SELECT {COLUMNS}, i.read_at {from} ORDER BY i.message DESC LIMIT ?4");
     let found = tx
         .read_all(&sql, params![reader, after, unread_only, limit.unwrap_or(i64::MAX)], |row| {
-            let read_at: Option<i64> = row.get(9)?;
-            Ok(InboxMessage {
-                message: from_row(row)?,
-                read_at: read_at.map(Timestamp::from_micros),
-            })
+            Ok(InboxMessage { message: from_row(row)?, read_at: row.time_or_none(9)? })
         })
         .doing("read an inbox")?;
     Ok((found, total))

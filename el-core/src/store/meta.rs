@@ -1,7 +1,6 @@
 use super::Tx;
-use super::engine::OptionalExtension as _;
-use crate::Result;
 use crate::error::Doing;
+use crate::{Error, Result};
 
 /// The first part of the ids of atoms.
 pub(crate) const PREFIX: &str = "prefix";
@@ -33,23 +32,27 @@ pub(crate) const ARRIVED: &str = "arrived";
 pub(crate) const SYNC: &str = "sync:";
 
 pub(crate) fn get(tx: &Tx<'_>, key: &str) -> Result<Option<String>> {
-    tx.prepare_cached("SELECT value FROM meta WHERE key = ?1")
-        .and_then(|mut s| s.query_row([key], |row| row.get(0)).optional())
+    tx.read_optional("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
         .doing("read a setting")
 }
 
+/// The first part of the project's ids.
+pub(crate) fn prefix(tx: &Tx<'_>) -> Result<String> {
+    let missing = || Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() };
+    get(tx, PREFIX)?.ok_or_else(missing)
+}
+
 pub(crate) fn set(tx: &Tx<'_>, key: &str, value: &str) -> Result<()> {
-    tx.prepare_cached(
+    tx.execute_cached(
         "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
+        [key, value],
     )
-    .and_then(|mut s| s.execute([key, value]))
-    .doing("store a setting")?;
-    Ok(())
+    .doing("store a setting")
+    .map(drop)
 }
 
 pub(crate) fn remove(tx: &Tx<'_>, key: &str) -> Result<()> {
-    tx.execute("DELETE FROM meta WHERE key = ?1", [key]).doing("remove a setting")?;
-    Ok(())
+    tx.execute("DELETE FROM meta WHERE key = ?1", [key]).doing("remove a setting").map(drop)
 }
 
 /// Returns every setting with the key prefix, by the rest of the key.

@@ -1,7 +1,7 @@
 //! The rows of an orchestration: settings, questions with answers, the model's names of tasks, and
 //! checks.
 
-use super::engine::{self, OptionalExtension as _, Row, params};
+use super::engine::{self, Row, params};
 use serde_json::Value;
 
 use super::Tx;
@@ -88,22 +88,20 @@ pub(crate) struct WholeCheck {
 }
 
 pub(crate) fn find(tx: &Tx<'_>, epic: &str) -> Result<Option<Orchestration>> {
-    tx.prepare_cached(
+    tx.read_optional(
         "SELECT depth, settings, started_at, worked, ended_at FROM orchestrations
         WHERE epic_id = ?1",
-    )
-    .and_then(|mut s| {
-        s.query_row([epic], |row| {
+        [epic],
+        |row| {
             Ok(Orchestration {
                 depth: row.get(0)?,
                 settings: row.get(1)?,
                 started_at: Timestamp::from_micros(row.get(2)?),
                 worked: row.get(3)?,
-                ended_at: row.get::<_, Option<i64>>(4)?.map(Timestamp::from_micros),
+                ended_at: row.time_or_none(4)?,
             })
-        })
-        .optional()
-    })
+        },
+    )
     .doing("read an orchestration")
 }
 
@@ -126,22 +124,21 @@ pub(crate) fn put_settings(
          ON CONFLICT (epic_id) DO UPDATE SET settings = ?3",
         params![epic, depth, settings, now.as_micros()],
     )
-    .doing("begin an orchestration")?;
-    Ok(())
+    .doing("begin an orchestration")
+    .map(drop)
 }
 
 /// Records the worker that shares the plan's tasks with other workers.
 pub(crate) fn set_driver(tx: &Tx<'_>, epic: &str, worker: &str) -> Result<()> {
     tx.execute("UPDATE orchestrations SET driver = ?2 WHERE epic_id = ?1", params![epic, worker])
-        .doing("record the driver of an orchestration")?;
-    Ok(())
+        .doing("record the driver of an orchestration")
+        .map(drop)
 }
 
 /// Returns true if an epic is a plan without a driver. Such a plan holds the tasks. Must agree with
 /// that part of `READY`.
 pub(crate) fn is_resting(tx: &Tx<'_>, epic: &str) -> Result<bool> {
-    tx.prepare_cached(concat!("SELECT ", is_resting_plan!("?1")))
-        .and_then(|mut s| s.query_row([epic], |row| row.get(0)))
+    tx.read_one(concat!("SELECT ", is_resting_plan!("?1")), [epic], |row| row.get(0))
         .doing("tell if a plan is driven")
 }
 
@@ -151,8 +148,8 @@ pub(crate) fn add_worked(tx: &Tx<'_>, epic: &str, micros: i64) -> Result<()> {
         "UPDATE orchestrations SET worked = worked + ?2 WHERE epic_id = ?1",
         params![epic, micros],
     )
-    .doing("count an orchestration's time")?;
-    Ok(())
+    .doing("count an orchestration's time")
+    .map(drop)
 }
 
 pub(crate) fn set_ended(tx: &Tx<'_>, epic: &str, at: Option<Timestamp>) -> Result<()> {
@@ -160,8 +157,8 @@ pub(crate) fn set_ended(tx: &Tx<'_>, epic: &str, at: Option<Timestamp>) -> Resul
         "UPDATE orchestrations SET ended_at = ?2 WHERE epic_id = ?1",
         params![epic, at.map(Timestamp::as_micros)],
     )
-    .doing("end an orchestration")?;
-    Ok(())
+    .doing("end an orchestration")
+    .map(drop)
 }
 
 const COLUMNS: &str =
@@ -177,11 +174,11 @@ fn read_asked(row: &Row<'_>) -> engine::Result<Asked> {
             .into_iter()
             .find(|known| known.as_word() == state)
             .unwrap_or(State::Open),
-        data: row.get::<_, Option<String>>(4)?.and_then(|text| serde_json::from_str(&text).ok()),
+        data: row.json_or_none(4)?,
         fault: row.get(5)?,
         answered_by: row.get(6)?,
         run_id: row.get(7)?,
-        answered_at: row.get::<_, Option<i64>>(8)?.map(Timestamp::from_micros),
+        answered_at: row.time_or_none(8)?,
         is_filed: row.get(9)?,
     })
 }
@@ -194,9 +191,12 @@ pub(crate) fn list_questions(tx: &Tx<'_>, epic: &str) -> Result<Vec<Asked>> {
 
 /// The question that an atom asks.
 pub(crate) fn question_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Asked>> {
-    tx.prepare_cached(&format!("SELECT {COLUMNS} FROM questions WHERE atom_id = ?1"))
-        .and_then(|mut s| s.query_row([atom], read_asked).optional())
-        .doing("read a question")
+    tx.read_optional(
+        &format!("SELECT {COLUMNS} FROM questions WHERE atom_id = ?1"),
+        [atom],
+        read_asked,
+    )
+    .doing("read a question")
 }
 
 /// Records the atom that asks a question from now on. An earlier answer counts no more.
@@ -209,8 +209,8 @@ pub(crate) fn record_question(tx: &Tx<'_>, epic: &str, name: &str, atom: &str) -
            answered_at = NULL, is_filed = 0",
         params![epic, name, atom],
     )
-    .doing("ask a question")?;
-    Ok(())
+    .doing("ask a question")
+    .map(drop)
 }
 
 /// Records an answer. The tasks of a list then remain to be filed.
@@ -237,8 +237,8 @@ pub(crate) fn record_answer(
             now.as_micros()
         ],
     )
-    .doing("store an answer")?;
-    Ok(())
+    .doing("store an answer")
+    .map(drop)
 }
 
 /// Records the fault of an answer.
@@ -247,8 +247,8 @@ pub(crate) fn set_fault(tx: &Tx<'_>, epic: &str, name: &str, fault: &str) -> Res
         "UPDATE questions SET fault = ?3 WHERE epic_id = ?1 AND name = ?2",
         [epic, name, fault],
     )
-    .doing("store the faults of an answer")?;
-    Ok(())
+    .doing("store the faults of an answer")
+    .map(drop)
 }
 
 /// Returns the faults of the answers to a question, newest first: time, run and text.
@@ -271,8 +271,8 @@ pub(crate) fn list_faults(
 /// Records that every task of the list has had an atom.
 pub(crate) fn set_filed(tx: &Tx<'_>, epic: &str, name: &str) -> Result<()> {
     tx.execute("UPDATE questions SET is_filed = 1 WHERE epic_id = ?1 AND name = ?2", [epic, name])
-        .doing("mark a list as filed")?;
-    Ok(())
+        .doing("mark a list as filed")
+        .map(drop)
 }
 
 pub(crate) fn record_planned(tx: &Tx<'_>, epic: &str, planned: &Planned) -> Result<()> {
@@ -280,8 +280,8 @@ pub(crate) fn record_planned(tx: &Tx<'_>, epic: &str, planned: &Planned) -> Resu
         "INSERT INTO planned_tasks (epic_id, list, task_id, atom_id) VALUES (?1, ?2, ?3, ?4)",
         [epic, &planned.list, &planned.task_id, &planned.atom_id],
     )
-    .doing("plan a task")?;
-    Ok(())
+    .doing("plan a task")
+    .map(drop)
 }
 
 /// All tasks that were ever filed for an epic.
@@ -296,18 +296,16 @@ pub(crate) fn list_planned(tx: &Tx<'_>, epic: &str) -> Result<Vec<Planned>> {
 
 /// Returns the epic and the planned task of an atom.
 pub(crate) fn planned_as(tx: &Tx<'_>, atom: &str) -> Result<Option<(String, Planned)>> {
-    tx.prepare_cached(
+    tx.read_optional(
         "SELECT epic_id, list, task_id, atom_id FROM planned_tasks WHERE atom_id = ?1",
-    )
-    .and_then(|mut s| {
-        s.query_row([atom], |row| {
+        [atom],
+        |row| {
             Ok((
                 row.get(0)?,
                 Planned { list: row.get(1)?, task_id: row.get(2)?, atom_id: row.get(3)? },
             ))
-        })
-        .optional()
-    })
+        },
+    )
     .doing("read a planned task")
 }
 
@@ -325,8 +323,8 @@ pub(crate) fn put_check(tx: &Tx<'_>, epic: &str, check: &WholeCheck) -> Result<(
             check.at.as_micros()
         ],
     )
-    .doing("store a check")?;
-    Ok(())
+    .doing("store a check")
+    .map(drop)
 }
 
 /// Returns the checks in order.
@@ -346,18 +344,16 @@ pub(crate) fn list_checks(tx: &Tx<'_>, epic: &str) -> Result<Vec<WholeCheck>> {
 
 /// Returns true if an atom is an orchestrated epic, a task of a plan, or a question.
 pub(crate) fn is_part(tx: &Tx<'_>, atom: &str) -> Result<bool> {
-    tx.prepare_cached(
+    tx.has_row(
         "SELECT 1 FROM orchestrations WHERE epic_id = ?1 UNION ALL SELECT 1 FROM planned_tasks
          WHERE atom_id = ?1
          UNION ALL SELECT 1 FROM questions WHERE atom_id = ?1",
+        [atom],
     )
-    .and_then(|mut s| s.exists([atom]))
     .doing("tell if an atom is part of a plan")
 }
 
 /// Returns true if an atom asks a question, of any orchestration.
 pub(crate) fn is_question(tx: &Tx<'_>, atom: &str) -> Result<bool> {
-    tx.prepare_cached("SELECT 1 FROM questions WHERE atom_id = ?1")
-        .and_then(|mut s| s.exists([atom]))
-        .doing("read a question")
+    tx.has_row("SELECT 1 FROM questions WHERE atom_id = ?1", [atom]).doing("read a question")
 }

@@ -1,5 +1,5 @@
-use super::Tx;
-use super::engine::{self, OptionalExtension as _, Row, params};
+use super::engine::{self, Row, params};
+use super::{Tx, list_text};
 use crate::Result;
 use crate::error::Doing;
 use crate::model::{PullRequest, PullRequestState, Timestamp};
@@ -14,8 +14,6 @@ const IS_LATEST: &str =
 
 fn from_row(row: &Row<'_>) -> engine::Result<PullRequest> {
     let state: String = row.get(11)?;
-    let held: Option<String> = row.get(20)?;
-    let time = |at: Option<i64>| at.map(Timestamp::from_micros);
     Ok(PullRequest {
         record_type: PullRequest::RECORD_TYPE,
         atom_id: row.get(0)?,
@@ -35,13 +33,13 @@ fn from_row(row: &Row<'_>) -> engine::Result<PullRequest> {
         merge_commit: row.get(13)?,
         merged_head: row.get(14)?,
         created_at: Timestamp::from_micros(row.get(15)?),
-        seen_at: time(row.get(16)?),
-        next_look: time(row.get(17)?),
+        seen_at: row.time_or_none(16)?,
+        next_look: row.time_or_none(17)?,
         failures: u32::try_from(row.get::<_, i64>(18)?).unwrap_or(u32::MAX),
         owns_branch: row.get::<_, i64>(19)? != 0,
         // One that cannot be read is tried again at once.
-        held: held.and_then(|held| serde_json::from_str(&held).ok()),
-        late_at: time(row.get(21)?),
+        held: row.json_or_none(20)?,
+        late_at: row.time_or_none(21)?,
     })
 }
 
@@ -50,8 +48,9 @@ pub(crate) fn put(tx: &Tx<'_>, one: &PullRequest) -> Result<()> {
     let number = one.number.and_then(|number| i64::try_from(number).ok());
     let held =
         one.held.as_ref().map(|held| serde_json::to_string(held).expect("its texts are JSON"));
-    tx.prepare_cached(&format!(
-        "INSERT INTO pull_requests ({COLUMNS})
+    tx.execute_cached(
+        &format!(
+            "INSERT INTO pull_requests ({COLUMNS})
          VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,
            ?20,?21,?22)
          ON CONFLICT (atom_id, seq) DO UPDATE SET forge = ?3, repo = ?4, head_owner = ?5,
@@ -59,9 +58,8 @@ pub(crate) fn put(tx: &Tx<'_>, one: &PullRequest) -> Result<()> {
            state = ?12, detail = ?13, merge_commit = ?14, merged_head = ?15, created_at = ?16,
            seen_at = ?17, next_look = ?18, failures = ?19, owns_branch = ?20,
            held = ?21, late_at = ?22"
-    ))
-    .and_then(|mut s| {
-        s.execute(params![
+        ),
+        params![
             one.atom_id,
             one.seq,
             one.forge,
@@ -84,8 +82,8 @@ pub(crate) fn put(tx: &Tx<'_>, one: &PullRequest) -> Result<()> {
             i64::from(one.owns_branch),
             held,
             one.late_at.map(Timestamp::as_micros),
-        ])
-    })
+        ],
+    )
     .doing("record a pull request")
     .map(drop)
 }
@@ -108,13 +106,12 @@ fn list_where(tx: &Tx<'_>, condition: &str, value: &str) -> Result<Vec<PullReque
 
 /// The latest pull request of each of these atoms that has one.
 pub(crate) fn latest_of(tx: &Tx<'_>, atoms: &[&str]) -> Result<Vec<PullRequest>> {
-    let ids = serde_json::to_string(atoms).expect("a list of texts is JSON");
     tx.read_all(
         &format!(
             "SELECT {COLUMNS} FROM pull_requests p
              WHERE p.atom_id IN (SELECT value FROM json_each(?1)) AND {IS_LATEST}"
         ),
-        [ids],
+        [list_text(atoms)],
         from_row,
     )
     .doing("read pull requests")
@@ -127,14 +124,11 @@ pub(crate) fn by_number(
     repo: &str,
     number: u64,
 ) -> Result<Option<PullRequest>> {
-    tx.prepare_cached(&format!(
+    let sql = format!(
         "SELECT {COLUMNS} FROM pull_requests WHERE forge = ?1 AND repo = ?2 AND number = ?3"
-    ))
-    .and_then(|mut s| {
-        let number = i64::try_from(number).unwrap_or(i64::MAX);
-        s.query_row(params![forge, repo, number], from_row).optional()
-    })
-    .doing("find a pull request")
+    );
+    let number = i64::try_from(number).unwrap_or(i64::MAX);
+    tx.read_optional(&sql, params![forge, repo, number], from_row).doing("find a pull request")
 }
 
 /// The latest pull request of each atom; `live`: only those that can still be merged.
@@ -159,11 +153,11 @@ pub(crate) fn insert_remark(
     round: i64,
 ) -> Result<bool> {
     let added = tx
-        .prepare_cached(
+        .execute_cached(
             "INSERT INTO pr_feedback (atom_id, seq, head, item, round, at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
+            params![atom, seq, head, id, round, now.as_micros()],
         )
-        .and_then(|mut s| s.execute(params![atom, seq, head, id, round, now.as_micros()]))
         .doing("record a remark")?;
     Ok(added > 0)
 }
@@ -174,17 +168,21 @@ pub(crate) fn knows_remark(
     (atom, seq): (&str, i64),
     (head, id): (&str, &str),
 ) -> Result<bool> {
-    tx.prepare_cached(
+    tx.read_one(
         "SELECT EXISTS (SELECT 1 FROM pr_feedback
          WHERE atom_id = ?1 AND seq = ?2 AND head = ?3 AND item = ?4)",
+        params![atom, seq, head, id],
+        |row| row.get(0),
     )
-    .and_then(|mut s| s.query_row(params![atom, seq, head, id], |row| row.get(0)))
     .doing("look for a remark")
 }
 
 /// How often remarks were handed to attempts of an atom.
 pub(crate) fn remark_rounds(tx: &Tx<'_>, atom: &str) -> Result<i64> {
-    tx.prepare_cached("SELECT coalesce(max(round), 0) FROM pr_feedback WHERE atom_id = ?1")
-        .and_then(|mut s| s.query_row([atom], |row| row.get(0)))
-        .doing("count remarks")
+    tx.read_one(
+        "SELECT coalesce(max(round), 0) FROM pr_feedback WHERE atom_id = ?1",
+        [atom],
+        |row| row.get(0),
+    )
+    .doing("count remarks")
 }

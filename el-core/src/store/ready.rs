@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::engine::{OptionalExtension as _, params};
+use super::engine::params;
 use super::{Tx, atom};
 use crate::Result;
 use crate::error::Doing;
@@ -136,10 +136,8 @@ pub(super) fn without_idle_parts<'q>(tx: &Tx<'_>, sql: &'q str) -> Result<Cow<'q
           OR EXISTS (SELECT 1 FROM unmerged),
         EXISTS (SELECT 1 FROM bonds b INDEXED BY bonds_waiting
           WHERE b.kind IN ('waits_for','conditional_blocks'))";
-    let (are_runs, are_waits): (bool, bool) = tx
-        .prepare_cached(any)
-        .and_then(|mut s| s.query_row([], |row| Ok((row.get(0)?, row.get(1)?))))
-        .doing("find live runs")?;
+    let (are_runs, are_waits): (bool, bool) =
+        tx.read_one(any, [], |row| Ok((row.get(0)?, row.get(1)?))).doing("find live runs")?;
     let mut sql = Cow::Borrowed(sql);
     for (is_needed, part) in [(are_runs, free_of_runs!()), (are_waits, free_of_waits!())] {
         if !is_needed {
@@ -200,15 +198,11 @@ impl<'t> Parents<'t> {
                 is_held = *known;
                 break;
             }
+            let holds = !self.driven.contains(&id);
             let found: Option<(bool, Option<String>)> = self
                 .tx
-                .prepare_cached(HOLDS_CHILDREN)
-                .and_then(|mut s| {
-                    let holds = !self.driven.contains(&id);
-                    s.query_row(params![id, self.now.as_micros(), holds], |row| {
-                        Ok((row.get(0)?, row.get(1)?))
-                    })
-                    .optional()
+                .read_optional(HOLDS_CHILDREN, params![id, self.now.as_micros(), holds], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
                 })
                 .doing("read a parent")?;
             // In a damaged database, the parents may form a cycle.

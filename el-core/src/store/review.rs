@@ -1,4 +1,4 @@
-use super::engine::{self, OptionalExtension as _, Row, params};
+use super::engine::{self, Row, params};
 use serde_json::Value;
 
 use super::Tx;
@@ -25,7 +25,7 @@ fn from_row(row: &Row<'_>) -> engine::Result<Review> {
             .map(|word| word.parse().unwrap_or(ReviewVerdict::Superseded)),
         decided_by: row.get(7)?,
         reason: row.get(8)?,
-        decided_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
+        decided_at: row.time_or_none(9)?,
     })
 }
 
@@ -81,10 +81,13 @@ pub(crate) fn record_verdict(
 
 /// The last hand-over of an atom.
 pub(crate) fn last_review(tx: &Tx<'_>, atom: &str) -> Result<Option<Review>> {
-    tx.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM reviews w WHERE w.atom_id = ?1 ORDER BY w.seq DESC LIMIT 1"
-    ))
-    .and_then(|mut s| s.query_row([atom], from_row).optional())
+    tx.read_optional(
+        &format!(
+            "SELECT {COLUMNS} FROM reviews w WHERE w.atom_id = ?1 ORDER BY w.seq DESC LIMIT 1"
+        ),
+        [atom],
+        from_row,
+    )
     .doing("read a review")
 }
 

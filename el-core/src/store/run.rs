@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use super::Tx;
-use super::engine::{self, OptionalExtension as _, params};
+use super::engine::{self, params};
 use crate::error::Doing;
 use crate::model::{
     Attempt, ExitRecord, Outcome, RUN_PREFIX, Run, Stamp, Timestamp, Verify, canonical_short,
@@ -38,13 +38,12 @@ pub(crate) fn insert(tx: &Tx<'_>, run: &Run) -> Result<()> {
             run.review,
         ],
     )
-    .doing("begin a run")?;
-    Ok(())
+    .doing("begin a run")
+    .map(drop)
 }
 
 fn query_one(tx: &Tx<'_>, condition: &str, params: &[&dyn engine::ToSql]) -> Result<Option<Run>> {
-    tx.prepare_cached(&format!("SELECT {COLUMNS} FROM runs r WHERE {condition}"))
-        .and_then(|mut s| s.query_row(params, from_row).optional())
+    tx.read_optional(&format!("SELECT {COLUMNS} FROM runs r WHERE {condition}"), params, from_row)
         .doing("read a run")
 }
 
@@ -137,9 +136,7 @@ fn condition_sql((atom, live_only, outcome): RunQuery<'_>) -> String {
 pub(crate) fn count(tx: &Tx<'_>, which: RunQuery<'_>) -> Result<i64> {
     let sql = format!("SELECT count(*) FROM runs r {}", condition_sql(which));
     let outcome = which.2.map(Outcome::as_str);
-    tx.prepare_cached(&sql)
-        .and_then(|mut s| s.query_row(params![which.0, which.1, outcome], |row| row.get(0)))
-        .doing("count runs")
+    tx.read_one(&sql, params![which.0, which.1, outcome], |row| row.get(0)).doing("count runs")
 }
 
 /// Visits the runs, newest first.
@@ -154,14 +151,9 @@ pub(crate) fn visit_each(
         condition_sql(which)
     );
     let outcome = which.2.map(Outcome::as_str);
-    let mut statement = tx.prepare_cached(&sql).doing("read runs")?;
-    let mut rows = statement
-        .query(params![which.0, which.1, outcome, limit.unwrap_or(i64::MAX)])
-        .doing("read runs")?;
-    while let Some(row) = rows.next().doing("read runs")? {
-        visit(from_row(&row).doing("read runs")?)?;
-    }
-    Ok(())
+    let params = params![which.0, which.1, outcome, limit.unwrap_or(i64::MAX)];
+    let doing = "read runs";
+    tx.each_row(&sql, params, doing, |row| visit(from_row(row).doing(doing)?).map(|()| true))
 }
 
 /// Lists the runs, newest first, with the total count.
@@ -255,8 +247,8 @@ pub(crate) fn set_supervisor(
          heartbeat_at = ?5, lease_until = ?6 WHERE id = ?1",
         params![id, stamp.pid, stamp.start, stamp.boot, now.as_micros(), lease_until.as_micros()],
     )
-    .doing("register a supervisor")?;
-    Ok(())
+    .doing("register a supervisor")
+    .map(drop)
 }
 
 /// Sets a column of a run. `column` is a fixed name.
@@ -267,8 +259,8 @@ pub(crate) fn set_column(
     value: &dyn engine::ToSql,
 ) -> Result<()> {
     tx.execute(&format!("UPDATE runs SET {column} = ?2 WHERE id = ?1"), params![id, value])
-        .doing("change a run")?;
-    Ok(())
+        .doing("change a run")
+        .map(drop)
 }
 
 /// Records the result of the run's check.
@@ -282,9 +274,10 @@ fn verify_text(verify: &Verify) -> String {
 
 /// Counts the live runs of the agent, by any worker.
 pub(crate) fn live_count(tx: &Tx<'_>, agent: &str) -> Result<i64> {
-    tx.prepare_cached("SELECT count(*) FROM runs WHERE agent = ?1 AND outcome IS NULL")
-        .and_then(|mut s| s.query_row([agent], |row| row.get(0)))
-        .doing("count an agent's runs")
+    tx.read_one("SELECT count(*) FROM runs WHERE agent = ?1 AND outcome IS NULL", [agent], |row| {
+        row.get(0)
+    })
+    .doing("count an agent's runs")
 }
 
 /// The last run of an atom, live or not.
@@ -294,8 +287,7 @@ pub(crate) fn last_of(tx: &Tx<'_>, atom: &str) -> Result<Option<Run>> {
 
 /// How many runs an atom has had.
 pub(crate) fn count_of(tx: &Tx<'_>, atom: &str) -> Result<i64> {
-    tx.prepare_cached("SELECT count(*) FROM runs WHERE atom_id = ?1")
-        .and_then(|mut s| s.query_row([atom], |row| row.get(0)))
+    tx.read_one("SELECT count(*) FROM runs WHERE atom_id = ?1", [atom], |row| row.get(0))
         .doing("count attempts")
 }
 
@@ -328,6 +320,5 @@ pub(crate) fn record_end(
             list_text(&exit.sandbox_notes),
         ],
     )
-    .doing("end a run")?;
-    Ok(())
+    .doing("end a run").map(drop)
 }

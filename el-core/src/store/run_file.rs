@@ -7,11 +7,11 @@ use crate::error::Doing;
 
 /// Adds a part of a file, from byte `start` on. A part that is stored already stays.
 pub(crate) fn add(tx: &Tx<'_>, run: &str, name: &str, start: u64, data: &[u8]) -> Result<()> {
-    tx.prepare_cached(
+    tx.execute_cached(
         "INSERT INTO run_files (run_id, name, start, data) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT DO NOTHING",
+        params![run, name, start.cast_signed(), data],
     )
-    .and_then(|mut s| s.execute(params![run, name, start.cast_signed(), data]))
     .doing("keep a run's file")
     .map(drop)
 }
@@ -52,17 +52,11 @@ pub(crate) fn each_from(
     mut visit: impl FnMut(u64, &[u8]) -> Result<()>,
 ) -> Result<()> {
     const READING: &str = "read a run's file";
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT start, data FROM run_files
-             WHERE run_id = ?1 AND name = ?2 AND start + length(data) > ?3 ORDER BY start",
-        )
-        .doing(READING)?;
-    let mut rows = statement.query(params![run, name, from.cast_signed()]).doing(READING)?;
-    while let Some(row) = rows.next().doing(READING)? {
+    let sql = "SELECT start, data FROM run_files
+               WHERE run_id = ?1 AND name = ?2 AND start + length(data) > ?3 ORDER BY start";
+    tx.each_row(sql, params![run, name, from.cast_signed()], READING, |row| {
         let start: i64 = row.get(0).doing(READING)?;
         let data: Vec<u8> = row.get(1).doing(READING)?;
-        visit(start.cast_unsigned(), &data)?;
-    }
-    Ok(())
+        visit(start.cast_unsigned(), &data).map(|()| true)
+    })
 }

@@ -205,8 +205,8 @@ pub(crate) fn rebuild_index(tx: &Tx<'_>) -> Result<()> {
         ),
         [],
     )
-    .doing("rebuild the search index")?;
-    Ok(())
+    .doing("rebuild the search index")
+    .map(drop)
 }
 
 /// The texts of an atom that a search looks into.

@@ -1,34 +1,30 @@
 //! The facts behind the series of figures. Each query reads one span of time, and stops at a bound.
 
 use super::Tx;
-use super::engine::{self, OptionalExtension as _, Row, params};
-use crate::Result;
+use super::engine::{self, Row, params};
 use crate::error::Doing;
 use crate::model::{AttemptFact, Cost, DoneFact, Outcome, Status, Timestamp};
+use crate::{Error, Result};
 
 /// The attempts that began since a time, newest first, no more than `most`.
 pub(crate) fn list_attempts(tx: &Tx<'_>, since: Timestamp, most: i64) -> Result<Vec<AttemptFact>> {
     // Runs are numbered in the order of their beginnings: the walk ends at the first older one.
-    let mut statement = tx
-        .prepare_cached(
-            "SELECT r.atom_id, r.agent, r.model, r.started_at, r.attempt, r.outcome, r.cost_micros,
-               r.estimated_micros, r.denied IS NOT NULL, r.over_budget IS NOT NULL,
-               CASE WHEN r.attempt = 1 AND NOT EXISTS (
-                 SELECT 1 FROM runs o INDEXED BY runs_atom
-                 WHERE o.atom_id = r.atom_id AND o.seq > r.seq)
-               THEN (SELECT a.status FROM atoms a WHERE a.id = r.atom_id) END
-             FROM runs r ORDER BY r.seq DESC LIMIT ?1",
-        )
-        .doing("read the attempts")?;
-    let mut rows = statement.query([most]).doing("read the attempts")?;
+    let sql =
+        "SELECT r.atom_id, r.agent, r.model, r.started_at, r.attempt, r.outcome, r.cost_micros,
+           r.estimated_micros, r.denied IS NOT NULL, r.over_budget IS NOT NULL,
+           CASE WHEN r.attempt = 1 AND NOT EXISTS (
+             SELECT 1 FROM runs o INDEXED BY runs_atom
+             WHERE o.atom_id = r.atom_id AND o.seq > r.seq)
+           THEN (SELECT a.status FROM atoms a WHERE a.id = r.atom_id) END
+         FROM runs r ORDER BY r.seq DESC LIMIT ?1";
+    let doing = "read the attempts";
     let mut found = Vec::new();
-    while let Some(row) = rows.next().doing("read the attempts")? {
-        let fact = attempt_from_row(&row).doing("read the attempts")?;
-        if fact.started < since {
-            break;
-        }
-        found.push(fact);
-    }
+    tx.each_row(sql, [most], doing, |row| {
+        let fact = attempt_from_row(row).doing(doing)?;
+        let is_in_time = fact.started >= since;
+        found.extend(is_in_time.then_some(fact));
+        Ok::<_, Error>(is_in_time)
+    })?;
     Ok(found)
 }
 
@@ -90,22 +86,19 @@ pub(crate) fn ready_since(tx: &Tx<'_>, id: &str, now: Timestamp) -> Result<Optio
         "SELECT a.created_at, a.defer_until, a.fresh_since, {} FROM atoms a WHERE a.id = ?1",
         LAST_BLOCKER.replace("{end}", "?2")
     );
-    tx.prepare_cached(&sql)
-        .and_then(|mut s| {
-            s.query_row(params![id, now.as_micros()], |row| {
-                let times = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
-                Ok(last_of(now.as_micros(), times))
-            })
-            .optional()
-        })
-        .doing("tell since when an atom is ready")
+    tx.read_optional(&sql, params![id, now.as_micros()], |row| {
+        let times = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
+        Ok(last_of(now.as_micros(), times))
+    })
+    .doing("tell since when an atom is ready")
 }
 
 /// The parent of an atom, and the parent's title.
 pub(crate) fn find_epic(tx: &Tx<'_>, atom: &str) -> Result<Option<(String, String)>> {
-    tx.prepare_cached(
+    tx.read_optional(
         "SELECT p.id, p.title FROM atoms a JOIN atoms p ON p.id = a.parent_id WHERE a.id = ?1",
+        [atom],
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )
-    .and_then(|mut s| s.query_row([atom], |row| Ok((row.get(0)?, row.get(1)?))).optional())
     .doing("find the epic of an atom")
 }

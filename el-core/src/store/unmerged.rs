@@ -7,17 +7,16 @@ use crate::error::Doing;
 use crate::model::Timestamp;
 
 pub(crate) fn note(tx: &Tx<'_>, atom: &str, now: Timestamp) -> Result<()> {
-    tx.prepare_cached(
+    tx.execute_cached(
         "INSERT INTO unmerged (atom_id, since) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+        params![atom, now.as_micros()],
     )
-    .and_then(|mut s| s.execute(params![atom, now.as_micros()]))
     .doing("note an unmerged branch")
     .map(drop)
 }
 
 pub(crate) fn forget(tx: &Tx<'_>, atom: &str) -> Result<()> {
-    tx.prepare_cached("DELETE FROM unmerged WHERE atom_id = ?1")
-        .and_then(|mut s| s.execute([atom]))
+    tx.execute_cached("DELETE FROM unmerged WHERE atom_id = ?1", [atom])
         .doing("forget an unmerged branch")
         .map(drop)
 }
@@ -28,9 +27,10 @@ pub(crate) fn forget_all(tx: &Tx<'_>) -> Result<()> {
 
 /// Returns true if dependants of the atom, once it is closed, wait for the merge of its branch.
 pub(crate) fn is_noted(tx: &Tx<'_>, atom: &str) -> Result<bool> {
-    tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM unmerged WHERE atom_id = ?1)")
-        .and_then(|mut s| s.query_row([atom], |row| row.get(0)))
-        .doing("look for an unmerged branch")
+    tx.read_one("SELECT EXISTS (SELECT 1 FROM unmerged WHERE atom_id = ?1)", [atom], |row| {
+        row.get(0)
+    })
+    .doing("look for an unmerged branch")
 }
 
 /// The closed atoms with a note, oldest note first.

@@ -25,8 +25,8 @@ pub(crate) fn insert(tx: &Tx<'_>, worker: &Worker) -> Result<()> {
             serde_json::json!(worker.offers).to_string(),
         ],
     )
-    .doing("register a worker")?;
-    Ok(())
+    .doing("register a worker")
+    .map(drop)
 }
 
 /// Returns false if the worker is not signed on.
@@ -65,7 +65,7 @@ pub(crate) fn pulse(
         Ok(Pulse {
             stop_requested: row.get(0)?,
             last_event: row.get(1)?,
-            lease_end: row.get::<_, Option<i64>>(2)?.map(Timestamp::from_micros),
+            lease_end: row.time_or_none(2)?,
         })
     };
     store
@@ -86,35 +86,35 @@ pub(crate) fn pulse(
 pub(crate) fn next_date(tx: &Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>> {
     let sql = "SELECT min(defer_until) FROM atoms
         WHERE status = 'deferred' AND blocked_by = 0 AND defer_until > ?1";
-    let date: Option<i64> = tx
-        .query_row(sql, [now.as_micros()], |row| row.get(0))
-        .doing("find the next date of an atom")?;
-    Ok(date.map(Timestamp::from_micros))
+    tx.query_row(sql, [now.as_micros()], |row| row.time_or_none(0))
+        .doing("find the next date of an atom")
 }
 
 /// Records the atoms that the worker can be relied on to take.
 pub(crate) fn set_takes(tx: &Tx<'_>, id: &str, takes: Takes) -> Result<()> {
     tx.execute("UPDATE workers SET takes = ?2 WHERE id = ?1", params![id, takes.as_str()])
-        .doing("record a worker's filter")?;
-    Ok(())
+        .doing("record a worker's filter")
+        .map(drop)
 }
 
 pub(crate) fn remove(tx: &Tx<'_>, id: &str) -> Result<()> {
-    tx.execute("DELETE FROM workers WHERE id = ?1", [id]).doing("sign a worker off")?;
-    Ok(())
+    tx.execute("DELETE FROM workers WHERE id = ?1", [id]).doing("sign a worker off").map(drop)
 }
 
 pub(crate) fn request_stop(tx: &Tx<'_>, id: &str) -> Result<()> {
     tx.execute("UPDATE workers SET stop_requested = 1 WHERE id = ?1", [id])
-        .doing("ask a worker to stop")?;
-    Ok(())
+        .doing("ask a worker to stop")
+        .map(drop)
 }
 
 /// Returns true if a worker was asked to stop. An unknown worker was not.
 pub(crate) fn is_stopping(tx: &Tx<'_>, id: &str) -> Result<bool> {
-    tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM workers WHERE id = ?1 AND stop_requested = 1)")
-        .and_then(|mut s| s.query_row([id], |row| row.get(0)))
-        .doing("tell if a worker should stop")
+    tx.read_one(
+        "SELECT EXISTS (SELECT 1 FROM workers WHERE id = ?1 AND stop_requested = 1)",
+        [id],
+        |row| row.get(0),
+    )
+    .doing("tell if a worker should stop")
 }
 
 pub(crate) fn list_workers(tx: &Tx<'_>) -> Result<Vec<Worker>> {
@@ -143,10 +143,7 @@ fn from_row(row: &Row<'_>) -> engine::Result<Worker> {
         agent,
         agents,
         takes: row.get::<_, String>(10)?.parse().unwrap_or(Takes::Some),
-        offers: row
-            .get::<_, Option<String>>(13)?
-            .and_then(|text| serde_json::from_str(&text).ok())
-            .unwrap_or_default(),
+        offers: row.json_or_none(13)?.unwrap_or_default(),
         concurrency: row.get(5)?,
         started_at: Timestamp::from_micros(row.get(6)?),
         heartbeat_at: Timestamp::from_micros(row.get(7)?),

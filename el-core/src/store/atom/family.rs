@@ -4,13 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use crate::Result;
 use crate::error::Doing;
-use crate::store::engine::OptionalExtension as _;
 use crate::store::{Tx, list_text};
 
 /// The parent of an atom.
 pub(crate) fn parent_of(tx: &Tx<'_>, id: &str) -> Result<Option<String>> {
-    tx.prepare_cached("SELECT parent_id FROM atoms WHERE id = ?1")
-        .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
+    tx.read_optional("SELECT parent_id FROM atoms WHERE id = ?1", [id], |row| row.get(0))
         .doing("read a parent")
         .map(Option::flatten)
 }

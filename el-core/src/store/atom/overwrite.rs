@@ -37,31 +37,30 @@ pub(crate) fn overwrite_atom(
             fresh_since, run_options, needs)
          WHERE atoms.id = v.id",
     );
-    tx.prepare_cached(text)
-        .and_then(|mut s| {
-            s.gather_row(params![
-                atom.id,
-                atom.title,
-                atom.description,
-                atom.acceptance,
-                atom.status.as_str(),
-                atom.issue_type.as_str(),
-                atom.priority.value(),
-                atom.assignee,
-                atom.parent_id,
-                atom.defer_until.map(Timestamp::as_micros),
-                atom.close_reason,
-                atom.updated_at.as_micros(),
-                atom.closed_at.map(Timestamp::as_micros),
-                atom.metadata.to_string(),
-                sets_status,
-                fresh_since.map(Timestamp::as_micros),
-                run_options_text(atom),
-                needs_text(atom),
-            ])
-        })
-        .doing("change an atom")?;
-    Ok(())
+    tx.gather_row(
+        text,
+        params![
+            atom.id,
+            atom.title,
+            atom.description,
+            atom.acceptance,
+            atom.status.as_str(),
+            atom.issue_type.as_str(),
+            atom.priority.value(),
+            atom.assignee,
+            atom.parent_id,
+            atom.defer_until.map(Timestamp::as_micros),
+            atom.close_reason,
+            atom.updated_at.as_micros(),
+            atom.closed_at.map(Timestamp::as_micros),
+            atom.metadata.to_string(),
+            sets_status,
+            fresh_since.map(Timestamp::as_micros),
+            run_options_text(atom),
+            needs_text(atom),
+        ],
+    )
+    .doing("change an atom")
 }
 
 /// Sets the parent of a new atom that was inserted before the parent.
@@ -71,5 +70,5 @@ pub(crate) fn set_parent(tx: &Tx<'_>, id: &str, parent: &str) -> Result<()> {
         "UPDATE atoms SET parent_id = v.parent_id FROM (VALUES (?1, ?2)) AS v (id, parent_id)
          WHERE atoms.id = v.id",
     );
-    tx.prepare_cached(text).and_then(|mut s| s.gather_row([id, parent])).doing("set a parent")
+    tx.gather_row(text, [id, parent]).doing("set a parent")
 }

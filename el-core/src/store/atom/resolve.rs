@@ -1,7 +1,7 @@
 //! Ids of atoms: from a text to an id, and new short parts.
 
 use crate::error::Doing;
-use crate::store::engine::{OptionalExtension as _, params};
+use crate::store::engine::params;
 use crate::store::{Tx, alias, meta};
 use crate::{Error, Result, model};
 
@@ -15,8 +15,7 @@ pub(crate) fn resolve(tx: &Tx<'_>, text: &str) -> Result<String> {
     }
     let lower = wanted.to_ascii_lowercase();
     let exact: Option<String> = tx
-        .prepare_cached("SELECT id FROM atoms WHERE id = ?1")
-        .and_then(|mut s| s.query_row([&lower], |row| row.get(0)).optional())
+        .read_optional("SELECT id FROM atoms WHERE id = ?1", [&lower], |row| row.get(0))
         .doing("find an id")?;
     if let Some(id) = exact {
         return Ok(id);

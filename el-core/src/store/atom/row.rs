@@ -95,9 +95,6 @@ impl<'r> AtomRow<'r> {
     pub(crate) fn read(row: &'r Row<'_>) -> engine::Result<AtomRow<'r>> {
         let word = |at: usize| row.get_ref(at).and_then(|v| v.as_str().map_err(Into::into));
         let text = |at: usize| row.get_ref(at).and_then(|v| v.as_str_or_null().map_err(Into::into));
-        let time = |at: usize| -> engine::Result<Option<Timestamp>> {
-            Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros))
-        };
         let delegation = match text(19)? {
             None => None,
             Some(by) => Some(Delegation {
@@ -121,13 +118,13 @@ impl<'r> AtomRow<'r> {
             needs: text(25)?.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
             assignee: text(7)?,
             parent_id: text(8)?,
-            defer_until: time(9)?,
-            retry_at: time(10)?,
+            defer_until: row.time_or_none(9)?,
+            retry_at: row.time_or_none(10)?,
             close_reason: text(11)?,
             created_by: word(12)?,
             created_at: Timestamp::from_micros(row.get(13)?),
             updated_at: Timestamp::from_micros(row.get(14)?),
-            closed_at: time(15)?,
+            closed_at: row.time_or_none(15)?,
             run_id: text(17)?,
             delegation,
             run_options: text(24)?.and_then(|text| serde_json::from_str(text).ok()),

@@ -16,14 +16,12 @@ pub(crate) fn restore_status(
     now: Timestamp,
 ) -> Result<()> {
     let micros = |key: &str| was[key].as_i64();
-    tx.prepare_cached(
+    tx.execute_cached(
         "UPDATE atoms SET status = ?2, close_reason = ?3, closed_at = ?4, defer_until = ?5,
             retry_at = ?6, retry_from = ?7, fresh_since = coalesce(?8, fresh_since),
             status_by_run = ?12, updated_at = ?9,
             assignee = CASE WHEN ?10 = 1 THEN ?11 ELSE assignee END WHERE id = ?1",
-    )
-    .and_then(|mut s| {
-        s.execute(params![
+        params![
             id,
             status.as_str(),
             was["close_reason"].as_str(),
@@ -36,8 +34,8 @@ pub(crate) fn restore_status(
             was.get("assignee").is_some(),
             was["assignee"].as_str(),
             was["status_by_run"].as_str(),
-        ])
-    })
-    .doing("set a status again")?;
-    Ok(())
+        ],
+    )
+    .doing("set a status again")
+    .map(drop)
 }

@@ -5,7 +5,6 @@ use crate::Result;
 use crate::error::Doing;
 use crate::model::{DoneRow, Timestamp};
 use crate::store::Tx;
-use crate::store::engine::OptionalExtension as _;
 use crate::store::ready::is_resting_plan;
 
 /// A branch that could not be landed.
@@ -92,25 +91,13 @@ pub(crate) fn done_row(tx: &Tx<'_>, id: &str) -> Result<Option<DoneRow>> {
          WHERE a.id = ?1 AND a.status IN ('closed','wont_do')"
     );
     let found = tx
-        .prepare_cached(&sql)
-        .and_then(|mut s| {
-            s.query_row([id], |row| Ok((atom_from_row(row)?, row.get(12)?))).optional()
-        })
+        .read_optional(&sql, [id], |row| Ok((atom_from_row(row)?, row.get(12)?)))
         .doing("read what was done")?;
     let Some((atom, close_reason)) = found else { return Ok(None) };
     Ok(Some(DoneRow { last_run: last_run(tx, id)?, atom, close_reason }))
 }
 
-/// The number of the last event; 0 if there is none.
-pub(crate) fn last_event(tx: &Tx<'_>) -> Result<i64> {
-    tx.prepare_cached("SELECT coalesce(max(seq), 0) FROM events")
-        .and_then(|mut s| s.query_row([], |row| row.get(0)))
-        .doing("find the last event")
-}
-
 /// Returns true if any agent has ever worked in the project.
 pub(crate) fn has_runs(tx: &Tx<'_>) -> Result<bool> {
-    tx.prepare_cached("SELECT EXISTS (SELECT 1 FROM runs)")
-        .and_then(|mut s| s.query_row([], |row| row.get(0)))
-        .doing("find runs")
+    tx.read_one("SELECT EXISTS (SELECT 1 FROM runs)", [], |row| row.get(0)).doing("find runs")
 }

@@ -29,6 +29,7 @@ mod numeric;
 mod params;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod read;
 mod waiting;
 
 pub(crate) use held::Held;
@@ -67,7 +68,7 @@ impl Error {
     }
 }
 
-pub(crate) type Result<T> = std::result::Result<T, Error>;
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Error {
@@ -212,18 +213,6 @@ impl Tx<'_> {
         }
     }
 
-    /// Reads all rows, each as `read` makes it. The statement's text is parsed once a connection.
-    pub(crate) fn read_all<T, All: FromIterator<T>>(
-        &self,
-        sql: &str,
-        params: impl Params,
-        mut read: impl FnMut(&Row<'_>) -> Result<T>,
-    ) -> Result<All> {
-        let mut statement = self.prepare_cached(sql)?;
-        let mut rows = statement.query_all(params)?;
-        std::iter::from_fn(|| rows.next().transpose().map(|row| read(&row?))).collect()
-    }
-
     /// Executes a statement of which nothing is kept. Returns the number of rows that it changed.
     pub(crate) fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
         match self {
@@ -337,10 +326,6 @@ impl Statement<'_> {
         read: impl FnOnce(&Row<'_>) -> Result<T>,
     ) -> Result<T> {
         read(&self.query_all(params)?.expect_one()?)
-    }
-
-    pub(crate) fn exists(&mut self, params: impl Params) -> Result<bool> {
-        Ok(self.query_all(params)?.next()?.is_some())
     }
 }
 

@@ -36,7 +36,7 @@ impl QueueRow {
             priority: Priority::new(row.get(3)?).unwrap_or(Priority::DEFAULT),
             created_at: Timestamp::from_micros(row.get(4)?),
             assignee: row.get(5)?,
-            retry_at: row.get::<_, Option<i64>>(6)?.map(Timestamp::from_micros),
+            retry_at: row.time_or_none(6)?,
         })
     }
 }

@@ -45,12 +45,10 @@ impl Query {
         mut each: impl FnMut(Atom) -> Result<(), E>,
     ) -> Result<(), E> {
         let sql = format!("SELECT {} {} ORDER BY {order}", atom::COLUMNS, self.from());
-        let mut statement = tx.prepare_cached(&sql).doing("list atoms")?;
-        let mut rows = statement.query(&*self.bound_params()).doing("list atoms")?;
-        while let Some(row) = rows.next().doing("list atoms")? {
-            each(atom::from_row(&row).doing("list atoms")?)?;
-        }
-        Ok(())
+        let doing = "list atoms";
+        tx.each_row(&sql, &*self.bound_params(), doing, |row| {
+            each(atom::from_row(row).doing(doing)?).map(|()| true)
+        })
     }
 
     /// Visits all rows as [`atom::COLUMNS`], in `order`. SQLite would sort the whole rows, in

@@ -35,10 +35,7 @@ impl Heartbeat<'_> {
             "UPDATE runs SET lease_until = ?3, {PROGRESS} WHERE id = ?1 AND outcome IS NULL"
         );
         let values = self.progress_values(lease_until.as_micros());
-        tx.prepare_cached(&sql)
-            .and_then(|mut s| s.execute(&refs(&values)[..]))
-            .doing("extend a lease")
-            .map(drop)
+        tx.execute_cached(&sql, &refs(&values)[..]).doing("extend a lease").map(drop)
     }
 
     /// Writes the heartbeat to a server by one statement, if it has no consequences: the run is at

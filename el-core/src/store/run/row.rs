@@ -15,9 +15,6 @@ pub(super) const COLUMNS: &str = "r.id, r.atom_id, r.attempt, r.agent, r.executo
      AS artifact_count";
 
 pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Run> {
-    let time = |at: usize| -> engine::Result<Option<Timestamp>> {
-        Ok(row.get::<_, Option<i64>>(at)?.map(Timestamp::from_micros))
-    };
     let word = |at: usize| row.get::<_, Option<String>>(at);
     let supervisor =
         match (row.get::<_, Option<i64>>(18)?, row.get::<_, Option<i64>>(19)?, word(20)?) {
@@ -39,16 +36,13 @@ pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Run> {
         started_at: Timestamp::from_micros(row.get(10)?),
         heartbeat_at: Timestamp::from_micros(row.get(11)?),
         lease_until: Timestamp::from_micros(row.get(12)?),
-        ended_at: time(13)?,
+        ended_at: row.time_or_none(13)?,
         // An outcome that a newer el wrote is still an end.
         outcome: word(14)?.map(|text| text.parse().unwrap_or(Outcome::Failed)),
         detail: row.get(15)?,
         exit_code: row.get(16)?,
         exit_signal: row.get(17)?,
-        denied_tools: row
-            .get::<_, Option<String>>("denied")?
-            .and_then(|text| serde_json::from_str(&text).ok())
-            .unwrap_or_default(),
+        denied_tools: row.json_or_none("denied")?.unwrap_or_default(),
         supervisor,
         agent_pid: row.get(21)?,
         progress: Progress {
@@ -65,27 +59,18 @@ pub(crate) fn from_row(row: &Row<'_>) -> engine::Result<Run> {
             files_processed: row.get("files_processed")?,
             files_total: row.get("files_total")?,
         },
-        active_at: time(27)?,
+        active_at: row.time_or_none(27)?,
         stop_blocks: row.get(28)?,
         resumes: row.get(29)?,
         cancel_requested: word(30)?.and_then(|text| text.parse().ok()),
-        summary: row
-            .get::<_, Option<String>>("summary")?
-            .and_then(|text| serde_json::from_str(&text).ok()),
+        summary: row.json_or_none("summary")?,
         artifacts: row.get("artifact_count")?,
-        completion: row
-            .get::<_, Option<String>>("completion")?
-            .and_then(|text| serde_json::from_str(&text).ok()),
+        completion: row.json_or_none("completion")?,
         review: row.get("review")?,
         // A check that a newer el wrote counts as none.
-        verify: row
-            .get::<_, Option<String>>("verify")?
-            .and_then(|text| serde_json::from_str(&text).ok()),
+        verify: row.json_or_none("verify")?,
         output: row.get("output")?,
         error_lines: row.get("error_lines")?,
-        sandbox_notes: row
-            .get::<_, Option<String>>("sandbox_notes")?
-            .and_then(|text| serde_json::from_str(&text).ok())
-            .unwrap_or_default(),
+        sandbox_notes: row.json_or_none("sandbox_notes")?.unwrap_or_default(),
     })
 }

@@ -171,10 +171,8 @@ fn copy_table(
     let mut found = TableDigest::default();
     let mut batch: Vec<Value> = Vec::new();
     let mut bytes = 0;
-    let mut statement = from.prepare_cached(&select(table, columns)).doing(READING)?;
-    let mut rows = statement.query([]).doing(READING)?;
-    while let Some(row) = rows.next().doing(READING)? {
-        let values = values_of(&row, columns.len()).doing(READING)?;
+    from.each_row(&select(table, columns), [], READING, |row| {
+        let values = values_of(row, columns.len()).doing(READING)?;
         found.add(&values);
         bytes += values.iter().map(size_of_value).sum::<usize>();
         batch.extend(values);
@@ -183,7 +181,8 @@ fn copy_table(
             batch.clear();
             bytes = 0;
         }
-    }
+        Ok::<_, Error>(true)
+    })?;
     count(insert(into, table, columns, &batch)?)?;
     Ok(found)
 }
@@ -249,10 +248,9 @@ fn digest(tx: &Tx<'_>, table: &str, columns: &[String]) -> Result<TableDigest> {
     let names: Vec<String> = columns.iter().map(|name| format!("t.\"{name}\"")).collect();
     let sql = format!("SELECT {} FROM {table} t {}", names.join(", "), condition(table));
     let mut found = TableDigest::default();
-    let mut statement = tx.prepare_cached(&sql).doing(READING)?;
-    let mut rows = statement.query([]).doing(READING)?;
-    while let Some(row) = rows.next().doing(READING)? {
-        found.add(&values_of(&row, columns.len()).doing(READING)?);
-    }
+    tx.each_row(&sql, [], READING, |row| {
+        found.add(&values_of(row, columns.len()).doing(READING)?);
+        Ok::<_, Error>(true)
+    })?;
     Ok(found)
 }

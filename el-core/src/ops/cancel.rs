@@ -93,12 +93,6 @@ pub(super) fn request_cancel(
     if let Some(reason) = reason {
         comment::insert(tx, ctx, &live.atom_id, &format!("Cancelled: {reason}"))?;
     }
-    event::insert(
-        tx,
-        ctx,
-        EventKind::CancelRequested,
-        Some(&live.atom_id),
-        Some(&live.id),
-        &json!({ "mode": mode, "reason": reason }),
-    )
+    let data = json!({ "mode": mode, "reason": reason });
+    event::insert(tx, ctx, EventKind::CancelRequested, Some(&live.atom_id), Some(&live.id), &data)
 }

@@ -48,6 +48,13 @@ pub(super) struct ChangeDetails<'a> {
     pub(super) via: Option<&'static str>,
 }
 
+impl ChangeDetails<'_> {
+    /// Details with nothing but a reason.
+    pub(super) fn because(reason: &str) -> ChangeDetails<'_> {
+        ChangeDetails { reason: Some(reason), ..ChangeDetails::default() }
+    }
+}
+
 /// Sets a status, writes the event, and marks targets of `conditional_blocks` as not needed if the
 /// atom did not fail.
 pub(super) fn set_status(
@@ -109,13 +116,7 @@ pub(super) fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Resul
             && target.run_id.is_none()
         {
             let reason = format!("not needed: {source} did not fail");
-            set_status(
-                tx,
-                ctx,
-                &target,
-                Status::WontDo,
-                ChangeDetails { reason: Some(&reason), ..ChangeDetails::default() },
-            )?;
+            set_status(tx, ctx, &target, Status::WontDo, ChangeDetails::because(&reason))?;
         }
     }
     Ok(())

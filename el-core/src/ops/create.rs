@@ -67,8 +67,7 @@ pub fn create_many(store: &mut Store, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result
 }
 
 pub(super) fn create_in(tx: &Tx<'_>, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result<Vec<Atom>> {
-    let prefix = meta::get(tx, meta::PREFIX)?
-        .ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
+    let prefix = meta::prefix(tx)?;
     let mut made: Vec<Atom> = Vec::with_capacity(news.len());
     let mut keys = HashSet::new();
     for (at, new) in news.iter().enumerate() {
@@ -153,14 +152,8 @@ fn insert_atom(tx: &Tx<'_>, ctx: &Ctx<'_>, prefix: &str, new: &NewAtom) -> Resul
         metadata,
     };
     atom::insert(tx, &atom, 0)?;
-    event::insert(
-        tx,
-        ctx,
-        EventKind::Created,
-        Some(&atom.id),
-        None,
-        &json!({ "title": atom.title, "type": atom.issue_type, "priority": atom.priority }),
-    )?;
+    let data = json!({ "title": atom.title, "type": atom.issue_type, "priority": atom.priority });
+    event::insert(tx, ctx, EventKind::Created, Some(&atom.id), None, &data)?;
     Ok(atom)
 }
 

@@ -89,14 +89,8 @@ pub fn prune(
         pruned.retain(|a| a.closed_at.unwrap_or(a.updated_at) <= before && a.run_id.is_none());
         if !dry_run {
             for atom in &pruned {
-                event::insert(
-                    tx,
-                    ctx,
-                    EventKind::Pruned,
-                    Some(&atom.id),
-                    None,
-                    &json!({ "title": atom.title }),
-                )?;
+                let data = json!({ "title": atom.title });
+                event::insert(tx, ctx, EventKind::Pruned, Some(&atom.id), None, &data)?;
                 atom::delete(tx, &atom.id)?;
             }
         }

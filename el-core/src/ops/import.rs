@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
+use super::bonds::tell_of_bond;
 use crate::exchange::{
     Batch, Note, NoteKind, Notes, Progress, Record, RecordBond, RecordComment, RecordFile, Tracker,
 };
@@ -94,8 +95,7 @@ fn run_in(
 ) -> Result<Imported> {
     let session = run::fence(tx, ctx)?;
     let session = session.as_ref();
-    let prefix = meta::get(tx, meta::PREFIX)?
-        .ok_or_else(|| Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() })?;
+    let prefix = meta::prefix(tx)?;
     let RecordFile { tracker, source, heads, index, bonds, mut notes, mut texts, .. } = file;
     let mut steps = Steps::new(3 * heads.len() + bonds.len() + file.comments, progress);
     let mut targets = find_targets(tx, &prefix, tracker, &source, &heads, &mut notes, &mut steps)?;
@@ -151,8 +151,8 @@ fn run_in(
             atom::set_parent(tx, &target.atom_id, parent)?;
         }
         if target.is_new {
-            let ends = (&**parent, &*target.atom_id, BondKind::ParentChild);
-            bond_event(tx, ctx, EventKind::BondAdded, ends)?;
+            let ends = (&**parent, &*target.atom_id);
+            tell_of_bond(tx, ctx, EventKind::BondAdded, ends, BondKind::ParentChild)?;
         }
     }
     edges::write_edges(tx, ctx, &changes, &mut done, &mut steps)?;
@@ -320,14 +320,8 @@ fn update_atom(
         changes.shift_remove(key);
     }
     if !changes.is_empty() {
-        event::insert(
-            tx,
-            ctx,
-            EventKind::Updated,
-            Some(&before.id),
-            None,
-            &serde_json::Value::Object(changes),
-        )?;
+        let data = serde_json::Value::Object(changes);
+        event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &data)?;
     }
     if sets_status
         || after.close_reason != before.close_reason
@@ -345,25 +339,9 @@ fn update_atom(
             (None, Some(parent)) => (EventKind::BondRemoved, parent),
             (None, None) => return Ok((Updated::All, false)),
         };
-        bond_event(tx, ctx, kind, (parent, &before.id, BondKind::ParentChild))?;
+        tell_of_bond(tx, ctx, kind, (parent, &before.id), BondKind::ParentChild)?;
     }
     let failed = crate::rules::ready::has_failed(after.status, after.close_reason.as_deref());
     let has_ended = after.status.is_over() && !before.status.is_over() && !failed;
     Ok((if waits { Updated::WaitsForParent } else { Updated::All }, has_ended))
-}
-
-fn bond_event(
-    tx: &Tx<'_>,
-    ctx: &Ctx<'_>,
-    kind: EventKind,
-    (source, target, bond): (&str, &str, BondKind),
-) -> Result<()> {
-    event::insert(
-        tx,
-        ctx,
-        kind,
-        Some(target),
-        None,
-        &json!({ "source": source, "target": target, "type": bond }),
-    )
 }

@@ -115,7 +115,7 @@ pub use orchestrate::{
     Advanced, AgentAnswer, AnswerFault, Begin, BranchConflict, CheckView, DroppedView, Goal,
     Joining, Overview, PhaseView, PlanSettings, Reply, TaskView, Tries, advance, answer_faults,
     begin_orchestration, file_joining, is_asked, is_below_running, is_joining, list_orchestrated,
-    plan_overview, record_answer, record_whole_check, rehearse_supply, share_plan, supply_answer,
+    plan_overview, record_answer, record_whole_check, share_plan, supply_answer,
 };
 pub use pause::{
     NO_ACCOUNT, adopt_pause, clear_pause, current_pause, known_pause, resume, set_served_accounts,

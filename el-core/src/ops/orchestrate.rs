@@ -33,7 +33,7 @@ pub use overview::{
     CheckView, DroppedView, Overview, PhaseView, TaskView, Tries, is_below_running, plan_overview,
 };
 pub(super) use prompt::{larger_work, question_text};
-pub use supply::{rehearse_supply, supply_answer};
+pub use supply::supply_answer;
 
 /// The settings of an orchestration; stored with the epic, so that the plan goes on in the same
 /// way.

@@ -2,9 +2,10 @@ use serde_json::json;
 
 use super::change::{ChangeDetails, set_status};
 use super::comment::insert_comment;
+use super::pull_requests::find_request;
 use crate::model::{EventKind, Status};
 use crate::store::{Store, Tx, atom, event, pull_request, run};
-use crate::{Ctx, Error, Result};
+use crate::{Ctx, Result};
 
 /// A demand on an atom's branch at the forge: a failed check, a review, a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,11 +47,7 @@ pub fn give_remarks(
 ) -> Result<Given> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let one = pull_request::of_atom(tx, key.0)?.into_iter().find(|one| one.seq == key.1);
-        let one = one.ok_or_else(|| Error::NotFound {
-            what: "pull request",
-            id: format!("{}/{}", key.0, key.1),
-        })?;
+        let one = find_request(tx, key)?;
         let atom = atom::get(tx, key.0)?;
         if atom.status != Status::Closed || atom.run_id.is_some() {
             return Ok(Given::Nothing);
@@ -72,24 +69,12 @@ pub fn give_remarks(
         let reason = format!(
             "its pull request{number} asks for more than pr_attempts = {most} further attempts"
         );
-        let (status, to) = match is_enough {
-            true => (
-                Status::Blocked,
-                ChangeDetails {
-                    reason: Some(&reason),
-                    via: Some("pull_request"),
-                    ..ChangeDetails::default()
-                },
-            ),
-            false => (
-                Status::Open,
-                ChangeDetails {
-                    fresh: true,
-                    via: Some("pull_request"),
-                    ..ChangeDetails::default()
-                },
-            ),
+        let (status, reason, fresh) = match is_enough {
+            true => (Status::Blocked, Some(reason.as_str()), false),
+            false => (Status::Open, None, true),
         };
+        let via = Some("pull_request");
+        let to = ChangeDetails { reason, fresh, via, ..ChangeDetails::default() };
         set_status(tx, ctx, &atom, status, to)?;
         Ok(if is_enough { Given::Blocked } else { Given::Reopened })
     })

@@ -119,7 +119,7 @@ pub fn hold_push(
 ) -> Result<PullRequest> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let mut one = find(tx, key)?;
+        let mut one = find_request(tx, key)?;
         let before = one.held.take().filter(|held| held.tip == tip);
         let is_news = before.as_ref().is_none_or(|held| held.why != why);
         let tries = before.as_ref().map_or(0, |held| held.tries).saturating_add(1);
@@ -147,7 +147,7 @@ pub fn hold_push(
 pub fn drop_held_push(store: &mut Store, ctx: &Ctx<'_>, key: (&str, i64)) -> Result<()> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let mut one = find(tx, key)?;
+        let mut one = find_request(tx, key)?;
         one.held = None;
         pull_request::put(tx, &one)
     })
@@ -183,7 +183,7 @@ pub fn pull_request_opened(
 ) -> Result<PullRequest> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let mut one = find(tx, key)?;
+        let mut one = find_request(tx, key)?;
         let known = pull_request::by_number(tx, &one.forge, &one.repo, number)?;
         if let Some(other) = known.filter(|other| (other.atom_id.as_str(), other.seq) != key) {
             return Err(Error::conflict(
@@ -213,7 +213,7 @@ pub fn pull_request_seen(
 ) -> Result<PullRequest> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let before = find(tx, key)?;
+        let before = find_request(tx, key)?;
         let text = |new: Option<&str>, old: &Option<String>| {
             new.map(str::to_owned).or_else(|| old.clone())
         };
@@ -293,7 +293,7 @@ pub fn put_off_look(
 ) -> Result<PullRequest> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let mut one = find(tx, key)?;
+        let mut one = find_request(tx, key)?;
         one.failures += 1;
         one.next_look = Some(until);
         pull_request::put(tx, &one)?;
@@ -337,11 +337,11 @@ pub fn latest_pull_requests(store: &Store, atoms: &[&str]) -> Result<Vec<PullReq
     store.read(|tx| pull_request::latest_of(tx, atoms))
 }
 
-fn find(tx: &Tx<'_>, (atom, seq): (&str, i64)) -> Result<PullRequest> {
+pub(super) fn find_request(tx: &Tx<'_>, (atom, seq): (&str, i64)) -> Result<PullRequest> {
     let all = pull_request::of_atom(tx, atom)?;
     all.into_iter()
         .find(|one| one.seq == seq)
-        .ok_or_else(|| Error::NotFound { what: "pull request", id: format!("{atom}/{seq}") })
+        .ok_or_else(|| Error::not_found("pull request", format!("{atom}/{seq}")))
 }
 
 fn change(
@@ -352,7 +352,7 @@ fn change(
 ) -> Result<PullRequest> {
     store.write(|tx| {
         run::fence(tx, ctx)?;
-        let mut one = find(tx, key)?;
+        let mut one = find_request(tx, key)?;
         let told = change(&mut one);
         pull_request::put(tx, &one)?;
         record_step(tx, ctx, &one, &told)?;

@@ -37,14 +37,8 @@ pub fn release(store: &mut Store, ctx: &Ctx<'_>, id: &str, force: bool) -> Resul
             let freed = Atom { assignee: None, updated_at: ctx.now, ..before.clone() };
             atom::update_fields(tx, &before, &freed)?;
             set_status(tx, ctx, &before, Status::Open, ChangeDetails::default())?;
-            event::insert(
-                tx,
-                ctx,
-                EventKind::Released,
-                Some(&before.id),
-                None,
-                &json!({ "was": before.assignee }),
-            )?;
+            let data = json!({ "was": before.assignee });
+            event::insert(tx, ctx, EventKind::Released, Some(&before.id), None, &data)?;
         }
         atom::get(tx, &before.id)
     })

@@ -43,14 +43,8 @@ pub fn stop_gate(store: &mut Store, ctx: &Ctx<'_>, times: i64) -> Result<Gate> {
             return Ok(Gate::Pass);
         }
         run::set_column(tx, &live.id, "stop_blocks", &(live.stop_blocks + 1))?;
-        event::insert(
-            tx,
-            ctx,
-            EventKind::Nudged,
-            Some(&live.atom_id),
-            Some(&live.id),
-            &json!({ "by": "stop hook" }),
-        )?;
+        let data = json!({ "by": "stop hook" });
+        event::insert(tx, ctx, EventKind::Nudged, Some(&live.atom_id), Some(&live.id), &data)?;
         Ok(Gate::SendBack { atom_id: live.atom_id, verify: live.verify.map(Box::new) })
     })
 }

@@ -68,13 +68,7 @@ pub(super) fn hand_over(
         set_status(tx, ctx, before, Status::Review, ChangeDetails::default())?;
     }
     let build = report.pointer("/buildResult/status").cloned().unwrap_or(Value::Null);
-    event::insert(
-        tx,
-        ctx,
-        EventKind::Submitted,
-        Some(&before.id),
-        None,
-        &json!({ "review": made.id, "build": build }),
-    )?;
+    let data = json!({ "review": made.id, "build": build });
+    event::insert(tx, ctx, EventKind::Submitted, Some(&before.id), None, &data)?;
     Ok(Submitted { atom: atom::get(tx, &before.id)?, review: made })
 }

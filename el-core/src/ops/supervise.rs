@@ -84,14 +84,8 @@ pub fn record_nudge(store: &mut Store, ctx: &Ctx<'_>, run_id: &str, token: &str)
     store.write(|tx| {
         let live = run::live_with_token(tx, run_id, Some(token))?;
         run::set_column(tx, run_id, "resumes", &(live.resumes + 1))?;
-        event::insert(
-            tx,
-            ctx,
-            EventKind::Nudged,
-            Some(&live.atom_id),
-            Some(run_id),
-            &json!({ "by": "supervisor" }),
-        )
+        let data = json!({ "by": "supervisor" });
+        event::insert(tx, ctx, EventKind::Nudged, Some(&live.atom_id), Some(run_id), &data)
     })
 }
 

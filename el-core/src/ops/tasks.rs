@@ -142,13 +142,15 @@ pub(super) fn resolve_task(tx: &Tx<'_>, text: &str) -> Result<Atom> {
 
 pub(super) fn of_atom(tx: &Tx<'_>, atom: Atom) -> Result<Task> {
     let last = run::last_of(tx, &atom.id)?;
-    let status = task::task_status(&atom, last.as_ref());
+    let last = last.as_ref();
+    let status = task::task_status(&atom, last);
     let own = atom.delegation.as_ref();
-    let summary = match &last {
-        Some(run) if !run.is_live() => handed_back(tx, run)?,
+    let live = last.filter(|run| run.is_live());
+    let summary = match last {
+        Some(run) if live.is_none() => handed_back(tx, run)?,
         _ => None,
     };
-    let detail = last.as_ref().and_then(|run| run.detail.clone());
+    let detail = last.and_then(|run| run.detail.clone());
     // The summary handed back, or else the agent's closing reason, or else the outcome.
     let summary = summary
         .or_else(|| atom.close_reason.clone())
@@ -156,40 +158,35 @@ pub(super) fn of_atom(tx: &Tx<'_>, atom: Atom) -> Result<Task> {
     Ok(Task {
         record_type: Task::RECORD_TYPE,
         agent: last
-            .as_ref()
             .map(|run| run.agent.clone())
             .filter(|_| status != TaskStatus::Queued)
             .or_else(|| atom.assignee.clone()),
         workdir: own
             .and_then(|task| task.workdir.clone())
-            .or_else(|| last.as_ref().map(|run| run.workdir.clone())),
+            .or_else(|| last.map(|run| run.workdir.clone())),
         status,
-        pid: last.as_ref().filter(|run| run.is_live()).and_then(|run| run.agent_pid),
-        started_at: last.as_ref().map(|run| run.started_at),
+        pid: live.and_then(|run| run.agent_pid),
+        started_at: last.map(|run| run.started_at),
         completed_at: last
-            .as_ref()
             .and_then(|run| run.ended_at)
             .or(atom.closed_at)
             .filter(|_| !status.is_under_way()),
-        exit_code: last.as_ref().and_then(|run| run.exit_code),
-        output: last.as_ref().and_then(|run| run.output.clone()),
+        exit_code: last.and_then(|run| run.exit_code),
+        output: last.and_then(|run| run.output.clone()),
         result_summary: summary,
-        error_lines: last.as_ref().and_then(|run| run.error_lines.clone()),
-        outcome: last.as_ref().and_then(|run| run.outcome),
-        run_id: last.as_ref().map(|run| run.id.clone()),
+        error_lines: last.and_then(|run| run.error_lines.clone()),
+        outcome: last.and_then(|run| run.outcome),
+        run_id: last.map(|run| run.id.clone()),
         attempts: run::count_of(tx, &atom.id)?,
-        action: last
-            .as_ref()
-            .filter(|run| run.is_live())
-            .and_then(|run| run.progress.action.clone()),
+        action: live.and_then(|run| run.progress.action.clone()),
         delegated_by: own.map(|task| task.by.clone()),
         timeout_ms: own.and_then(|task| task.timeout_ms),
-        verify: last.as_ref().and_then(|run| run.verify.clone()).or_else(|| {
+        verify: last.and_then(|run| run.verify.clone()).or_else(|| {
             let task = own?;
             Some(Verify::pending(task.verify.clone()?, task.require_verify, 0))
         }),
-        turns: last.as_ref().map_or(0, |run| run.progress.turns),
-        cost: last.as_ref().map_or_else(Cost::default, |run| run.progress.cost),
+        turns: last.map_or(0, |run| run.progress.turns),
+        cost: last.map_or_else(Cost::default, |run| run.progress.cost),
         detail,
         task_prompt: atom.description,
         title: atom.title,

@@ -365,14 +365,8 @@ fn apply_fields(
         } else {
             (EventKind::BondRemoved, &before.parent_id)
         };
-        event::insert(
-            tx,
-            ctx,
-            kind,
-            Some(&before.id),
-            None,
-            &json!({ "source": parent, "target": before.id, "type": BondKind::ParentChild }),
-        )?;
+        let data = json!({ "source": parent, "target": before.id, "type": BondKind::ParentChild });
+        event::insert(tx, ctx, kind, Some(&before.id), None, &data)?;
     }
     Ok(changes)
 }

@@ -209,6 +209,7 @@ fn a_plans_status_grows_with_its_tasks_and_no_faster() {
             &epic,
             Question::TaskList,
             &json!({ "tasks": list }),
+            false,
         )
         .unwrap();
         ops::advance(&mut store, &ctx(), &epic, true, Duration::ZERO).unwrap();

@@ -74,8 +74,8 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         nobody_answers(&before, question)?;
     }
     let tasks = Becomes::from_payload(&before, question, &given.payload);
-    let put = if args.dry_run { ops::rehearse_supply } else { ops::supply_answer };
-    let (epic, also) = put(&mut store, &app.ctx(), &args.which.epic, question, &data)?;
+    let (ctx, epic) = (app.ctx(), &args.which.epic);
+    let (epic, also) = ops::supply_answer(&mut store, &ctx, epic, question, &data, args.dry_run)?;
     left_out.extend(also.into_iter().filter(|line| !left_out.contains(line)).collect::<Vec<_>>());
     let overview = ops::plan_overview(&store, &epic.id)?;
     let driven = is_driven(app, &epic.id);

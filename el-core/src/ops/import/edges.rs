@@ -287,12 +287,8 @@ pub(super) fn write_edges(
     for (_, ends) in &changes.remove {
         for bond in bond::remove(tx, &ends.source, &ends.target, Some(ends.kind))? {
             done.bonds_removed += 1;
-            bond_event(
-                tx,
-                ctx,
-                EventKind::BondRemoved,
-                (&bond.source_id, &bond.target_id, bond.dependency_type),
-            )?;
+            let gone = (&*bond.source_id, &*bond.target_id);
+            tell_of_bond(tx, ctx, EventKind::BondRemoved, gone, bond.dependency_type)?;
         }
     }
     bond::add_many(tx, changes.add.len(), || {
@@ -301,7 +297,7 @@ pub(super) fn write_edges(
             let made = created_at.unwrap_or(ctx.now);
             bond::add_new(tx, &ends.source, &ends.target, ends.kind, made)?;
             done.bonds_added += 1;
-            bond_event(tx, ctx, EventKind::BondAdded, (&ends.source, &ends.target, ends.kind))?;
+            tell_of_bond(tx, ctx, EventKind::BondAdded, (&ends.source, &ends.target), ends.kind)?;
         }
         Ok(())
     })

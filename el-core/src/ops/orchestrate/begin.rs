@@ -127,14 +127,8 @@ fn record_change(
     }
     atom::update_fields(tx, before, &Atom { updated_at: ctx.now, ..after.clone() })?;
     let to = serde_json::to_value(after).expect("an atom has string keys only")[field].clone();
-    event::insert(
-        tx,
-        ctx,
-        EventKind::Updated,
-        Some(&before.id),
-        None,
-        &json!({ field: { "from": from, "to": to } }),
-    )
+    let data = json!({ field: { "from": from, "to": to } });
+    event::insert(tx, ctx, EventKind::Updated, Some(&before.id), None, &data)
 }
 
 /// Makes an epic of a text. The title is the first line, as far as a list can show the line; the

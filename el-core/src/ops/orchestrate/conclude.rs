@@ -45,7 +45,7 @@ pub(super) fn conclude(
             ctx,
             &atom::get(tx, &epic.id)?,
             Status::Closed,
-            ChangeDetails { reason: Some(&reason), ..ChangeDetails::default() },
+            ChangeDetails::because(&reason),
         )?;
     }
     Ok(())

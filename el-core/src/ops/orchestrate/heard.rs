@@ -166,18 +166,16 @@ impl QuestionContext<'_> {
             answer,
             self.ctx.now,
         )?;
-        event::insert(
-            self.tx,
-            self.ctx,
-            EventKind::Answered,
-            Some(&self.asked.epic_id),
-            Some(&self.live.id),
-            told,
-        )?;
+        self.record_event(told)?;
         let to =
             ChangeDetails { reason: Some(reason), via: Some("answer"), ..ChangeDetails::default() };
         set_status(self.tx, self.ctx, self.atom, Status::Closed, to)?;
         Ok(Reply::Kept)
+    }
+
+    fn record_event(&self, told: &Value) -> Result<()> {
+        let (epic, run) = (Some(self.asked.epic_id.as_str()), Some(self.live.id.as_str()));
+        event::insert(self.tx, self.ctx, EventKind::Answered, epic, run, told)
     }
 
     fn record_fault(
@@ -193,14 +191,7 @@ impl QuestionContext<'_> {
         );
         orchestration::set_fault(self.tx, &self.asked.epic_id, &self.asked.name, &words)?;
         let told = json!({ "question": self.asked.name, "came": "faulty", "why": words });
-        event::insert(
-            self.tx,
-            self.ctx,
-            EventKind::Answered,
-            Some(&self.asked.epic_id),
-            Some(&self.live.id),
-            &told,
-        )?;
+        self.record_event(&told)?;
         let left = settings.asks_again.checked_sub(heard.asked_again + 1);
         if let Some(left) = left.filter(|_| heard.may_ask_again) {
             return Ok(Reply::AskAgain { prompt: ask_again(phase, faulty, left) });

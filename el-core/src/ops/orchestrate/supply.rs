@@ -12,7 +12,7 @@ use crate::{Ctx, Error, Result};
 
 /// Stores a person's answer to a question, asked or not. A run that works on the question is
 /// superseded. If a list has atoms already, only new tasks get atoms when the plan goes on;
-/// existing atoms stay.
+/// existing atoms stay. With `dry_run` nothing is stored; the answer is the same.
 ///
 /// Returns the epic, and the fields that were left out because of faults.
 ///
@@ -20,31 +20,6 @@ use crate::{Ctx, Error, Result};
 ///
 /// The faults of the data, field by field.
 pub fn supply_answer(
-    store: &mut Store,
-    ctx: &Ctx<'_>,
-    epic: &str,
-    question: Question,
-    data: &Value,
-) -> Result<(Atom, Vec<String>)> {
-    store_answer(store, ctx, epic, question, data, false)
-}
-
-/// Returns the result of [`supply_answer`] without writing.
-///
-/// # Errors
-///
-/// As for [`supply_answer`].
-pub fn rehearse_supply(
-    store: &mut Store,
-    ctx: &Ctx<'_>,
-    epic: &str,
-    question: Question,
-    data: &Value,
-) -> Result<(Atom, Vec<String>)> {
-    store_answer(store, ctx, epic, question, data, true)
-}
-
-fn store_answer(
     store: &mut Store,
     ctx: &Ctx<'_>,
     epic: &str,
@@ -97,13 +72,7 @@ fn store_answer(
         let asking = loaded.asking_atom(tx, question)?;
         if let Some(found) = asking.filter(|found| !found.status.is_over()) {
             let reason = format!("{} (by {})", answer_line(&payload), ctx.actor);
-            set_status(
-                tx,
-                ctx,
-                &found,
-                Status::Closed,
-                ChangeDetails { reason: Some(&reason), ..ChangeDetails::default() },
-            )?;
+            set_status(tx, ctx, &found, Status::Closed, ChangeDetails::because(&reason))?;
         }
         if question == Question::TaskList {
             drop_analysis(tx, ctx, &loaded)?;
@@ -125,11 +94,5 @@ fn drop_analysis(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &LoadedPlan) -> Result<()> 
         return Ok(());
     };
     let reason = format!("not needed: the list of tasks was supplied by {}", ctx.actor);
-    set_status(
-        tx,
-        ctx,
-        &found,
-        Status::WontDo,
-        ChangeDetails { reason: Some(&reason), ..ChangeDetails::default() },
-    )
+    set_status(tx, ctx, &found, Status::WontDo, ChangeDetails::because(&reason))
 }

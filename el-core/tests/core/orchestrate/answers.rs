@@ -152,7 +152,8 @@ fn circles_and_lists_beyond_the_limit_are_sent_back() {
     };
     assert!(prompt.contains("at most 2"), "{prompt}");
     let (ctx, epic) = (plan.p.person(), plan.epic.clone());
-    let refused = ops::supply_answer(&mut plan.p.store, &ctx, &epic, Question::TaskList, &many);
+    let refused =
+        ops::supply_answer(&mut plan.p.store, &ctx, &epic, Question::TaskList, &many, false);
     assert!(matches!(refused, Err(Error::Invalid { field: "data", .. })), "{refused:?}");
     assert!(plan.overview().tasks.is_empty());
 }

@@ -184,6 +184,7 @@ impl World {
                     &self.plan.epic,
                     question,
                     &data,
+                    false,
                 ) {
                     Err(Error::Conflict { code: "over", .. }) if over => {}
                     supplied => assert!(supplied.is_ok() && !over, "{supplied:?}"),

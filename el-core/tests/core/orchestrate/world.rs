@@ -174,7 +174,7 @@ impl Plan {
     pub(super) fn supply(&mut self, question: Question, data: &Value) -> Vec<String> {
         self.p.wait(Duration::from_millis(1));
         let ctx = self.p.person();
-        ops::supply_answer(&mut self.p.store, &ctx, &self.epic, question, data).unwrap().1
+        ops::supply_answer(&mut self.p.store, &ctx, &self.epic, question, data, false).unwrap().1
     }
 
     pub(super) fn check(&mut self, round: usize, passed: bool, output: &str) {

@@ -80,7 +80,7 @@ pub fn find_obstacle(repository: &Repository, target: &str, own: &Path) -> Resul
 /// Returns the operation that a person has begun in a checkout and not ended, with the command that
 /// ends the operation.
 fn operation_under_way(git: &Git) -> Result<Option<(&'static str, &'static str)>> {
-    let own = PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?);
+    let own = git.own_folder()?;
     let signs = [
         ("MERGE_HEAD", "merge", "git merge --continue or --abort"),
         ("CHERRY_PICK_HEAD", "cherry-pick", "git cherry-pick --continue or --abort"),
@@ -295,7 +295,7 @@ fn find_locks(git: &Git, target: &str) -> Result<Vec<PathBuf>> {
 }
 
 fn note_path(git: &Git) -> Result<PathBuf> {
-    Ok(PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?).join(NOTE))
+    Ok(git.own_folder()?.join(NOTE))
 }
 
 fn write_note(note: &Path, text: &str) -> Result<()> {
@@ -324,7 +324,7 @@ fn remove_note(note: &Path) -> Result<()> {
 /// If git refuses.
 pub fn note_landed(repository: &Repository, before: &str, landed: &[LandedBranch]) -> Result<()> {
     let git = repository.git().without_hooks();
-    let mut change = String::from("start\n");
+    let mut change = String::new();
     for LandedBranch { atom, tip, commit } in landed {
         change.push_str(&format!("update refs/el/brought/{atom}/{tip}/{commit} {commit}\n"));
         let name = format!("refs/el/taken/{atom}/{tip}");
@@ -336,7 +336,7 @@ pub fn note_landed(repository: &Repository, before: &str, landed: &[LandedBranch
             change.push_str(&format!("update {name} {taken}\n"));
         }
     }
-    git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n"))).map(drop)
+    repository.change_references(&change)
 }
 
 /// Lists, with advice, the submodule commits that the new commit names and that may exist in a

@@ -285,15 +285,31 @@ impl Git {
             .ok_or(GitError::TimedOut { what, limit })
     }
 
+    /// Git's own folder of this checkout.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub(super) fn own_folder(&self) -> Result<PathBuf> {
+        self.ask(&["rev-parse", "--absolute-git-dir"]).map(PathBuf::from)
+    }
+
+    /// Removes a worktree. `force`: `--force` once for one with changes, twice for a locked one.
+    ///
+    /// # Errors
+    /// If git refuses.
+    pub(super) fn remove_worktree(&self, folder: &Path, force: &[&str]) -> Result<()> {
+        let words = ["worktree", "remove"].iter().chain(force).map(OsStr::new);
+        self.ask(&words.chain([folder.as_os_str()]).collect::<Vec<_>>()).map(drop)
+    }
+
     /// Runs git and returns the answer; `None` if git says no.
     ///
     /// # Errors
     /// If git cannot be run at all.
     pub fn ask_optional<S: AsRef<OsStr>>(&self, words: &[S]) -> Result<Option<String>> {
         match self.ask(words) {
-            Ok(text) => Ok(Some(text)),
-            Err(GitError::Failed { .. }) => Ok(None),
-            Err(error) => Err(error),
+            Err(error) if error.is_refusal() => Ok(None),
+            said => said.map(Some),
         }
     }
 }

@@ -228,6 +228,11 @@ impl GitError {
         }
     }
 
+    /// Returns true if git looked, and said no. All others say that nothing is known.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, GitError::Failed { .. })
+    }
+
     /// Advice on how to go on.
     pub fn hint(&self) -> Cow<'static, str> {
         let said = match self {

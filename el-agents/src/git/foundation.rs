@@ -72,7 +72,7 @@ pub(super) fn follow_shared(
         }
     }
     for (atom, host) in wanted.elsewhere {
-        if !repository.is_shared(atom)? && repository.tip_of(atom)?.is_none() {
+        if repository.find_shared(atom)?.is_none() && repository.tip_of(atom)?.is_none() {
             return Err(GitError::OnOtherHost { atom: atom.clone(), host: host.clone() });
         }
     }

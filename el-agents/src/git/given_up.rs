@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::files::submodule_folders;
 use super::repository::Repository;
 use super::worktree_list::Worktree;
-use super::{Git, GitError, Result};
+use super::{Git, Result};
 
 /// Prefix of the references that keep the work: `<atom>/<seconds since 1970>` follows.
 const KEPT: &str = "refs/el/given-up/";
@@ -36,15 +36,9 @@ pub fn give_up(
     let name = format!("{KEPT}{atom}/{now}");
     git.ask(&["update-ref", &name, &kept])?;
     if let Some(tree) = tree {
-        let words: [&std::ffi::OsStr; 4] =
-            ["worktree".as_ref(), "remove".as_ref(), "--force".as_ref(), tree.path.as_os_str()];
-        git.ask(&words)?;
+        git.remove_worktree(&tree.path, &["--force"])?;
     }
-    let mut change = format!("start\ndelete refs/heads/{} {tip}\n", repository.branch_of(atom)?);
-    for (note, at) in repository.notes_of(atom)? {
-        change.push_str(&format!("delete {note} {at}\n"));
-    }
-    git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n")))?;
+    repository.delete_branch(atom, tip)?;
     Ok(name)
 }
 
@@ -80,7 +74,7 @@ pub(crate) fn add_all(git: &Git, put: &[String]) -> Result<()> {
     let mut words: Vec<OsString> = ["add", "--all", "--", "."].map(OsString::from).to_vec();
     // Git passes over an ignored file unless an argument names it, and refuses one that does.
     let ignored = match git.ask_with(&["check-ignore", "--stdin", "-z"], Some(&put.join("\0"))) {
-        Err(GitError::Failed { .. }) => String::new(),
+        Err(error) if error.is_refusal() => String::new(),
         said => said?,
     };
     let put = put.iter().filter(|path| !ignored.split('\0').any(|one| one == path.as_str()));
@@ -109,9 +103,7 @@ pub fn expire_given_up(repository: &Repository, now: i64, dry_run: bool) -> Resu
     });
     if !dry_run && !old.is_empty() {
         let lines: String = old.iter().map(|(name, at)| format!("delete {name} {at}\n")).collect();
-        let git = repository.git().without_hooks();
-        let change = format!("start\n{lines}prepare\ncommit\n");
-        git.ask_with(&["update-ref", "--stdin"], Some(&change))?;
+        repository.change_references(&lines)?;
     }
     Ok(old.into_iter().map(|(name, _)| name).collect())
 }

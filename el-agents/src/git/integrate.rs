@@ -50,15 +50,8 @@ impl ScratchCheckout {
     }
 
     fn remove_checkout(&self) {
-        let words: [&std::ffi::OsStr; 5] = [
-            "worktree".as_ref(),
-            "remove".as_ref(),
-            "--force".as_ref(),
-            "--force".as_ref(),
-            self.path.as_os_str(),
-        ];
         // The checkout may not exist; a folder that git does not know is a leftover of el.
-        let _ = self.owner.ask(&words);
+        let _ = self.owner.remove_worktree(&self.path, &["--force", "--force"]);
         let _ = std::fs::remove_dir_all(&self.path);
     }
 

@@ -76,7 +76,8 @@ impl Repository {
 
     /// The commits of the target that brought this tip of the branch, by el's notes.
     fn noted_landings(&self, target: &str, atom: &str, tip: &str) -> Result<Vec<String>> {
-        let mut noted = self.landed_commits(atom, tip)?;
+        let notes = self.refs_below(&format!("refs/el/brought/{atom}/{tip}/"))?;
+        let mut noted: Vec<String> = notes.into_iter().map(|(_, at)| at).collect();
         for pull in self.merged_pulls(atom)? {
             if self.contains(&pull.head, tip)? {
                 noted.push(pull.commit);

@@ -11,7 +11,7 @@ use super::{Git, Result};
 const READY: &str = "el-ready";
 
 pub(super) fn note_path(git: &Git) -> Result<PathBuf> {
-    Ok(PathBuf::from(git.ask(&["rev-parse", "--absolute-git-dir"])?).join(READY))
+    Ok(git.own_folder()?.join(READY))
 }
 
 /// Returns true if el made the worktree ready.

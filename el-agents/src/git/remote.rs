@@ -45,19 +45,25 @@ impl Repository {
     /// If git fails.
     pub fn fetch_branch(&self, remote: &str, branch: &str) -> Result<Option<String>> {
         let tracking = format!("refs/remotes/{remote}/{branch}");
-        match self.fetch_reference(remote, &format!("+refs/heads/{branch}:{tracking}"))? {
+        match self.fetch_commit(remote, &format!("+refs/heads/{branch}:{tracking}"))? {
             true => self.resolve_commit(&tracking),
             false => Ok(None),
         }
     }
 
     /// Fetches the commit that a reference of a remote names, and leaves every reference here as it
-    /// is. Returns false if the remote has no such reference.
+    /// is, unless the reference comes with one to write to. Returns false if the remote has no such
+    /// reference.
     ///
     /// # Errors
     /// If git fails.
     pub fn fetch_commit(&self, remote: &str, reference: &str) -> Result<bool> {
-        self.fetch_reference(remote, reference)
+        match self.fetch(&[remote, reference]) {
+            Err(GitError::Failed { said, .. }) if said.contains("couldn't find remote ref") => {
+                Ok(false)
+            }
+            done => done.map(|_| true),
+        }
     }
 
     /// Fetches into the named references alone: no tags, no submodules, no `FETCH_HEAD`.
@@ -65,15 +71,6 @@ impl Repository {
         let words =
             ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"];
         self.remote_git()?.ask(&[&words[..], rest].concat())
-    }
-
-    fn fetch_reference(&self, remote: &str, refspec: &str) -> Result<bool> {
-        match self.fetch(&[remote, refspec]) {
-            Err(GitError::Failed { said, .. }) if said.contains("couldn't find remote ref") => {
-                Ok(false)
-            }
-            done => done.map(|_| true),
-        }
     }
 
     /// Asks a remote for the tip of a branch.

@@ -79,6 +79,13 @@ impl Repository {
         &self.prefix
     }
 
+    /// The opened folder within a checkout of the whole repository; its top if it is not there.
+    pub(crate) fn project_folder(&self, top: &Path) -> PathBuf {
+        let below = top.join(&self.prefix);
+        let is_there = !self.prefix.as_os_str().is_empty() && below.is_dir();
+        if is_there { below } else { top.to_owned() }
+    }
+
     /// The commit that is checked out.
     ///
     /// # Errors
@@ -138,16 +145,6 @@ impl Repository {
         }
     }
 
-    /// Returns the commits that landed an atom's branch at this tip: for each target, and for each
-    /// landing.
-    ///
-    /// # Errors
-    /// If git cannot be run.
-    pub(super) fn landed_commits(&self, atom: &str, tip: &str) -> Result<Vec<String>> {
-        let notes = self.refs_below(&format!("refs/el/brought/{atom}/{tip}/"))?;
-        Ok(notes.into_iter().map(|(_, at)| at).collect())
-    }
-
     /// Lists the references with this prefix and their commits.
     ///
     /// # Errors
@@ -175,6 +172,28 @@ impl Repository {
             notes.extend(self.refs_below(&format!("refs/el/{name}{atom}"))?);
         }
         Ok(notes)
+    }
+
+    /// Changes references: all of them, or none. `lines`: the words of `git update-ref --stdin`.
+    ///
+    /// # Errors
+    /// If git refuses.
+    pub(super) fn change_references(&self, lines: &str) -> Result<()> {
+        let change = format!("start\n{lines}prepare\ncommit\n");
+        let words = ["update-ref", "--stdin"];
+        self.git.without_hooks().ask_with(&words, Some(&change)).map(drop)
+    }
+
+    /// Deletes an atom's branch, which is at `tip`, and el's notes about it.
+    ///
+    /// # Errors
+    /// If git refuses. All of them are then still there.
+    pub(super) fn delete_branch(&self, atom: &str, tip: &str) -> Result<()> {
+        let mut lines = format!("delete refs/heads/{} {tip}\n", self.branch_of(atom)?);
+        for (note, at) in self.notes_of(atom)? {
+            lines.push_str(&format!("delete {note} {at}\n"));
+        }
+        self.change_references(&lines)
     }
 
     /// Returns the commits that none of the others contains, without duplicates.
@@ -309,16 +328,13 @@ fn find_checkout(git: &Git, folder: &Path) -> Result<(PathBuf, PathBuf)> {
 pub(super) fn is_being_rebased(worktrees: &[Worktree], branch: &str) -> Result<bool> {
     let wanted = format!("refs/heads/{branch}");
     for tree in worktrees.iter().filter(|tree| !tree.is_missing && tree.branch.is_none()) {
-        let Some(own) = Git::at(&tree.path).ask_optional(&["rev-parse", "--absolute-git-dir"])?
-        else {
-            continue;
+        let own = match Git::at(&tree.path).own_folder() {
+            Err(error) if error.is_refusal() => continue,
+            own => own?,
         };
-        let names = ["rebase-merge/head-name", "rebase-apply/head-name"]
-            .map(|name| PathBuf::from(&own).join(name));
-        if names
-            .iter()
-            .any(|name| std::fs::read_to_string(name).is_ok_and(|text| text.trim() == wanted))
-        {
+        let is_wanted =
+            |name| std::fs::read_to_string(own.join(name)).is_ok_and(|text| text.trim() == wanted);
+        if ["rebase-merge/head-name", "rebase-apply/head-name"].into_iter().any(is_wanted) {
             return Ok(true);
         }
     }

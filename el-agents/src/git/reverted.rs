@@ -131,7 +131,8 @@ impl Repository {
             {
                 before.push(self.tree_of(&parent)?);
             }
-            before.extend(self.tree_without(commit, (head, base))?);
+            // The files of the commit without the branch's own difference.
+            before.extend(self.merge_from(head, [commit, base])?);
             before.dedup();
             for before in before {
                 if let Some(revert) = self.find_undoing(target, commit, &before)? {
@@ -209,11 +210,6 @@ impl Repository {
         let first = said.lines().take_while(|one| after.contains(one)).last();
         let Some(first) = first else { return Ok(None) };
         Ok((!self.contains(&format!("{first}^"), tip)?).then(|| first.to_owned()))
-    }
-
-    /// The tree of a commit without the branch's own difference; `None` if that cannot be told.
-    fn tree_without(&self, commit: &str, (tip, base): (&str, &str)) -> Result<Option<String>> {
-        self.merge_from(tip, [commit, base])
     }
 
     /// Returns true if a target has what a branch changed since it began.

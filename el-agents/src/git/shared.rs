@@ -45,14 +45,6 @@ impl Repository {
         Ok(names.filter_map(|name| self.atom_of(name)).map(str::to_owned).collect())
     }
 
-    /// Returns true if the remote has a branch of the atom.
-    ///
-    /// # Errors
-    /// If git fails.
-    pub(super) fn is_shared(&self, atom: &str) -> Result<bool> {
-        Ok(self.find_shared(atom)?.is_some())
-    }
-
     /// Makes an atom's branch from the fetched one, or moves it there if only the remote has new
     /// commits. Nothing is made of work that `target` has already.
     ///
@@ -68,13 +60,11 @@ impl Repository {
                 return Ok(());
             }
             None => {
-                let base =
-                    self.find_base(target, &branch, &theirs)?.map_or(String::new(), |base| {
-                        format!("update {} {base}\n", base_reference(atom))
-                    });
-                let change =
-                    format!("start\ncreate refs/heads/{branch} {theirs}\n{base}prepare\ncommit\n");
-                self.git().without_hooks().ask_with(&["update-ref", "--stdin"], Some(&change))?;
+                let mut lines = format!("create refs/heads/{branch} {theirs}\n");
+                if let Some(base) = self.find_base(target, &branch, &theirs)? {
+                    lines.push_str(&format!("update {} {base}\n", base_reference(atom)));
+                }
+                self.change_references(&lines)?;
             }
             Some(tip) if self.contains(&tip, &theirs)? || agreed.as_ref() == Some(&theirs) => {
                 return Ok(());
@@ -111,7 +101,7 @@ impl Repository {
         match self.move_branch_over(&branch, &tip, &theirs) {
             Ok(()) => self.note_agreed(&lost.atom, &theirs).map(|()| Some(kept)),
             // Git refuses to lose changes in the worktree.
-            Err(GitError::Failed { .. }) => Ok(None),
+            Err(error) if error.is_refusal() => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -204,7 +194,7 @@ impl Repository {
     }
 
     /// The fetched branch of an atom, and its commit.
-    fn find_shared(&self, atom: &str) -> Result<Option<(String, String)>> {
+    pub(super) fn find_shared(&self, atom: &str) -> Result<Option<(String, String)>> {
         for prefix in self.branch_prefixes.iter() {
             let branch = format!("{prefix}{atom}");
             if let Some((_, commit)) = self.refs_below(&format!("{SHARED}{branch}"))?.pop() {

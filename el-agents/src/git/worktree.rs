@@ -1,5 +1,6 @@
 //! Makes the worktree of an atom, or finds it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -72,13 +73,7 @@ pub fn prepare_worktree(
     let mut registered = known.iter().find(|tree| tree.path == path);
     if registered.is_some_and(|tree| tree.is_half_made && !tree.is_missing) {
         // Half of the files may be missing, and no agent has worked there.
-        git.ask(&[
-            "worktree".as_ref(),
-            "remove".as_ref(),
-            "--force".as_ref(),
-            "--force".as_ref(),
-            path.as_os_str(),
-        ])?;
+        git.remove_worktree(&path, &["--force", "--force"])?;
         registered = None;
     }
     let elsewhere =
@@ -89,12 +84,7 @@ pub fn prepare_worktree(
         }
         for gone in registered.into_iter().chain(elsewhere) {
             // A person removed the folder; git still knows the worktree and would refuse.
-            git.ask(&[
-                "worktree".as_ref(),
-                "remove".as_ref(),
-                "--force".as_ref(),
-                gone.path.as_os_str(),
-            ])?;
+            git.remove_worktree(&gone.path, &["--force"])?;
         }
         if fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
             return Err(GitError::InTheWay(path));
@@ -105,10 +95,7 @@ pub fn prepare_worktree(
     if is_new {
         copy_untracked(repository.top(), &path, &isolation.copy, &isolation.link)?;
     }
-    let prefix = repository.prefix();
-    let below = path.join(prefix);
-    let workdir =
-        if prefix.as_os_str().is_empty() || !below.is_dir() { path.clone() } else { below };
+    let workdir = repository.project_folder(&path);
     let unmerged = match repository.branch_tip(&branch)? {
         Some(tip) => {
             foundation::unmerged_dependencies(&repository, &tip, target, wanted.builds_on)?
@@ -156,15 +143,6 @@ fn add_worktree(
     path: &Path,
     head: &str,
 ) -> Result<()> {
-    let git = repository.git().without_hooks();
-    let atom = wanted.atom;
-    let words = |rest: &[&str]| -> Vec<std::ffi::OsString> {
-        let mut words: Vec<std::ffi::OsString> =
-            vec!["worktree".into(), "add".into(), "--quiet".into()];
-        words.push(path.into());
-        words.extend(rest.iter().map(Into::into));
-        words
-    };
     if repository.branch_tip(branch)?.is_none() {
         let of_parent = match wanted.parent {
             Some(parent) => repository.tip_of(parent)?,
@@ -179,13 +157,14 @@ fn add_worktree(
         };
         let base = foundation::merge_dependencies(repository, &base, wanted)?;
         // Creates both references or neither.
-        let change = format!(
-            "start\ncreate refs/heads/{branch} {base}\nupdate {} {base}\nprepare\ncommit\n",
-            base_reference(atom)
-        );
-        git.ask_with(&["update-ref", "--stdin"], Some(&change))?;
+        repository.change_references(&format!(
+            "create refs/heads/{branch} {base}\nupdate {} {base}\n",
+            base_reference(wanted.atom)
+        ))?;
     }
-    git.ask(&words(&[branch])).map(drop)
+    let words = ["worktree", "add", "--quiet"].map(OsStr::new);
+    let git = repository.git().without_hooks();
+    git.ask(&[&words[..], &[path.as_os_str(), branch.as_ref()]].concat()).map(drop)
 }
 
 /// Makes the folder of the worktrees, hidden from git by a `.gitignore`.
@@ -222,14 +201,7 @@ pub fn remove_worktree(
             && !tree.path.join(".gitmodules").exists()
             && tree.uncommitted_changes(&git, ours)?.is_empty()
             && !tree.uncommitted_changes(&git, &[])?.is_empty();
-        let force: &[&std::ffi::OsStr] = if is_only_ours { &["--force".as_ref()] } else { &[] };
-        git.ask(
-            &[&["worktree".as_ref(), "remove".as_ref()], force, &[tree.path.as_os_str()]].concat(),
-        )?;
+        git.remove_worktree(&tree.path, if is_only_ours { &["--force"] } else { &[] })?;
     }
-    let mut change = format!("start\ndelete refs/heads/{} {tip}\n", repository.branch_of(atom)?);
-    for (name, at) in repository.notes_of(atom)? {
-        change.push_str(&format!("delete {name} {at}\n"));
-    }
-    git.ask_with(&["update-ref", "--stdin"], Some(&(change + "prepare\ncommit\n"))).map(drop)
+    repository.delete_branch(atom, tip)
 }

@@ -183,7 +183,7 @@ impl<'a> Search<'a> {
     /// Also answers about a branch that git refuses, which has no commits then and lands nothing.
     fn any_branch(&self, id: &str, branch: String, tip: String) -> Result<AtomBranch> {
         let error = match self.atom_branch(id, branch.clone(), tip.clone()) {
-            Err(LandError::Git(error @ GitError::Failed { .. })) => error,
+            Err(LandError::Git(error)) if error.is_refusal() => error,
             done => return done,
         };
         let ours = self.repository.base_of(id)?.is_some();

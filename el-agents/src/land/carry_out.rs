@@ -29,14 +29,14 @@ pub fn carry_out(
     progress: CheckProgress<'_>,
 ) -> Result<()> {
     recover_move(repository, onto)?;
-    let Some((head, todo)) = begin_landing(repository, context.settings, onto, items)? else {
+    let Some(head) = begin_landing(repository, context.settings, onto, items)? else {
         return Ok(());
     };
     let runner = CheckRunner::new(context, format!("{}:land", context.tracker_name()))?;
     let scratch = ScratchCheckout::new(repository, &context.scratch_folder("landing", "")?, &head)?;
     let check = CommitCheck::new(context, repository, runner, progress);
     let mut lander = Lander { store, repository, context, onto, scratch: &scratch, check, items };
-    let ended = lander.run_rounds(head, todo);
+    let ended = lander.run_rounds(head);
     record_outcomes(lander.store, context, onto, lander.items);
     match ended {
         Err(LandError::Interrupted) => {
@@ -77,14 +77,14 @@ fn record_outcomes(
     }
 }
 
-/// Returns the target's tip and the branches to be tried; `None` if there is none, or the target
-/// cannot be moved. An obstacle is better found before a long check than after it.
+/// Returns the target's tip; `None` if no branch is to be tried, or the target cannot be moved. An
+/// obstacle is better found before a long check than after it.
 pub(super) fn begin_landing(
     repository: &Repository,
     settings: &LandSettings,
     onto: &str,
     items: &mut [LandItem],
-) -> Result<Option<(String, Vec<usize>)>> {
+) -> Result<Option<String>> {
     let todo = to_land(items);
     if todo.is_empty() {
         return Ok(None);
@@ -96,8 +96,7 @@ pub(super) fn begin_landing(
     let head = repository.branch_tip(onto)?.unwrap_or_default();
     if let Some(known) = repository.known_tip(onto)?.filter(|known| *known != head) {
         for at in todo {
-            let tip = items[at].tip.clone().unwrap_or_default();
-            let branch = (items[at].atom_id.as_str(), tip.as_str());
+            let branch = items[at].work();
             let at_remote = repository.landed_below(&known, branch, &[])?;
             if at_remote != repository.landed_below(&head, branch, &[])? {
                 let why = format!(
@@ -108,8 +107,7 @@ pub(super) fn begin_landing(
             }
         }
     }
-    let todo = to_land(items);
-    Ok((!todo.is_empty()).then_some((head, todo)))
+    Ok((!to_land(items).is_empty()).then_some(head))
 }
 
 /// Holds the branches whose files the checkout cannot take; returns true if there are any.
@@ -154,12 +152,11 @@ struct Culprit {
 }
 
 impl Lander<'_> {
-    fn run_rounds(&mut self, mut head: String, mut todo: Vec<usize>) -> Result<()> {
+    fn run_rounds(&mut self, mut head: String) -> Result<()> {
         let mut is_second_try = false;
         loop {
-            let (chain, conflicts) = self.join_branches(&head, &todo)?;
+            let (chain, conflicts) = self.join_branches(&head)?;
             if hold_in_the_way(self.repository, self.onto, &head, &chain, self.items)? {
-                todo.retain(|at| self.items[*at].outcome == LandOutcome::ToLand);
                 continue;
             }
             let culprit = self.find_culprit(&head, &chain)?;
@@ -168,7 +165,6 @@ impl Lander<'_> {
             // The check may have taken long. A branch that has changed since holds back all later
             // branches too, because they were checked only on top of it.
             if self.hold_changed(good)? {
-                todo.retain(|at| self.items[*at].outcome == LandOutcome::ToLand);
                 continue;
             }
             if let Some(mut why) = self.move_target(&mut head, good)? {
@@ -185,7 +181,6 @@ impl Lander<'_> {
                     );
                 }
                 if self.hold_unfit(&chain)? {
-                    todo.retain(|at| self.items[*at].outcome == LandOutcome::ToLand);
                     continue;
                 }
                 let rest: Vec<usize> = chain.iter().map(|link| link.item).collect();
@@ -200,14 +195,7 @@ impl Lander<'_> {
             self.items[at].detail = Some(output);
             // Later branches were tried on top of the culprit, so they are tried again. A conflict
             // before the culprit stays a conflict.
-            let before: Vec<usize> = todo.iter().take_while(|one| **one != at).copied().collect();
-            let (settled, _) =
-                conflicts.into_iter().partition(|conflict| before.contains(&conflict.item));
-            self.file_conflicts(settled)?;
-            todo.retain(|at| self.items[*at].outcome == LandOutcome::ToLand);
-            if todo.is_empty() {
-                return Ok(());
-            }
+            self.file_conflicts(conflicts.into_iter().filter(|one| one.item < at).collect())?;
         }
     }
 
@@ -215,11 +203,11 @@ impl Lander<'_> {
         if self.check.runner.is_interrupted() { Err(LandError::Interrupted) } else { Ok(()) }
     }
 
-    fn join_branches(&mut self, head: &str, todo: &[usize]) -> Result<(Vec<Link>, Vec<Conflict>)> {
+    fn join_branches(&mut self, head: &str) -> Result<(Vec<Link>, Vec<Conflict>)> {
         let (repository, scratch) = (self.repository, Some(self.scratch));
         let builder = ChainBuilder { repository, scratch, mode: self.context.settings.mode };
         let runner = &mut self.check.runner;
-        builder.build(head, self.items, todo, || runner.is_interrupted())
+        builder.build(head, self.items, || runner.is_interrupted())
     }
 
     /// Finds the first branch that makes the check fail; `None`: none does.

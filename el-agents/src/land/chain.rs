@@ -1,6 +1,6 @@
 //! Puts branches on top of each other, in a scratch checkout or in memory alone.
 
-use super::plan::hold_refused;
+use super::plan::{hold_refused, to_land};
 use super::{LandError, LandItem, Result};
 use crate::git::{GitError, JoinMode, Merged, Repository, ScratchCheckout};
 
@@ -37,13 +37,12 @@ impl ChainBuilder<'_> {
         &self,
         head: &str,
         items: &mut [LandItem],
-        todo: &[usize],
         mut is_interrupted: impl FnMut() -> bool,
     ) -> Result<(Vec<Link>, Vec<Conflict>)> {
         let (mut chain, mut conflicts) = (Vec::new(), Vec::new());
         let mut top = head.to_owned();
         let mut joined: Vec<String> = Vec::new();
-        for &at in todo {
+        for at in to_land(items) {
             if is_interrupted() {
                 return Err(LandError::Interrupted);
             }
@@ -61,7 +60,7 @@ impl ChainBuilder<'_> {
         // A later branch may contain a branch in conflict, and resolve the conflict.
         let mut left = Vec::new();
         for conflict in conflicts {
-            let tip = items[conflict.item].tip.as_deref().unwrap_or_default();
+            let (_, tip) = items[conflict.item].work();
             match self.repository.contains(&top, tip)? {
                 true => chain.push(Link { item: conflict.item, commit: top.clone() }),
                 false => left.push(conflict),
@@ -72,7 +71,7 @@ impl ChainBuilder<'_> {
 
     /// `joined`: the tips of the earlier branches.
     fn join_item(&self, top: &str, item: &LandItem, joined: &[&str]) -> Result<Merged, GitError> {
-        let tip = item.tip.as_deref().unwrap_or_default();
+        let (atom, tip) = item.work();
         let mut top = top.to_owned();
         // The newest revert is reverted first.
         for revert in &item.brings_back {
@@ -86,11 +85,11 @@ impl ChainBuilder<'_> {
                 conflict => return Ok(conflict),
             }
         }
-        let has_landed = |top: &str| self.repository.has_landed(top, &item.atom_id, tip);
+        let has_landed = |top: &str| self.repository.has_landed(top, atom, tip);
         if !item.brings_back.is_empty() && has_landed(&top)? {
             return Ok(Ok(top));
         }
-        let landed = self.repository.landed_below(&top, (&item.atom_id, tip), joined)?;
+        let landed = self.repository.landed_below(&top, (atom, tip), joined)?;
         if let Some(scratch) = self.scratch
             && self.mode == JoinMode::Rebase
             && landed.len() <= 1
@@ -108,7 +107,7 @@ impl ChainBuilder<'_> {
             }
         }
         let title = item.title.as_deref().unwrap_or_default();
-        let message = format!("Land {}: {title}", item.atom_id);
+        let message = format!("Land {atom}: {title}");
         match self.repository.merge_in_memory(&top, tip, &landed, &message)? {
             // The target had its own part already, and got the rest with an earlier branch.
             Err(_) if has_landed(&top)? => Ok(Ok(top)),

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::check::{CheckCommand, CheckEnd, CheckProgress, CheckRunner};
-use super::{LandContext, LandError, Result, project_folder};
+use super::{LandContext, LandError, Result};
 use crate::git::{GitError, Repository, ScratchCheckout, copy_untracked};
 
 /// Checks commits in a scratch checkout.
@@ -47,9 +47,10 @@ impl<'a> CommitCheck<'a> {
     fn run_check(&mut self, scratch: &ScratchCheckout, commit: &str) -> Result<Option<String>> {
         let settings = self.context.settings;
         if let Err(error) = scratch.check_out(commit) {
-            return match error {
-                GitError::Failed { .. } => Ok(Some(error.to_string())),
-                error => Err(error.into()),
+            return if error.is_refusal() {
+                Ok(Some(error.to_string()))
+            } else {
+                Err(error.into())
             };
         }
         let top = self.repository.top();
@@ -64,7 +65,7 @@ impl<'a> CommitCheck<'a> {
             words: &settings.check,
             limit: settings.check_limit,
         };
-        let folder = project_folder(scratch.path(), self.repository);
+        let folder = self.repository.project_folder(scratch.path());
         // The setup runs for each commit, since the setup may depend on the commit's files.
         for command in [settings.setup_command(), check]
             .into_iter()

@@ -25,9 +25,7 @@ pub struct Base<'a> {
 /// If git fails.
 pub fn foresee_each(repository: &Repository, base: Base<'_>, items: &mut [LandItem]) -> Result<()> {
     for at in to_land(items) {
-        let tip = items[at].tip.clone().unwrap_or_default();
-        let merged =
-            repository.merge_branch(base.commit, (&items[at].atom_id, &tip), "Foreseen")?;
+        let merged = repository.merge_branch(base.commit, items[at].work(), "Foreseen")?;
         if let Err(files) = merged {
             items[at].set_conflict(files);
         }
@@ -68,9 +66,7 @@ pub fn check_each(
         if check.runner.is_interrupted() {
             return Err(LandError::Interrupted);
         }
-        let tip = items[at].tip.clone().unwrap_or_default();
-        let branch = (items[at].atom_id.as_str(), tip.as_str());
-        let Ok(merged) = repository.merge_branch(base.commit, branch, "Foreseen")? else {
+        let Ok(merged) = repository.merge_branch(base.commit, items[at].work(), "Foreseen")? else {
             continue;
         };
         let Some(output) = check.find_failure(&scratch, &merged)? else { continue };

@@ -47,7 +47,7 @@ pub use self::predict::predict_conflicts;
 pub use self::waiting::branches_to_land;
 use crate::clock;
 use crate::file_lock::FileLock;
-use crate::git::{GitError, JoinMode, Repository, make_worktrees_folder};
+use crate::git::{GitError, JoinMode, make_worktrees_folder};
 use crate::requirements::ConfigurationError;
 use crate::sandbox::Sandbox;
 use crate::settings::{Places, SandboxSettings};
@@ -141,13 +141,6 @@ impl LandContext<'_> {
         let name = format!(".{purpose}-{}{suffix}", self.tracker_name());
         Ok(self.settings.worktrees.join(name))
     }
-}
-
-/// The project's folder within a checkout of the whole repository.
-fn project_folder(top: &Path, repository: &Repository) -> PathBuf {
-    let below = top.join(repository.prefix());
-    let is_there = !repository.prefix().as_os_str().is_empty() && below.is_dir();
-    if is_there { below } else { top.to_owned() }
 }
 
 /// Takes the lock that makes this process the only lander, until the file is dropped.

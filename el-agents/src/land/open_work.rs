@@ -8,7 +8,7 @@ use el_core::model::{PullRequest, PullRequestState, Status};
 use el_core::{Store, ops};
 
 use super::{LandError, Result};
-use crate::git::{GitError, Repository};
+use crate::git::Repository;
 
 /// Another atom, commits of which a branch contains, and which is not to land with the branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub(super) fn find_open_work<'a>(
     branches.sort_by(|one, other| one.atom.cmp(&other.atom));
     let tips: Vec<&str> = branches.iter().map(|one| one.tip.as_str()).collect();
     let commits = match lacking_commits(repository, target, &tips) {
-        Err(LandError::Git(GitError::Failed { .. })) => {
+        Err(LandError::Git(error)) if error.is_refusal() => {
             // A branch that builds on a damaged one is damaged, too.
             branches.retain(|one| one.own_commits(repository, target).is_ok());
             let tips: Vec<&str> = branches.iter().map(|one| one.tip.as_str()).collect();

@@ -176,10 +176,10 @@ pub(super) fn hold_items(items: &mut [LandItem], which: &[usize], why: &str) {
 /// # Errors
 /// If git failed for another reason than the branch.
 pub(super) fn hold_refused(items: &mut [LandItem], at: usize, error: GitError) -> Result<()> {
-    match error {
-        GitError::Failed { .. } => hold_items(items, &[at], &error.to_string()),
-        error => return Err(error.into()),
+    if !error.is_refusal() {
+        return Err(error.into());
     }
+    hold_items(items, &[at], &error.to_string());
     Ok(())
 }
 
@@ -188,6 +188,11 @@ impl LandItem {
         self.outcome = LandOutcome::Conflict;
         self.detail = Some(files.join("\n"));
         self.files = files;
+    }
+
+    /// The atom, and the tip of its branch.
+    pub(super) fn work(&self) -> (&str, &str) {
+        (&self.atom_id, self.tip.as_deref().unwrap_or_default())
     }
 
     fn new(atom: &str, outcome: LandOutcome) -> LandItem {

@@ -7,7 +7,7 @@ use el_core::ops::Overview;
 use el_core::rules::orchestrate::{Question, Standing};
 
 use super::check::{CheckCommand, CheckEnd, CheckRunner};
-use super::{LandContext, Result, project_folder};
+use super::{LandContext, Result};
 use crate::git::{GitError, Repository, ScratchCheckout, copy_untracked};
 
 /// A branch with the work of an atom of a plan.
@@ -131,7 +131,7 @@ pub fn check_plan(
         }
         Together::Checkout(scratch, repository) => {
             copy_untracked(repository.top(), scratch.path(), &settings.copy, &settings.link)?;
-            let folder = project_folder(scratch.path(), repository);
+            let folder = repository.project_folder(scratch.path());
             _checkout = scratch;
             (folder, &[settings.setup_command(), check])
         }

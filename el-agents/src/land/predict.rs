@@ -2,7 +2,6 @@
 
 use super::carry_out::{begin_landing, hold_in_the_way};
 use super::chain::{ChainBuilder, Conflict};
-use super::plan::to_land;
 use super::{LandItem, LandSettings, Result};
 use crate::git::Repository;
 
@@ -16,14 +15,12 @@ pub fn predict_conflicts(
     onto: &str,
     items: &mut [LandItem],
 ) -> Result<()> {
-    let Some((head, todo)) = begin_landing(repository, settings, onto, items)? else {
-        return Ok(());
-    };
+    let Some(head) = begin_landing(repository, settings, onto, items)? else { return Ok(()) };
     let builder = ChainBuilder { repository, scratch: None, mode: settings.mode };
-    let (chain, mut conflicts) = builder.build(&head, items, &todo, || false)?;
+    let (chain, mut conflicts) = builder.build(&head, items, || false)?;
     // A later branch may remove files that an earlier one puts in the way of the files here.
     if hold_in_the_way(repository, onto, &head, &chain, items)? {
-        (_, conflicts) = builder.build(&head, items, &to_land(items), || false)?;
+        (_, conflicts) = builder.build(&head, items, || false)?;
     }
     for Conflict { item, files } in conflicts {
         items[item].set_conflict(files);

@@ -10,7 +10,7 @@ use el_core::ops::{self, BranchToLand};
 use super::branch::Search;
 use super::plan::{LandItem, plan_landing};
 use super::{LandError, LandOutcome, LandSettings, Result};
-use crate::git::{GitError, Repository};
+use crate::git::Repository;
 
 /// The longest that a board waits for git.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -50,7 +50,7 @@ pub fn branches_to_land(
         match search.atom_branch(id, name.to_owned(), tip.to_owned()) {
             Ok(branch) => branches.push(branch),
             Err(_) if Instant::now() > until => break,
-            Err(LandError::Git(GitError::Failed { .. })) => {}
+            Err(LandError::Git(error)) if error.is_refusal() => {}
             Err(error) => return Err(error),
         }
     }

@@ -47,7 +47,7 @@ pub use message::{
 pub use name::Name;
 pub use need::{Need, NeedKind, Way};
 pub use pause::{Pause, PauseKind};
-pub use phase::{Completion, CompletionStatus, Complexity, Phase, ProgressStatus};
+pub use phase::{Completion, CompletionStatus, Complexity, Phase, ProgressStatus, WholeCheck};
 pub use pull_request::{HeldPush, PullRequest, PullRequestState};
 pub use review::{FieldProblem, Review, ReviewVerdict};
 pub use run::{Attempt, CancelMode, Outcome, Progress, Run, Stamp};

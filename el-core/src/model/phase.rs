@@ -2,6 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::Timestamp;
 use super::text_enum::text_enum;
 
 text_enum! {
@@ -67,4 +68,14 @@ pub struct Completion {
     pub metrics: Map<String, Value>,
     #[serde(flatten)]
     pub extra: Map<String, Value>,
+}
+
+/// The result of a check of the whole plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "CheckView")]
+pub struct WholeCheck {
+    pub round: usize,
+    pub passed: bool,
+    pub at: Timestamp,
+    pub output: String,
 }

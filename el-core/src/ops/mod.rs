@@ -112,8 +112,8 @@ pub use mailbox::{
 };
 pub use namesakes::{find_namesakes, namesakes_sentence};
 pub use orchestrate::{
-    Advanced, AgentAnswer, AnswerFault, Begin, BranchConflict, CheckView, DroppedView, Goal,
-    Joining, Overview, PhaseView, PlanSettings, Reply, TaskView, Tries, advance, answer_faults,
+    Advanced, AgentAnswer, AnswerFault, Begin, BranchConflict, DroppedView, Goal, Joining,
+    Overview, PhaseView, PlanSettings, Reply, TaskView, Tries, advance, answer_faults,
     begin_orchestration, file_joining, is_asked, is_below_running, is_joining, list_orchestrated,
     plan_overview, record_answer, record_whole_check, share_plan, supply_answer,
 };

@@ -30,7 +30,7 @@ pub use heard::{AgentAnswer, AnswerFault, Reply, answer_faults, is_asked, record
 pub use joining::{BranchConflict, Joining, file_joining, is_joining};
 pub(super) use overview::resting_step;
 pub use overview::{
-    CheckView, DroppedView, Overview, PhaseView, TaskView, Tries, is_below_running, plan_overview,
+    DroppedView, Overview, PhaseView, TaskView, Tries, is_below_running, plan_overview,
 };
 pub(super) use prompt::{larger_work, question_text};
 pub use supply::supply_answer;

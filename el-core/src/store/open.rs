@@ -140,11 +140,14 @@ impl Store {
     }
 
     pub(super) fn of_file(conn: Connection, path: &Path, file: (u64, u64)) -> Store {
-        let database = Database::Sqlite(Held::new(conn));
+        Store::of_database(Database::Sqlite(Held::new(conn)), path, Some(file))
+    }
+
+    pub(super) fn of_database(database: Database, path: &Path, file: Option<(u64, u64)>) -> Store {
         Store {
             database,
             path: path.to_owned(),
-            file: Some(file),
+            file,
             expected: None,
             has_written: false,
             closed: None,

@@ -8,7 +8,7 @@ use super::Tx;
 use super::ready::is_resting_plan;
 use crate::Result;
 use crate::error::Doing;
-use crate::model::Timestamp;
+use crate::model::{Timestamp, WholeCheck};
 
 mod below;
 
@@ -76,15 +76,6 @@ pub(crate) struct Planned {
     pub(crate) list: String,
     pub(crate) task_id: String,
     pub(crate) atom_id: String,
-}
-
-/// The result of a check of the whole plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WholeCheck {
-    pub(crate) round: usize,
-    pub(crate) passed: bool,
-    pub(crate) output: String,
-    pub(crate) at: Timestamp,
 }
 
 pub(crate) fn find(tx: &Tx<'_>, epic: &str) -> Result<Option<Orchestration>> {

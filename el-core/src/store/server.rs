@@ -129,15 +129,7 @@ impl Store {
     }
 
     fn of_server(server: Server, local: &Path) -> Store {
-        let database = Database::Postgres(server);
-        Store {
-            database,
-            path: local.to_owned(),
-            file: None,
-            expected: None,
-            has_written: false,
-            closed: None,
-        }
+        Store::of_database(Database::Postgres(server), local, None)
     }
 }
 

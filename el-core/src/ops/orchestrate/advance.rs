@@ -3,8 +3,9 @@ use std::time::Duration;
 use super::conclude::conclude;
 use super::file;
 use super::flow::{LoadedPlan, load_orchestration, load_plan};
+use crate::model::WholeCheck;
 use crate::rules::orchestrate::{Step, next_step, spent_reason};
-use crate::store::orchestration::{self, WholeCheck};
+use crate::store::orchestration;
 use crate::store::{Store, run};
 use crate::{Ctx, Error, Result};
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use super::super::change::resolve_atom;
 use super::PlanSettings;
-use crate::model::{Atom, Phase, Status};
+use crate::model::{Atom, Phase, Status, WholeCheck};
 use crate::protocol::response::TaskList;
 use crate::rules::budget::cap_of;
 use crate::rules::orchestrate::{
     FilingState, Listed, Member, PlanSnapshot, Question, QuestionState, Round,
 };
-use crate::store::orchestration::{Asked, Orchestration, Planned, State, WholeCheck};
+use crate::store::orchestration::{Asked, Orchestration, Planned, State};
 use crate::store::{Tx, atom, bond, budget, orchestration, unmerged};
 use crate::{Error, Result};
 

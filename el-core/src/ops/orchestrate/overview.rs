@@ -15,7 +15,7 @@ use crate::store::{Store, Tx, atom, bond, orchestration, run};
 
 mod views;
 
-pub use views::{CheckView, DroppedView, Overview, PhaseView, TaskView, Tries};
+pub use views::{DroppedView, Overview, PhaseView, TaskView, Tries};
 
 /// Returns the state of an orchestration. Changes nothing.
 ///
@@ -38,16 +38,7 @@ pub fn plan_overview(store: &Store, epic: &str) -> Result<Overview> {
             phases: phase_views(tx, &loaded)?,
             tasks: task_views(tx, &loaded)?,
             dropped: dropped_views(tx, &loaded)?,
-            checks: loaded
-                .checks
-                .iter()
-                .map(|check| CheckView {
-                    round: check.round,
-                    passed: check.passed,
-                    at: check.at,
-                    output: check.output.clone(),
-                })
-                .collect(),
+            checks: loaded.checks,
             epic: loaded.epic,
         })
     })

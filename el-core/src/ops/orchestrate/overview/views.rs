@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::{Atom, Cost, Outcome, Status, Timestamp};
+use crate::model::{Atom, Cost, Outcome, Status, Timestamp, WholeCheck};
 use crate::ops::orchestrate::PlanSettings;
 use crate::rules::orchestrate::{Standing, Step};
 
@@ -30,7 +30,7 @@ pub struct Overview {
     /// Discarded tasks of the lists: no atom waits for a discarded task, and the plan does not miss
     /// the task.
     pub dropped: Vec<DroppedView>,
-    pub checks: Vec<CheckView>,
+    pub checks: Vec<WholeCheck>,
 }
 
 /// A question and the answer.
@@ -121,13 +121,4 @@ pub struct TaskView {
     pub tokens: i64,
     #[serde(flatten)]
     pub cost: Cost,
-}
-
-/// The result of a check of the whole plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct CheckView {
-    pub round: usize,
-    pub passed: bool,
-    pub at: Timestamp,
-    pub output: String,
 }

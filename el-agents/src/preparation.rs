@@ -89,7 +89,9 @@ impl PreparationFailure {
                 conflict: Some(MergeConflict { branch, with, files }),
                 ..of_atom
             },
-            GitError::Astray { .. } => PreparationFailure { is_permanent: true, ..of_atom },
+            GitError::Astray { .. } | GitError::Damaged { .. } => {
+                PreparationFailure { is_permanent: true, ..of_atom }
+            }
             GitError::NoRevision(_) if is_own_base => {
                 PreparationFailure { is_permanent: true, ..of_atom }
             }

@@ -81,6 +81,13 @@ pub enum GitError {
         /// The time limit.
         limit: std::time::Duration,
     },
+    /// A branch whose reference, commits or files are damaged.
+    #[error("the branch {branch} cannot be read: {said}")]
+    Damaged {
+        branch: String,
+        /// Git's message.
+        said: String,
+    },
     /// The finished dependencies of an atom do not merge.
     #[error(
         "the work that this builds on does not fit together: {branch} is in conflict with {with} \
@@ -263,6 +270,13 @@ impl GitError {
                 return format!(
                     "git branch -f {branch} refs/el/astray/{atom} takes them, \
                      git update-ref -d refs/el/astray/{atom} gives them up; then el retry"
+                )
+                .into();
+            }
+            GitError::Damaged { branch, .. } => {
+                return format!(
+                    "git fsck names what is damaged; mend it, as by a fetch from a whole clone, or \
+                     take {branch} away; then el retry"
                 )
                 .into();
             }

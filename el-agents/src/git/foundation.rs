@@ -43,6 +43,30 @@ pub(super) fn merge_dependencies(
     Ok(top)
 }
 
+/// Names the damaged branch that an error of git comes from: of the atom itself, or of work that it
+/// builds on. Any other error stays as it is.
+pub(super) fn name_damaged(
+    repository: &Repository,
+    wanted: &WorktreeRequest<'_>,
+    error: GitError,
+) -> GitError {
+    let GitError::Failed { said, .. } = &error else { return error };
+    let dependencies = wanted.builds_on.iter().map(String::as_str);
+    for atom in dependencies.chain(wanted.parent).chain([wanted.atom]) {
+        let Ok(branch) = repository.branch_of(atom) else { continue };
+        let reads_all = |tip: &String| {
+            // Git checks that each commit, folder and file is there.
+            repository.git().ask(&["rev-list", "--objects", "--quiet", tip, "--not", "HEAD"])
+        };
+        let read =
+            repository.branch_tip(&branch).and_then(|tip| tip.as_ref().map(reads_all).transpose());
+        if read.is_err_and(|error| error.is_refusal()) {
+            return GitError::Damaged { branch, said: said.clone() };
+        }
+    }
+    error
+}
+
 /// Takes the shared commits of other machines on the branches of the atom, parent and dependencies.
 ///
 /// # Errors

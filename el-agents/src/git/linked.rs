@@ -23,7 +23,7 @@ pub(super) fn repository_folder(top: &Path) -> PathBuf {
 }
 
 /// Returns the folder that a `.git` file names.
-fn linked_folder(top: &Path) -> Option<PathBuf> {
+pub(super) fn linked_folder(top: &Path) -> Option<PathBuf> {
     let text = fs::read_to_string(top.join(".git")).ok()?;
     Some(top.join(text.strip_prefix("gitdir:")?.trim()))
 }

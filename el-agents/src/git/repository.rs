@@ -125,12 +125,26 @@ impl Repository {
         self.git.ask_optional(&["rev-parse", "-q", "--verify", &format!("{name}^{{commit}}")])
     }
 
-    /// The tip of a branch.
+    /// The tip of a branch, also if its commit is damaged; `None`: there is no such branch.
     ///
     /// # Errors
-    /// If git cannot be run.
+    /// If git cannot be run, or the branch is there and cannot be read.
     pub fn branch_tip(&self, branch: &str) -> Result<Option<String>> {
-        self.resolve_commit(&format!("refs/heads/{branch}"))
+        let name = format!("refs/heads/{branch}");
+        let ask = || self.git.ask_optional(&["rev-parse", "-q", "--verify", &name]);
+        if let Some(tip) = ask()? {
+            return Ok(Some(tip));
+        }
+        // Git ignores a reference that a crash of the machine has emptied.
+        if !linked::repository_folder(&self.top).join(&name).is_file() {
+            return Ok(None);
+        }
+        let broken = || GitError::Failed {
+            what: "rev-parse".to_owned(),
+            said: format!("{name} names no commit"),
+        };
+        // It may have been made since.
+        ask()?.ok_or_else(broken).map(Some)
     }
 
     /// The commit at which an atom's branch began.
@@ -250,7 +264,15 @@ impl Repository {
     /// # Errors
     /// If git fails.
     pub fn worktrees(&self) -> Result<Vec<Worktree>> {
-        Ok(parse_worktrees(&self.git.ask(&["worktree", "list", "--porcelain", "-z"])?))
+        let mut found =
+            parse_worktrees(&self.git.ask(&["worktree", "list", "--porcelain", "-z"])?);
+        // Git names a git folder that is kept elsewhere in the place of the checkout.
+        if let Some(main) = found.first_mut()
+            && linked::linked_folder(&self.top).as_ref() == Some(&main.path)
+        {
+            main.path.clone_from(&self.top);
+        }
+        Ok(found)
     }
 
     /// Lists the worktrees. Git is first told of those in a folder of el that it looks for

@@ -38,8 +38,17 @@ pub fn prepare_worktree(
     folder: &Path,
     wanted: &WorktreeRequest<'_>,
 ) -> Result<PreparedWorktree> {
-    let atom = wanted.atom;
     let mut repository = Repository::open_at(folder)?;
+    make_or_find(&mut repository, isolation, wanted)
+        .map_err(|error| foundation::name_damaged(&repository, wanted, error))
+}
+
+fn make_or_find(
+    repository: &mut Repository,
+    isolation: &Isolation,
+    wanted: &WorktreeRequest<'_>,
+) -> Result<PreparedWorktree> {
+    let atom = wanted.atom;
     let isolation = &match (&isolation.base, repository.current_branch()) {
         (None, Ok(branch)) if isolation.at_upstream => {
             Isolation { base: repository.upstream_of(&branch)?, ..isolation.clone() }
@@ -54,7 +63,7 @@ pub fn prepare_worktree(
     }
     let unfetched = match &isolation.base {
         Some(base) if isolation.fetch && repository.branch_tip(&branch)?.is_none() => {
-            fetch_base(&repository, base)
+            fetch_base(repository, base)
         }
         _ => None,
     };
@@ -64,8 +73,8 @@ pub fn prepare_worktree(
     if let Some(remote) = &isolation.remote {
         repository.share_left(remote, target)?;
     }
-    let set_aside = foundation::follow_shared(&repository, target, wanted)?;
-    foundation::ensure_on_branches(&repository, target, wanted.builds_on)?;
+    let set_aside = foundation::follow_shared(repository, target, wanted)?;
+    foundation::ensure_on_branches(repository, target, wanted.builds_on)?;
     make_worktrees_folder(&isolation.folder)?;
     let folder = isolation.folder.canonicalize().map_err(file_error("find", &isolation.folder))?;
     let path = folder.join(atom);
@@ -89,7 +98,7 @@ pub fn prepare_worktree(
         if fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
             return Err(GitError::InTheWay(path));
         }
-        add_worktree(&repository, isolation, wanted, &branch, &path, &head)?;
+        add_worktree(repository, isolation, wanted, &branch, &path, &head)?;
     }
     let is_new = !ready::note_path(&Git::at(&path).in_own_checkout())?.exists();
     if is_new {
@@ -97,9 +106,7 @@ pub fn prepare_worktree(
     }
     let workdir = repository.project_folder(&path);
     let unmerged = match repository.branch_tip(&branch)? {
-        Some(tip) => {
-            foundation::unmerged_dependencies(&repository, &tip, target, wanted.builds_on)?
-        }
+        Some(tip) => foundation::unmerged_dependencies(repository, &tip, target, wanted.builds_on)?,
         None => Vec::new(),
     };
     let unmerged =

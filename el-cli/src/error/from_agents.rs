@@ -37,6 +37,7 @@ impl From<GitError> for CommandError {
                 _ => Exit::Configuration,
             },
             GitError::MergeConflict { .. }
+            | GitError::Damaged { .. }
             | GitError::Astray { .. }
             | GitError::Diverged { .. }
             | GitError::OnOtherHost { .. }

@@ -77,12 +77,15 @@ fn a_branch_that_git_refuses_holds_up_no_other() {
         cd $(git rev-parse --git-common-dir)/objects; rm -f $(echo $h | cut -c1-2)/*";
     let root = "git checkout -q --orphan o; git commit -qm root; git branch -qM o x
         git update-ref refs/heads/$B HEAD; git checkout -q $B";
+    let commit = "h=$(git rev-parse HEAD); o=$(git rev-parse --git-common-dir)/objects
+        rm -f $o/$(echo $h | cut -c1-2)/$(echo $h | cut -c3-)";
     for (script, mode) in [
         (&*long, "rebase"),
         (&*long, "merge"),
         (blob, "rebase"),
         (tree, "rebase"),
         (root, "rebase"),
+        (commit, "rebase"),
     ] {
         let env = TestEnv::with_repository(&format!("land_mode = \"{mode}\"\n"));
         let bad = finished(&env, "bad.txt", "bad");
@@ -113,6 +116,33 @@ fn atoms_whose_own_base_is_gone_are_blocked_and_end_no_worker() {
     for id in &bad {
         assert_eq!((env.status(id).as_str(), env.outcomes(id).len()), ("blocked", 1));
         assert!(env.el(&["why", id]).ok().stdout.contains("nowhere"));
+    }
+}
+
+#[test]
+fn atoms_that_build_on_a_damaged_branch_are_blocked_and_end_no_worker() {
+    let objects = |object: &str| {
+        format!("h=$(git rev-parse {object}); cd .git/objects; : >$(echo $h | sed 's,^..,&/,')")
+    };
+    for damage in [objects("$B"), objects("$B^{tree}"), ": >.git/refs/heads/$B".to_owned()] {
+        let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+        let below = finished(&env, "b.txt", "b");
+        let above = ["a", "b", "c"].map(|name| {
+            let id = env.create(name, &["--priority", "0"]);
+            env.el(&["dep", "add", &below, &id]).ok();
+            id
+        });
+        let good = env.writer("g.txt", "g");
+        let damage = format!("B=el/{below}; chmod -R u+w .git; {damage}");
+        env.run(env.command("sh").args(["-ec", &damage])).ok();
+        let said = env.el(&["work", "--drain"]).fails_with(9);
+        assert_eq!(env.status(&good), "closed", "{damage}: {said:#?}");
+        for id in &above {
+            let ended = (env.status(id), env.outcomes(id).len());
+            assert_eq!(ended, ("blocked".to_owned(), 1), "{damage}: {said:#?}");
+            let why = env.el(&["why", id]).ok().stdout;
+            assert!(why.contains(&format!("the branch el/{below} cannot be read")), "{why}");
+        }
     }
 }
 
@@ -172,4 +202,32 @@ fn references_that_the_sandbox_cannot_open_are_told_before_any_run() {
     env.configure("isolate = \"worktree\"\nsandbox = \"off\"\n");
     env.work(&["--drain"]);
     assert_eq!(env.status(&id), "closed");
+}
+
+#[test]
+fn a_persons_settings_for_rebases_change_no_landing() {
+    let env = TestEnv::with_repository("land_check = \"test ! -e b.txt\"\n");
+    for (key, value) in
+        [("rebase.updateRefs", "true"), ("rerere.enabled", "true"), ("rerere.autoUpdate", "true")]
+    {
+        env.git(&["config", key, value]);
+    }
+    let good = finished(&env, "a.txt", "a");
+    in_worktree(&env, &good, "git branch half; echo b >b.txt; git add .; git commit -qm b");
+    let refused = finished(&env, "base.txt", "branch");
+    std::fs::write(env.project("base.txt"), "main\n").unwrap();
+    env.git(&["commit", "-qam", "main goes on"]);
+    // A person has settled that conflict once.
+    env.git(&["checkout", "-q", "--detach", &format!("el/{refused}")]);
+    let settle = "git rebase -q main 2>&1 || true; echo both >base.txt; git add base.txt
+        GIT_EDITOR=true git rebase --continue; git checkout -q main";
+    env.run(env.command("sh").args(["-ec", settle])).ok();
+
+    let branches = || env.git(&["for-each-ref", "refs/heads"]);
+    let before = branches();
+    assert_eq!(fates(&env, 4, &[&good]), [atom_fate(&good, "check_failed")]);
+    assert_eq!(branches(), before);
+    env.configure("");
+    assert_eq!(fates(&env, 4, &[&refused]), [atom_fate(&refused, "conflict")]);
+    assert_eq!(fates(&env, 0, &[&good]), [atom_fate(&good, "landed")]);
 }

@@ -173,3 +173,38 @@ fn a_repository_in_a_folder_that_git_ignores_keeps_its_worktree_until_its_commit
     assert_eq!(env.robot(&["worktrees", "prune"])["count"], 0);
     assert_eq!(env.robot(&["worktrees", "prune", "--ignored"])["count"], 1);
 }
+
+#[test]
+fn a_submodule_whose_commit_has_landed_holds_up_no_landing() {
+    let env = with_nested("");
+    let id = finished(&env, "a.txt", "x");
+    fs::write(env.project("emb/precious"), "more\n").unwrap();
+    env.git(&["-C", "emb", "commit", "-q", "-a", "-m", "more"]);
+    let newer = env.git(&["-C", "emb", "rev-parse", "HEAD"]);
+    env.git(&["-C", "emb", "checkout", "-q", "HEAD~1"]);
+    let tree = env.path("tmp").join(&id);
+    let at = tree.to_str().unwrap();
+    env.git(&["-C", at, "update-index", "--cacheinfo", &format!("160000,{newer},emb")]);
+    env.git(&["-C", at, "commit", "-q", "-m", "a newer emb"]);
+    env.git(&["-C", at, "update-index", "--skip-worktree", "emb"]);
+    assert_eq!(fates(&env, 0, &["--all"]), [(id, "landed".to_owned())]);
+    assert_eq!(env.git(&["status", "--porcelain", "-uno"]), " M emb");
+    let next = finished(&env, "b.txt", "x");
+    assert_eq!(fates(&env, 0, &["--all"]), [(next, "landed".to_owned())]);
+    // A person's own change of it is work, though.
+    env.git(&["add", "emb"]);
+    let last = finished(&env, "c.txt", "x");
+    assert_eq!(fates(&env, 4, &["--all"]), [(last, "held".to_owned())]);
+}
+
+#[test]
+fn work_lands_where_the_git_folder_is_kept_elsewhere() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let elsewhere = env.path("tmp/git-folder");
+    env.git(&["init", "-q", "--separate-git-dir", elsewhere.to_str().unwrap()]);
+    let id = env.writer("a.txt", "a");
+    env.work(&["--drain"]);
+    assert_eq!(fates(&env, 0, &["--all"]), [(id, "landed".to_owned())]);
+    assert_eq!(fs::read_to_string(env.project("a.txt")).unwrap(), "a\n");
+    assert_eq!(env.git(&["status", "--porcelain", "-uno"]), "");
+}

@@ -58,8 +58,15 @@ pub fn find_obstacle(repository: &Repository, target: &str, own: &Path) -> Resul
     }
     let git = Git::at(&tree.path);
     let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
+    // A landing moves the commit of a submodule, and leaves the submodule's own checkout as it is.
+    let is_submodule = |line: &&String| {
+        line.strip_prefix(" M ").is_some_and(|path| {
+            tree.path.join(path).symlink_metadata().is_ok_and(|found| found.is_dir())
+        })
+    };
     let changed: Vec<PathBuf> = status_lines(&git, false, &[])?
         .iter()
+        .filter(|line| !is_submodule(line))
         .filter_map(|line| line.get(3..).map(PathBuf::from))
         .filter(|path| tree.path.join(path).canonicalize().ok().as_ref() != Some(&own))
         .collect();

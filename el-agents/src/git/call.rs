@@ -164,6 +164,10 @@ impl Git {
             "maintenance.auto=false",
         ]);
         command.args(["-c", "commit.gpgSign=false", "-c", "advice.detachedHead=false"]);
+        // A person's settings for a rebase would move other branches, keep merges, or settle a
+        // conflict as it was settled once.
+        command.args(["-c", "rebase.updateRefs=false", "-c", "rebase.rebaseMerges=false"]);
+        command.args(["-c", "rerere.enabled=false"]);
         if !self.hooks {
             command.args(["-c", "core.hooksPath=/dev/null"]);
         }

@@ -203,3 +203,68 @@ fn el_land_opens_pull_requests_where_that_is_how_work_lands() {
     assert_eq!(opened["items"][0]["fate"], "opened", "{opened}");
     assert_eq!(shop.env.git(&["rev-parse", "main"]), before, "no branch is moved");
 }
+
+#[test]
+fn commits_that_somebody_took_away_are_not_pushed_again() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let id = shop.finished("a.txt", "one");
+        let first = shop.tip(&id);
+        shop.commit(&id, "secret.txt", "secret");
+        shop.env.el(&["pr", &id, "--ready"]).ok();
+        let branch = format!("refs/heads/el/{id}");
+        shop.env.git(&["push", "--quiet", "--force", "origin", &format!("{first}:{branch}")]);
+        let held = shop.env.el(&["pr", &id]).fails_with(4);
+        assert!(held.stdout.contains("somebody took commits away"), "{held:#?}");
+        assert!(shop.branch_there(&format!("el/{id}")).starts_with(&first));
+        // As the message says.
+        let tree = shop.env.project(format!(".eluent/worktrees/{id}"));
+        shop.env.git(&["-C", tree.to_str().unwrap(), "reset", "--keep", &first]);
+        shop.env.el(&["pr", &id]).ok();
+        shop.commit(&id, "b.txt", "more");
+        shop.env.el(&["pr", &id]).ok();
+        assert!(shop.branch_there(&format!("el/{id}")).starts_with(&shop.tip(&id)));
+    }
+}
+
+#[test]
+fn a_reviewers_commit_overwrites_no_ignored_file() {
+    let Some(gh) = github_client() else { return };
+    let shop = Shop::open(&gh);
+    let id = shop.opened("a.txt");
+    let tree = shop.env.project(format!(".eluent/worktrees/{id}"));
+    let clone = shop.env.path("reviewer");
+    let at = clone.to_str().unwrap();
+    let branch = format!("el/{id}");
+    shop.env.git(&["clone", "--quiet", "-b", &branch, &shop.github.url("acme/shop"), at]);
+    std::fs::write(clone.join("data.local"), "theirs\n").unwrap();
+    shop.env.git(&["-C", at, "add", "data.local"]);
+    shop.env.git(&["-C", at, "commit", "--quiet", "-m", "data"]);
+    shop.env.git(&["-C", at, "push", "--quiet", "origin", &branch]);
+    std::fs::write(shop.env.project(".git/info/exclude"), "*.local\n").unwrap();
+    std::fs::write(tree.join("data.local"), "results\n").unwrap();
+    let held = shop.env.el(&["pr", &id]);
+    assert!(held.status != 0 && held.stdout.contains("data.local"), "{held:#?}");
+    assert_eq!(std::fs::read_to_string(tree.join("data.local")).unwrap(), "results\n");
+}
+
+#[test]
+fn a_pull_request_in_another_repository_holds_up_no_other() {
+    let Some(gh) = github_client() else { return };
+    let shop = Shop::open(&gh);
+    let there = shop.opened("a.txt");
+    let other = shop.finished("b.txt", "two");
+    shop.github.control(json!({ "do": "repository", "name": "acme/store" }));
+    shop.env.git(&["remote", "add", "store", &shop.github.url("acme/store")]);
+    shop.env.git(&["push", "--quiet", "store", "main"]);
+    shop.env.configure("pr_remote = \"store\"\n");
+    shop.commit(&there, "a.txt", "more");
+    for dry in [true, false] {
+        let words = ["--robot", "pr", "--all", "--dry-run"];
+        let said = shop.env.el(&words[..3 + usize::from(dry)]).fails_with(4).json();
+        let items = said["error"]["details"]["items"].as_array().unwrap();
+        let of = |id: &str| items.iter().find(|item| item["atom_id"] == *id).unwrap();
+        assert_eq!(of(&there)["fate"], "held", "{said}");
+        assert_eq!(of(&other)["fate"], if dry { "to_open" } else { "opened" }, "{said}");
+    }
+}

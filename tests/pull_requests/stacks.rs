@@ -111,3 +111,33 @@ fn with_several_open_ones_below_it_waits_for_the_last_of_them() {
     shop.env.el(&["pr", "--all", "--ready"]).ok();
     assert_eq!(bases(&shop)[2], json!(format!("el/{right}")));
 }
+
+#[test]
+fn work_that_is_not_closed_is_opened_with_no_other_atom_unless_a_person_names_both() {
+    let Some(gh) = github_client() else { return };
+    for stacks in ["wait", "base"] {
+        let shop = Shop::open(&gh);
+        shop.env.configure(&format!("pr_stack = \"{stacks}\"\n"));
+        let risky = shop.finished("r.txt", "risky");
+        let based = shop.finished_on(&risky, "b.txt", "based");
+        let merged = shop.finished("m.txt", "merged");
+        let at = shop.env.project(format!(".eluent/worktrees/{merged}")).display().to_string();
+        shop.env.git(&["-C", &at, "merge", "--quiet", "--no-edit", &format!("el/{risky}")]);
+        shop.env.el(&["reopen", &risky]).ok();
+
+        let said = shop.env.robot(&["pr", "--all"]);
+        for id in [&based, &merged] {
+            let items = said["items"].as_array().unwrap();
+            let item = items.iter().find(|item| item["atom_id"] == **id).unwrap();
+            assert_eq!(item["fate"], "waits", "{stacks}: {said}");
+            let detail = item["detail"].as_str().unwrap();
+            let way = format!("{risky}, whose status is open; el pr {risky} {id} brings");
+            assert!(detail.contains(&way), "{stacks}: {detail}");
+        }
+        assert_eq!(shop.pulls().len(), 0, "{stacks}");
+
+        shop.env.el(&["pr", &risky, &merged]);
+        let heads: Vec<Value> = shop.pulls().iter().map(|one| one["headRefName"].clone()).collect();
+        assert_eq!(heads, [json!(format!("el/{merged}"))], "{stacks}");
+    }
+}

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::Shop;
 use crate::reading::schema_checker::fitting_answer;
-use crate::support::forge_clients;
+use crate::support::{forge_clients, github_client};
 
 #[test]
 fn a_squash_merge_lands_the_branch_and_lets_it_be_pruned() {
@@ -204,4 +204,42 @@ fn a_merge_queue_gets_it_without_a_method() {
         shop.merge(1, "MERGE");
         assert_eq!(shop.watch()["items"][0]["state"], "merged");
     }
+}
+
+#[test]
+fn work_that_is_not_closed_is_not_merged_nor_proposed_for_it() {
+    let Some(gh) = github_client() else { return };
+    let shop = Shop::open(&gh);
+    let (given_up, reopened) = (shop.opened("a.txt"), shop.opened("b.txt"));
+    shop.watch();
+    shop.env.el(&["discard", &given_up, "--reason", "not wanted"]).ok();
+    shop.env.el(&["reopen", &reopened]).ok();
+    for (id, status) in [(&given_up, "discard"), (&reopened, "open")] {
+        let held = shop.env.el(&["pr", "merge", id]).fails_with(4);
+        assert!(held.stderr.contains(&format!("the status of its atom is {status}")), "{held:#?}");
+    }
+    assert!(shop.pulls().iter().all(|pull| pull["state"] == "OPEN"));
+    let board = shop.env.robot(&["status"])["needs"]["items"].to_string();
+    assert!(!board.contains("el pr merge"), "{board}");
+    assert!(board.contains("its atom was given up"), "{board}");
+    shop.env.el(&["close", &reopened]).ok();
+    shop.env.el(&["pr", "merge", &reopened]).ok();
+}
+
+#[test]
+fn a_merge_that_git_cannot_fetch_hides_no_other() {
+    let Some(gh) = github_client() else { return };
+    let shop = Shop::open(&gh);
+    let (first, second) = (shop.opened("a.txt"), shop.opened("b.txt"));
+    shop.env.git(&["push", "--quiet", "origin", "main:refs/heads/release/1"]);
+    shop.env.git(&["update-ref", "-d", "refs/remotes/origin/release/1"]);
+    // The folder of a branch that was replaced by others below it.
+    shop.env.git(&["update-ref", "refs/remotes/origin/release", "main"]);
+    shop.github.control(json!({ "do": "pull", "number": 1, "baseRefName": "release/1" }));
+    shop.merge(1, "SQUASH");
+    shop.merge(2, "SQUASH");
+    shop.env.el(&["pr", "watch", "--once"]);
+    let state = |id: &str| shop.env.robot(&["show", id])["pull_requests"][0]["state"].clone();
+    assert_eq!(state(&second), "merged");
+    assert_ne!(state(&first), "merged");
 }

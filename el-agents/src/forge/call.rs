@@ -11,16 +11,20 @@ use crate::git::run_bounded;
 /// Creating and merging may wait for the forge's own work.
 const LIMIT: Duration = Duration::from_secs(120);
 /// The words of a program that reached nobody.
-const UNREACHED: [&str; 9] = [
+const UNREACHED: [&str; 13] = [
     "error connecting to",
     "dial tcp",
     "no such host",
     "connection refused",
     "connection reset",
-    "timeout",
-    "eof",
+    "deadline exceeded",
+    "handshake timeout",
+    "i/o timeout",
+    "timeout awaiting",
+    ": eof",
+    "unexpected eof",
     "http 5",
-    "tls",
+    "tls: ",
 ];
 /// So a program begins to say why it cannot read its own configuration.
 const UNREADABLE: &str = "failed to read configuration:";
@@ -198,6 +202,27 @@ mod tests {
         let took = "/nowhere/gh took longer than 120 s, and was ended";
         assert_eq!(slow(""), format!("/nowhere/gh does not answer: {took}"));
         assert_eq!(slow("github.com"), format!("github.com cannot be reached: {took}"));
+    }
+
+    #[test]
+    fn a_name_in_a_refusal_makes_no_outage() {
+        let is_outage = |said| matches!(sort_words(&GONE, "h", said), ForgeError::Network { .. });
+        for said in [
+            "a pull request for acme/geofence already exists",
+            "acme/tls-proxy: timeout.rs must be reviewed",
+        ] {
+            assert!(!is_outage(said), "{said}");
+        }
+        for said in [
+            "Post \"https://api.github.com/graphql\": EOF",
+            "Get \"https://h/\": net/http: TLS handshake timeout",
+            "context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
+            "remote error: tls: internal error",
+            "HTTP 504: Gateway Timeout",
+            "read tcp 10.0.0.1:1->10.0.0.2:443: i/o timeout",
+        ] {
+            assert!(is_outage(said), "{said}");
+        }
     }
 
     #[test]

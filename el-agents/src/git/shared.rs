@@ -238,8 +238,9 @@ impl Repository {
     pub(crate) fn move_branch_up(&self, branch: &str, tip: &str, to: &str) -> Result<()> {
         if let Some(tree) = self.checkout_of(branch)? {
             let git = Git::at(&tree.path).in_own_checkout().without_hooks();
-            let words = ["merge", "--quiet", "--ff-only", "--no-stat", "--no-autostash", to];
-            return git.ask(&words).map(drop);
+            let words = ["merge", "--quiet", "--ff-only", "--no-stat", "--no-autostash"];
+            // An ignored file is work of an agent as well.
+            return git.ask(&[&words[..], &["--no-overwrite-ignore", to]].concat()).map(drop);
         }
         let name = format!("refs/heads/{branch}");
         let words = ["update-ref", "-m", FOLLOWED, &name, to, tip];

@@ -128,10 +128,7 @@ pub fn plan_landing(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<L
         };
         let is_gone = |below: &&(String, String)| !to_land.contains(&below.0);
         item.tell_of_reverted(branch.reverted_below.iter().filter(is_gone));
-        let is_left =
-            |below: &&WorkBelow| wanted.is_none_or(|wanted| !wanted.contains(&below.atom_id));
-        let below: Vec<&WorkBelow> = branch.work_below.iter().filter(is_left).collect();
-        item.wait_for(&below);
+        item.wait_for(&branch.work_below, wanted, "land");
     }
     items
 }
@@ -257,8 +254,17 @@ impl LandItem {
         self.brings_back.clear();
     }
 
-    /// Leaves it out if it would bring in work that is still open.
-    fn wait_for(&mut self, below: &[&WorkBelow]) {
+    /// Leaves it out if it would bring in work that is still open, and that is not wanted, too.
+    /// `verb`: of the command that brings in both.
+    pub(crate) fn wait_for<'b>(
+        &mut self,
+        below: impl IntoIterator<Item = &'b WorkBelow>,
+        wanted: Option<&[String]>,
+        verb: &str,
+    ) {
+        let is_left =
+            |below: &&WorkBelow| wanted.is_none_or(|wanted| !wanted.contains(&below.atom_id));
+        let below: Vec<&WorkBelow> = below.into_iter().filter(is_left).collect();
         if below.is_empty() {
             return;
         }
@@ -266,7 +272,7 @@ impl LandItem {
         let ids: Vec<&str> = below.iter().map(|one| one.atom_id.as_str()).collect();
         self.outcome = LandOutcome::Waits;
         self.detail = Some(format!(
-            "it builds on {}; el land {} {} brings that in, too",
+            "it builds on {}; el {verb} {} {} brings that in, too",
             each.collect::<Vec<_>>().join(", and "),
             ids.join(" "),
             self.atom_id

@@ -20,7 +20,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(3600);
 /// each, without a change to requests that have no number.
 ///
 /// # Errors
-/// If the forge, git or the store fails. Earlier findings are recorded.
+/// If the forge, git or the store fails. Earlier findings are recorded, and those of other requests
+/// if git fails for one.
 pub fn look_at(
     store: &mut Store,
     ctx: &Ctx<'_>,
@@ -29,6 +30,7 @@ pub fn look_at(
     records: &[PullRequest],
 ) -> Result<Vec<PullRequest>> {
     let mut seen = records.to_vec();
+    let mut failure = None;
     let mut repos: Vec<&str> = records.iter().map(|record| record.repo.as_str()).collect();
     repos.sort_unstable();
     repos.dedup();
@@ -61,7 +63,10 @@ pub fn look_at(
             seen[at] = match facts {
                 Some(facts) => {
                     if facts.state == RequestState::Merged {
-                        note_merge(repository, forge, record, &repo, &facts)?;
+                        if let Err(error) = note_merge(repository, forge, record, &repo, &facts) {
+                            failure = Some(error);
+                            continue;
+                        }
                         if record.state.is_live() {
                             // The branch is in nobody's way; a person deletes it as easily.
                             let _ = delete_branch(repository, forge, record, &repo, &facts.head);
@@ -84,7 +89,7 @@ pub fn look_at(
             };
         }
     }
-    Ok(seen)
+    failure.map_or(Ok(seen), Err)
 }
 
 fn as_seen<'a>(record: &PullRequest, facts: &'a RequestFacts) -> SeenPullRequest<'a> {

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use el_core::model::{PullRequest, PullRequestState};
-use el_core::{Ctx, Store};
+use el_core::model::{PullRequest, PullRequestState, Status};
+use el_core::{Ctx, Store, ops};
 
 use super::stack::retarget_children;
 use super::{Result, look_at};
@@ -61,6 +61,15 @@ pub fn merge_one(
     let facts = look()?;
     if facts.state == RequestState::Open && !facts.is_queued {
         let tip = repository.tip_of(&record.atom_id)?;
+        let atom = ops::get_atom(store, &record.atom_id)?;
+        if atom.status != Status::Closed {
+            return Ok(MergeEnd::Held(format!(
+                "the status of its atom is {}; el close {1} says that the work is done, or close \
+                 #{number} on its page",
+                atom.status.as_str(),
+                atom.id
+            )));
+        }
         if let Some(why) = obstacle(record, tip.as_deref(), &facts, options.when_ready) {
             return Ok(MergeEnd::Held(why));
         }

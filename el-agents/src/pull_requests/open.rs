@@ -58,6 +58,17 @@ pub fn open_all(
             );
             item.hold(PullOutcome::Failed, why);
         }
+        let repo = run.place.repo.to_string();
+        let elsewhere =
+            item.pull_request.as_ref().filter(|one| one.state.is_live() && one.repo != repo);
+        if let (Some(one), PullOutcome::ToOpen) = (elsewhere, item.outcome) {
+            let why = format!(
+                "its pull request is in {}, and this one would be in {repo}; close that one, or \
+                 set pr_remote to the remote of its repository",
+                one.repo
+            );
+            item.hold(PullOutcome::Held, why);
+        }
         if item.outcome == PullOutcome::ToOpen {
             match compose(store, run.texts, run.place, &item.atom_id)? {
                 Ok(found) => {
@@ -138,7 +149,7 @@ fn plan_requests(
     let mut items = plan_any(&branches, wanted);
     let name = run.place.base_name();
     hold_reverted(&mut items, &name);
-    let stacked = find_stacked(run, store, &mut items)?;
+    let stacked = find_stacked(run, store, (&branches, wanted), &mut items)?;
     let base = Base { commit: run.base_commit, name: &name };
     let joined = match run.options.dry_run {
         true => rehearse(run, store, base, &mut items)?,

@@ -79,6 +79,19 @@ pub(super) fn compare_remote(
         return Ok(Ok(RemoteBranch { tip: there.clone(), there: Some(there), taken_in }));
     }
     if repository.contains(tip, &there)? {
+        let own = live.into_iter().flat_map(|live| [&live.pushed, &live.pushing]).flatten();
+        let own: Vec<&String> = own.collect();
+        if let Some(last) = own.first()
+            && !own.contains(&&there)
+            && !repository.contains(&there, last)?
+        {
+            return Ok(Err(format!(
+                "somebody took commits away there: {0} has {there}, and el pushed {last}; git \
+                 push {0} {branch} brings them back, git reset --keep {there} in its worktree \
+                 drops them",
+                place.remote
+            )));
+        }
         return found(Some(there), tip);
     }
     let whose = match known(&there) {

@@ -6,7 +6,7 @@ use el_core::{Store, ops};
 
 use super::{PullRun, Result};
 use crate::forge::{Forge, RepoName};
-use crate::land::{LandItem, LandOutcome};
+use crate::land::{AtomBranch, LandItem, LandOutcome};
 
 /// The relation of a branch to the open work that it builds on.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,10 +18,12 @@ pub(super) enum Stacked {
 }
 
 /// Finds the branches that have commits of an atom whose work the base lacks. Those that wait are
-/// taken out of the plan. Returns the index of each.
+/// taken out of the plan, and so are those with work that is still open, unless it is wanted, too.
+/// Returns the index of each of the others.
 pub(super) fn find_stacked(
     run: &PullRun<'_>,
     store: &Store,
+    (branches, wanted): (&[AtomBranch], Option<&[String]>),
     items: &mut [LandItem],
 ) -> Result<Vec<(usize, Stacked)>> {
     let repository = run.repository;
@@ -30,8 +32,15 @@ pub(super) fn find_stacked(
         let Some(tip) = item.tip.clone().filter(|_| item.outcome == LandOutcome::ToLand) else {
             continue;
         };
+        let builds_on = ops::builds_on(store, &item.atom_id)?;
+        let branch = branches.iter().find(|branch| branch.atom_id == item.atom_id);
+        let open_work = branch.into_iter().flat_map(|branch| &branch.work_below);
+        item.wait_for(open_work.filter(|one| !builds_on.contains(&one.atom_id)), wanted, "pr");
+        if item.outcome == LandOutcome::Waits {
+            continue;
+        }
         let mut open = Vec::new();
-        for below in ops::builds_on(store, &item.atom_id)? {
+        for below in builds_on {
             let Some(other) = repository.tip_of(&below)? else { continue };
             if !repository.has_landed(run.base_commit, &below, &other)?
                 && shares_work(run, &tip, &other)?

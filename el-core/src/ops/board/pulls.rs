@@ -47,7 +47,7 @@ pub(super) fn add_pulls(
     found: &mut Found,
 ) -> Result<()> {
     for row in pulls.iter().take(RANKED) {
-        if let Some((why, command)) = trouble_of(&row.pull_request, now) {
+        if let Some((why, command)) = trouble_of(&row.pull_request, row.atom.status, now) {
             add_pull(tx, &row.atom, &row.pull_request, why, command, found)?;
         }
     }
@@ -66,9 +66,16 @@ pub(super) fn add_pulls(
 }
 
 /// Returns the trouble that a person has to look at, and the command that goes on.
-fn trouble_of(one: &PullRequest, now: Timestamp) -> Option<(&'static str, Option<String>)> {
+fn trouble_of(
+    one: &PullRequest,
+    status: Status,
+    now: Timestamp,
+) -> Option<(&'static str, Option<String>)> {
     let id = &one.atom_id;
     let own = |verb: &str| Some(format!("el pr {verb}{id}"));
+    if matches!(status, Status::Discard | Status::WontDo) {
+        return Some(("is open, and its atom was given up: close it there", None));
+    }
     if one.held.is_some() {
         return Some(("has commits that could not be pushed", own("")));
     }
@@ -77,6 +84,10 @@ fn trouble_of(one: &PullRequest, now: Timestamp) -> Option<(&'static str, Option
             if now.since(one.created_at) >= PUSH =>
         {
             ("was begun, and is not open", own(""))
+        }
+        // Its atom goes on, and `el pr merge` waits for that.
+        (PullRequestState::Open, Some("unqueued" | "ready")) if status != Status::Closed => {
+            return None;
         }
         (PullRequestState::Open, Some("unqueued")) => {
             ("was thrown out of the merge queue", own("merge "))

@@ -139,6 +139,25 @@ fn a_day_whose_money_is_spent_pauses_until_it_is_over_or_a_person_says_so() {
 }
 
 #[test]
+fn a_worker_without_a_budget_leaves_that_of_another() {
+    let env = TestEnv::with_tracker();
+    let worker = env.start_work(&["--budget-per-day", "0.2"]);
+    worker.wait_for("started");
+    env.el(&["work", "--once"]).ok();
+    let first = env.script_atom(&["usage 1 1 0.3", "close done"]);
+    env.wait_for_status(&first, "closed");
+    let second = env.create("Second", &[]);
+    let paused = worker.wait_for("paused");
+    assert!(paused["reason"].as_str().unwrap().contains("day's budget of $0.20"), "{paused}");
+    assert_eq!(env.status(&second), "open");
+    worker.signal(rustix::process::Signal::INT);
+    let _ = worker.wait(SOON);
+    // The bound of a worker that has gone binds nobody.
+    env.el(&["work", "--once"]).ok();
+    assert_eq!(env.status(&second), "closed");
+}
+
+#[test]
 fn a_usage_limit_learnt_in_one_project_holds_the_others_until_one_of_them_clears_it() {
     let env = TestEnv::with_tracker();
     let other = |arguments: &[&str]| {

@@ -105,10 +105,8 @@ impl<'a> State<'a> {
             ops::share_plan(&mut store, &drive.epic, &id)?;
         }
         ops::set_served_accounts(&mut store, &prints)?;
-        ops::set_budget_per_day(
-            &mut store,
-            options.resources.budget_per_day.and_then(usd_to_micros),
-        )?;
+        let budget = options.resources.budget_per_day.and_then(usd_to_micros);
+        ops::share_budget_per_day(&mut store, &id, budget)?;
         listener.report(&Report::Started {
             worker: id.clone(),
             agent: worker.agent.clone(),

@@ -7,7 +7,7 @@ use super::comment::insert_comment;
 use crate::model::{Atom, CancelMode, EventKind, Progress, Run, Status, Timestamp};
 use crate::model::{Pause, PauseKind};
 use crate::rules::budget::{cap_of, day_number, format_usd, is_over, is_spent, next_day};
-use crate::store::{Store, Tx, atom, budget, event, meta, run};
+use crate::store::{Store, Tx, atom, budget, event, meta, run, worker};
 use crate::{Ctx, Result};
 
 /// The budgets of a claim, in millionths of a US dollar; `None`: no bound.
@@ -28,15 +28,23 @@ pub struct SpentBudget {
     pub budget_micros: i64,
 }
 
-/// Sets the budget of all runs on a day (UTC). The last worker's setting holds for all.
+/// Sets the budget of all runs on a day (UTC) to that of a worker, or leaves a lower one, which
+/// another worker has brought.
 ///
 /// # Errors
 ///
 /// If the database cannot be written.
-pub fn set_budget_per_day(store: &mut Store, micros: Option<i64>) -> Result<()> {
-    store.write(|tx| match micros {
-        Some(micros) => meta::set(tx, meta::BUDGET_PER_DAY, &micros.to_string()),
-        None => meta::remove(tx, meta::BUDGET_PER_DAY),
+pub fn share_budget_per_day(store: &mut Store, worker: &str, micros: Option<i64>) -> Result<()> {
+    store.write(|tx| {
+        let others = worker::list_workers(tx)?.iter().any(|other| other.id != worker);
+        let shared = match others {
+            true => meta::get(tx, meta::BUDGET_PER_DAY)?.and_then(|text| text.parse().ok()),
+            false => None,
+        };
+        match shared.into_iter().chain(micros).min() {
+            Some(micros) => meta::set(tx, meta::BUDGET_PER_DAY, &micros.to_string()),
+            None => meta::remove(tx, meta::BUDGET_PER_DAY),
+        }
     })
 }
 

@@ -82,7 +82,7 @@ pub use board::{
     Board, BoardDelta, BranchToLand, Part, PullRow, WaitRow, add_branches, add_overlaps, board,
     board_atoms, board_changes, mark_fresh,
 };
-pub use budget::{Caps, SpentBudget, set_budget_per_day, set_held_back};
+pub use budget::{Caps, SpentBudget, set_held_back, share_budget_per_day};
 pub use builds_on::builds_on;
 pub use cancel::{Cancelled, cancel, cancel_all};
 pub use cancel_task::{CancelledTask, cancel_task};

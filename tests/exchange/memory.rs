@@ -74,7 +74,7 @@ fn the_peak_of_memory_grows_neither_with_a_file_nor_with_a_project() {
 fn long_lists_of_events_and_runs_are_printed_in_bounded_memory() {
     let env = TestEnv::with_tracker();
     let id = env.create("Busy", &[]);
-    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)";
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 15000)";
     let events = format!(
         "INSERT INTO events (at, actor, kind, atom_id, data) {numbers} SELECT i, 'ada', 'updated', \
          '{id}', json_object('notes', printf('%0200d', i)) FROM n"
@@ -87,7 +87,7 @@ fn long_lists_of_events_and_runs_are_printed_in_bounded_memory() {
     );
     env.database().execute_batch(&format!("{events}; {runs};")).unwrap();
     for words in [&["history"][..], &["history", &id], &["runs"]] {
-        for form in [&[][..], &["--robot"], &["--limit", "30000"]] {
+        for form in [&[][..], &["--robot"], &["--limit", "10000"]] {
             let arguments = [words, form].concat();
             let peak = peak_of(&env, &arguments);
             assert!(peak <= 30, "{arguments:?}: {peak} MiB");

@@ -67,8 +67,9 @@ fn the_end_of_a_large_summary_is_read_and_a_cut_fence_hides_nothing() {
              ## Key Deliverables\n- `real.rs` - yes\n\n## Status\n{status}\n"
         )
     };
-    for size in [10, 300_000, 3_000_000] {
-        let noise = "log line\n".repeat(size / 9);
+    for size in [10_usize, 300_000, 3_000_000] {
+        let line = format!("{}\n", "log line ".repeat(20));
+        let noise = line.repeat(size.div_ceil(line.len()));
         let failed = parse_summary(&form(&noise, "❌ FAILED"));
         assert_eq!(failed.status, Some(SummaryStatus::Failed), "{size}");
         let completed = parse_summary(&form(&noise, "✅ COMPLETED"));

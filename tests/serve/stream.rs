@@ -124,6 +124,8 @@ fn a_tracker_that_goes_and_comes_back_is_told() {
     assert_eq!(listener.next().kind, "trouble");
     assert_eq!(board.get("/api/snapshot").status, 404);
     std::fs::rename(&away, &state).unwrap();
-    assert_eq!(listener.next().kind, "reset");
+    // A look that began before may tell of the trouble once more.
+    let mut kinds = std::iter::repeat_with(|| listener.next().kind);
+    assert_eq!(kinds.find(|kind| kind != "trouble").unwrap(), "reset");
     board.is_well();
 }

@@ -74,7 +74,7 @@ fn trouble_of(
     let id = &one.atom_id;
     let own = |verb: &str| Some(format!("el pr {verb}{id}"));
     if matches!(status, Status::Discard | Status::WontDo) {
-        return Some(("is open, and its atom was given up: close it there", None));
+        return Some(("is open though its atom was given up; close it there", None));
     }
     if one.held.is_some() {
         return Some(("has commits that could not be pushed", own("")));

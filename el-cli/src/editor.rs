@@ -67,7 +67,7 @@ impl Draft {
     }
 
     /// Takes the file away if its text was taken over; keeps the file of a refused text.
-    pub(crate) fn settle<T>(self, taken: Result<T>) -> Result<T> {
+    pub(crate) fn remove_if_taken<T>(self, taken: Result<T>) -> Result<T> {
         match taken {
             Ok(value) => {
                 self.remove();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{ForgeClient, Github, SHOP, TestEnv, github_client};
+use crate::support::{ForgeClient, Github, Ran, SHOP, TestEnv, github_client};
 
 /// A repository at GitHub with a branch `work`, and a clone of it.
 fn with_branch(gh: &ForgeClient) -> (TestEnv, Github) {
@@ -24,13 +24,20 @@ fn commit(env: &TestEnv, file: &str, text: &str) {
     env.git(&["commit", "--quiet", "-m", text.trim()]);
 }
 
+/// Opens a pull request of the branch.
+const CREATE: [&str; 10] =
+    ["pr", "create", "--head", "work", "--base", "main", "--title", "T", "--body", "B"];
+
+fn run_gh(env: &TestEnv, words: &[&str]) -> Ran {
+    env.run(env.command("gh").args(words).args(["-R", "github.localhost/acme/shop"]))
+}
+
 fn gh(env: &TestEnv, words: &[&str]) -> String {
-    env.run(env.command("gh").args(words).args(["-R", "github.localhost/acme/shop"])).ok().stdout
+    run_gh(env, words).ok().stdout
 }
 
 fn open(env: &TestEnv) -> String {
-    let words = ["pr", "create", "--head", "work", "--base", "main", "--title", "T", "--body", "B"];
-    gh(env, &words)
+    gh(env, &CREATE)
 }
 
 fn view(env: &TestEnv, fields: &str) -> Value {
@@ -43,20 +50,7 @@ fn a_pull_request_is_opened_reviewed_checked_and_merged_by_each_method() {
     for (method, parents) in [("squash", 1), ("merge", 2), ("rebase", 1)] {
         let (env, github) = with_branch(&program);
         assert_eq!(open(&env).trim(), "http://github.localhost/acme/shop/pull/1");
-        let again = env.run(env.command("gh").args([
-            "pr",
-            "create",
-            "-R",
-            "github.localhost/acme/shop",
-            "--head",
-            "work",
-            "--base",
-            "main",
-            "--title",
-            "T",
-            "--body",
-            "B",
-        ]));
+        let again = run_gh(&env, &CREATE);
         assert!(again.fails_with(1).stderr.contains("already exists"));
 
         github.control(json!({ "do": "set", "required_checks": ["test"] }));
@@ -148,20 +142,7 @@ fn it_fails_loses_answers_protects_branches_and_forks() {
         assert!(ran.status != 0 && ran.stderr.contains(&code.to_string()), "{ran:#?}");
     }
     github.control(json!({ "do": "rule", "when": "mutation", "act": "drop" }));
-    let lost = env.run(env.command("gh").args([
-        "pr",
-        "create",
-        "-R",
-        "github.localhost/acme/shop",
-        "--head",
-        "work",
-        "--base",
-        "main",
-        "--title",
-        "T",
-        "--body",
-        "B",
-    ]));
+    let lost = run_gh(&env, &CREATE);
     assert!(lost.fails_with(1).stderr.contains("EOF"));
     assert_eq!(github.state()["pulls"]["1"]["state"], "OPEN", "it had happened");
 

@@ -30,7 +30,7 @@ impl ForgeClient {
 /// Without one of them, a line says so; with `EL_REQUIRE_GLAB=1` the lack of `glab` is a failure.
 #[track_caller]
 pub(crate) fn forge_clients() -> Vec<ForgeClient> {
-    let glab = client("glab", "EL_TEST_GLAB", "EL_REQUIRE_GLAB")
+    let glab = find_program("glab", "EL_TEST_GLAB", "EL_REQUIRE_GLAB")
         .map(|program| ForgeClient { is_gitlab: true, program });
     github_client().into_iter().chain(glab).collect()
 }
@@ -40,13 +40,13 @@ pub(crate) fn forge_clients() -> Vec<ForgeClient> {
 /// Without any, a line says so; with `EL_REQUIRE_GH=1` that is a failure.
 #[track_caller]
 pub(crate) fn github_client() -> Option<ForgeClient> {
-    let program = client("gh", "EL_TEST_GH", "EL_REQUIRE_GH")?;
+    let program = find_program("gh", "EL_TEST_GH", "EL_REQUIRE_GH")?;
     Some(ForgeClient { is_gitlab: false, program })
 }
 
 #[track_caller]
-fn client(name: &str, variable: &str, requirement: &str) -> Option<PathBuf> {
-    let found = pinned(name, variable).or_else(|| on_path(name));
+fn find_program(name: &str, variable: &str, requirement: &str) -> Option<PathBuf> {
+    let found = pinned_program(name, variable).or_else(|| program_on_path(name));
     if found.is_none() {
         let is_required = std::env::var_os(requirement).is_some_and(|value| value == "1");
         assert!(!is_required, "there is no {name}; run scripts/get-{name}");
@@ -56,14 +56,14 @@ fn client(name: &str, variable: &str, requirement: &str) -> Option<PathBuf> {
     found
 }
 
-fn pinned(name: &str, variable: &str) -> Option<PathBuf> {
+fn pinned_program(name: &str, variable: &str) -> Option<PathBuf> {
     let named = std::env::var_os(variable).filter(|named| !named.is_empty());
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target");
     let place = || target.join(format!("{name}-client/{name}"));
     named.map_or_else(place, PathBuf::from).canonicalize().ok()
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
+fn program_on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join(name));
     found.into_iter().find(|it| it.is_file())?.canonicalize().ok()

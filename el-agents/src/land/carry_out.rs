@@ -96,7 +96,7 @@ pub(super) fn begin_landing(
     let head = repository.branch_tip(onto)?.unwrap_or_default();
     if let Some(known) = repository.known_tip(onto)?.filter(|known| *known != head) {
         for at in todo {
-            let branch = items[at].work();
+            let branch = items[at].atom_and_tip();
             let at_remote = repository.landed_below(&known, branch, &[])?;
             if at_remote != repository.landed_below(&head, branch, &[])? {
                 let why = format!(

@@ -60,7 +60,7 @@ impl ChainBuilder<'_> {
         // A later branch may contain a branch in conflict, and resolve the conflict.
         let mut left = Vec::new();
         for conflict in conflicts {
-            let (_, tip) = items[conflict.item].work();
+            let (_, tip) = items[conflict.item].atom_and_tip();
             match self.repository.contains(&top, tip)? {
                 true => chain.push(Link { item: conflict.item, commit: top.clone() }),
                 false => left.push(conflict),
@@ -71,7 +71,7 @@ impl ChainBuilder<'_> {
 
     /// `joined`: the tips of the earlier branches.
     fn join_item(&self, top: &str, item: &LandItem, joined: &[&str]) -> Result<Merged, GitError> {
-        let (atom, tip) = item.work();
+        let (atom, tip) = item.atom_and_tip();
         let mut top = top.to_owned();
         // The newest revert is reverted first.
         for revert in &item.brings_back {

@@ -25,7 +25,7 @@ pub struct Base<'a> {
 /// If git fails.
 pub fn foresee_each(repository: &Repository, base: Base<'_>, items: &mut [LandItem]) -> Result<()> {
     for at in to_land(items) {
-        let merged = repository.merge_branch(base.commit, items[at].work(), "Foreseen")?;
+        let merged = repository.merge_branch(base.commit, items[at].atom_and_tip(), "Foreseen")?;
         if let Err(files) = merged {
             items[at].set_conflict(files);
         }
@@ -66,7 +66,9 @@ pub fn check_each(
         if check.runner.is_interrupted() {
             return Err(LandError::Interrupted);
         }
-        let Ok(merged) = repository.merge_branch(base.commit, items[at].work(), "Foreseen")? else {
+        let Ok(merged) =
+            repository.merge_branch(base.commit, items[at].atom_and_tip(), "Foreseen")?
+        else {
             continue;
         };
         let Some(output) = check.find_failure(&scratch, &merged)? else { continue };

@@ -188,7 +188,7 @@ impl LandItem {
     }
 
     /// The atom, and the tip of its branch.
-    pub(super) fn work(&self) -> (&str, &str) {
+    pub(super) fn atom_and_tip(&self) -> (&str, &str) {
         (&self.atom_id, self.tip.as_deref().unwrap_or_default())
     }
 

@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     );
     let updated = match Draft::edit(app, &format!("{id}.md"), &text)? {
         Some((draft, text)) => {
-            draft.settle(form.read(&text, &before).and_then(|after| match after {
+            draft.remove_if_taken(form.read(&text, &before).and_then(|after| match after {
                 Some(after) => change(app, &atom, &before, &after),
                 None => Ok(None),
             }))?

@@ -262,13 +262,13 @@ impl Service {
     }
 
     /// The name of systemd's unit.
-    fn unit(&self) -> String {
+    fn unit_name(&self) -> String {
         format!("{}.service", self.name)
     }
 
     /// The manager's word for the state.
     fn state(&self) -> Option<String> {
-        let unit = self.unit();
+        let unit = self.unit_name();
         let words = match self.manager {
             Manager::Systemd => ["systemctl", "--user", "is-active", &unit],
             Manager::Launchd => return None,
@@ -282,7 +282,7 @@ impl Service {
         match self.manager {
             Manager::Systemd => vec![
                 self.reload_command(),
-                texts(&["systemctl", "--user", "enable", "--now", &self.unit()]),
+                texts(&["systemctl", "--user", "enable", "--now", &self.unit_name()]),
             ],
             Manager::Launchd => {
                 let path = self.path.display().to_string();
@@ -293,7 +293,9 @@ impl Service {
 
     fn stop_command(&self) -> Vec<String> {
         match self.manager {
-            Manager::Systemd => texts(&["systemctl", "--user", "disable", "--now", &self.unit()]),
+            Manager::Systemd => {
+                texts(&["systemctl", "--user", "disable", "--now", &self.unit_name()])
+            }
             Manager::Launchd => {
                 let path = self.path.display().to_string();
                 texts(&["launchctl", "unload", "-w", &path])

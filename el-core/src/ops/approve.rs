@@ -41,7 +41,7 @@ pub(super) fn approve_one(
     // failure.
     let said = reason.map(str::to_owned).or_else(|| last.as_ref().and_then(report_summary));
     let closing = said.map_or_else(|| "Approved".to_owned(), |said| format!("Approved: {said}"));
-    set_status(tx, ctx, before, Status::Closed, ChangeDetails::because(&closing))?;
+    set_status(tx, ctx, before, Status::Closed, ChangeDetails::with_reason(&closing))?;
     let data = json!({ "review": last.map(|review| review.id), "reason": reason });
     event::insert(tx, ctx, EventKind::Approved, Some(&before.id), None, &data)
 }

@@ -50,7 +50,7 @@ pub(super) struct ChangeDetails<'a> {
 
 impl ChangeDetails<'_> {
     /// Details with nothing but a reason.
-    pub(super) fn because(reason: &str) -> ChangeDetails<'_> {
+    pub(super) fn with_reason(reason: &str) -> ChangeDetails<'_> {
         ChangeDetails { reason: Some(reason), ..ChangeDetails::default() }
     }
 }
@@ -116,7 +116,7 @@ pub(super) fn mark_not_needed(tx: &Tx<'_>, ctx: &Ctx<'_>, source: &str) -> Resul
             && target.run_id.is_none()
         {
             let reason = format!("not needed: {source} did not fail");
-            set_status(tx, ctx, &target, Status::WontDo, ChangeDetails::because(&reason))?;
+            set_status(tx, ctx, &target, Status::WontDo, ChangeDetails::with_reason(&reason))?;
         }
     }
     Ok(())

@@ -67,7 +67,7 @@ pub fn create_many(store: &mut Store, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result
 }
 
 pub(super) fn create_in(tx: &Tx<'_>, ctx: &Ctx<'_>, news: &[NewAtom]) -> Result<Vec<Atom>> {
-    let prefix = meta::prefix(tx)?;
+    let prefix = meta::project_prefix(tx)?;
     let mut made: Vec<Atom> = Vec::with_capacity(news.len());
     let mut keys = HashSet::new();
     for (at, new) in news.iter().enumerate() {

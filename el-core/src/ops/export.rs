@@ -95,7 +95,7 @@ fn export_in<E: From<Error>>(
 
 /// Returns the query of a filter, and the first part of the project's ids.
 fn query_of(tx: &Tx<'_>, filter: &AtomFilter) -> Result<(Query, String)> {
-    let prefix = meta::prefix(tx)?;
+    let prefix = meta::project_prefix(tx)?;
     Ok((Query::new(&with_parent(tx, filter)?), prefix))
 }
 

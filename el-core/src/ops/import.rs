@@ -95,7 +95,7 @@ fn run_in(
 ) -> Result<Imported> {
     let session = run::fence(tx, ctx)?;
     let session = session.as_ref();
-    let prefix = meta::prefix(tx)?;
+    let prefix = meta::project_prefix(tx)?;
     let RecordFile { tracker, source, heads, index, bonds, mut notes, mut texts, .. } = file;
     let mut steps = Steps::new(3 * heads.len() + bonds.len() + file.comments, progress);
     let mut targets = find_targets(tx, &prefix, tracker, &source, &heads, &mut notes, &mut steps)?;

@@ -37,7 +37,7 @@ pub(crate) fn get(tx: &Tx<'_>, key: &str) -> Result<Option<String>> {
 }
 
 /// The first part of the project's ids.
-pub(crate) fn prefix(tx: &Tx<'_>) -> Result<String> {
+pub(crate) fn project_prefix(tx: &Tx<'_>) -> Result<String> {
     let missing = || Error::Corrupt { table: "meta", why: "the prefix is missing".to_owned() };
     get(tx, PREFIX)?.ok_or_else(missing)
 }

@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     if let Some((draft, after)) = edited {
         let trust = args.place.trust(&path);
         let written = write::replace(&path, before.as_deref(), &after, trust.as_ref());
-        draft.settle(written)?.iter().for_each(|problem| app.printer.warn(problem));
+        draft.remove_if_taken(written)?.iter().for_each(|problem| app.printer.warn(problem));
     }
     let edited = Edited { path, changed };
     app.printer.emit_sentence(&edited, |page| {

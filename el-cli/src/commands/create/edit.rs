@@ -23,7 +23,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
         }
         None => Ok(None),
     });
-    match draft.settle(made)? {
+    match draft.remove_if_taken(made)? {
         Some(made) => app
             .printer
             .emit(&OneOrMany::One(&made), |page| print_created(page, std::slice::from_ref(&made))),

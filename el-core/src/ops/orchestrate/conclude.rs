@@ -45,7 +45,7 @@ pub(super) fn conclude(
             ctx,
             &atom::get(tx, &epic.id)?,
             Status::Closed,
-            ChangeDetails::because(&reason),
+            ChangeDetails::with_reason(&reason),
         )?;
     }
     Ok(())

@@ -72,7 +72,7 @@ pub fn supply_answer(
         let asking = loaded.asking_atom(tx, question)?;
         if let Some(found) = asking.filter(|found| !found.status.is_over()) {
             let reason = format!("{} (by {})", answer_line(&payload), ctx.actor);
-            set_status(tx, ctx, &found, Status::Closed, ChangeDetails::because(&reason))?;
+            set_status(tx, ctx, &found, Status::Closed, ChangeDetails::with_reason(&reason))?;
         }
         if question == Question::TaskList {
             drop_analysis(tx, ctx, &loaded)?;
@@ -94,5 +94,5 @@ fn drop_analysis(tx: &Tx<'_>, ctx: &Ctx<'_>, loaded: &LoadedPlan) -> Result<()> 
         return Ok(());
     };
     let reason = format!("not needed: the list of tasks was supplied by {}", ctx.actor);
-    set_status(tx, ctx, &found, Status::WontDo, ChangeDetails::because(&reason))
+    set_status(tx, ctx, &found, Status::WontDo, ChangeDetails::with_reason(&reason))
 }

@@ -6,9 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::bounded::ProgramOutput;
 
-/// Commands whose answer depends on the commits that they name, and on nothing else.
-const PURE: [&str; 7] =
-    ["cherry", "diff-tree", "log", "merge-base", "merge-tree", "rev-list", "rev-parse"];
+/// Commands whose answer depends on the commits that they name, and on nothing else. A commit that
+/// was made for a merge serves all merges like it.
+const PURE: [&str; 8] = [
+    "cherry",
+    "commit-tree",
+    "diff-tree",
+    "log",
+    "merge-base",
+    "merge-tree",
+    "rev-list",
+    "rev-parse",
+];
 /// Options of these commands that bring references in.
 const OF_REFERENCES: [&str; 6] =
     ["--all", "--branches", "--glob", "--reflog", "--remotes", "--tags"];
@@ -94,6 +103,7 @@ mod tests {
             "log -z --format=%H @...@ -- file",
             "merge-tree --write-tree @ @",
             "cherry @ @^",
+            "commit-tree @^{tree} -mStand-in -p @",
         ] {
             assert!(is_pure(line), "{line}");
         }
@@ -105,6 +115,7 @@ mod tests {
             "log -- @",
             "rev-list @..",
             "diff-tree 0123456789 @",
+            "commit-tree @ -m text -p @",
             "for-each-ref --contains @",
             "checkout @",
         ] {

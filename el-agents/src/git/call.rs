@@ -52,7 +52,7 @@ pub struct Git {
     own: bool,
     /// The repository is nested in another one, and an agent may have written its configuration.
     nested: bool,
-    /// Git knows no committer here, so el's own commits name el.
+    /// Commits name el: git knows no committer here, or nobody sees them.
     nameless: bool,
     /// The action that the reflogs name.
     action: Option<&'static str>,
@@ -96,6 +96,12 @@ impl Git {
         let is_known = self.ask(&["var", "GIT_COMMITTER_IDENT"]).is_ok()
             && self.ask(&["var", "GIT_AUTHOR_IDENT"]).is_ok();
         Git { nameless: !is_known, ..self.clone() }
+    }
+
+    /// Returns this git for commits of el's own, which nobody sees.
+    #[must_use]
+    pub(super) fn as_el(&self) -> Git {
+        Git { nameless: true, ..self.clone() }
     }
 
     /// Git in a repository that lies in the folder of an agent's work. No object that is missing is

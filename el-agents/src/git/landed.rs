@@ -66,10 +66,9 @@ impl Repository {
             return Ok(above);
         }
         // A plain merge brings nothing, too, where the branch takes out what is below it.
-        let git = self.git().without_hooks().as_committer();
         let is_empty = self.is_merge_empty(target, tip)?
             && (below.is_empty()
-                || self.merged_tree(&git, target, tip, &below)? == Ok(self.tree_of(target)?))
+                || self.merged_tree(target, tip, &below)? == Ok(self.tree_of(target)?))
             && !self.changes_what_comes(target, (atom, tip), &below)?;
         Ok(if is_empty { Landing::Empty } else { Landing::Partial })
     }

@@ -124,18 +124,16 @@ impl Repository {
         if self.contains(target, &base)? || !self.contains(tip, &base)? {
             return Ok(false);
         }
-        let git = self.git().without_hooks().as_committer();
-        let Ok(files) = self.merged_tree(&git, target, &base, landed)? else {
-            let fork = git.ask_optional(&["merge-base", target, tip])?;
+        let Ok(files) = self.merged_tree(target, &base, landed)? else {
+            let fork = self.git().ask_optional(&["merge-base", target, tip])?;
             let Some(fork) = fork else { return Ok(false) };
             return Ok(self.tree_of(&fork)? == self.tree_of(tip)?);
         };
         if files == self.tree_of(target)? {
             return Ok(false);
         }
-        let words = ["commit-tree", &files, "-p", target, "-p", &base, "-m", "Stand-in"];
-        let with_base = git.ask(&words)?;
-        Ok(self.merged_tree(&git, &with_base, tip, &[])?.as_ref() != Ok(&files))
+        let with_base = self.stand_in(&files, &[target, &base])?;
+        Ok(self.merged_tree(&with_base, tip, &[])?.as_ref() != Ok(&files))
     }
 
     /// The last of the branch's own commits below its tip that the target has as other commits: the

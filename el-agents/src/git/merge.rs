@@ -9,6 +9,9 @@
 use super::call::failed_call;
 use super::{Git, Repository, Result};
 
+/// The message of [`Repository::stand_in`], as one word: git is asked once for each of them.
+const STAND_IN: &str = "-mStand-in";
+
 /// A commit or a tree, or the files in conflict.
 pub type Merged = Result<String, Vec<String>>;
 
@@ -28,15 +31,14 @@ impl Repository {
         if self.contains(target, tip)? {
             return Ok(Ok(target.to_owned()));
         }
-        let git = self.git().without_hooks().as_committer();
-        let tree = match self.merged_tree(&git, target, tip, landed)? {
+        let tree = match self.merged_tree(target, tip, landed)? {
             Ok(tree) => tree,
             Err(files) => return Ok(Err(files)),
         };
         if !landed.is_empty() && tree == self.tree_of(target)? {
             return Ok(Ok(target.to_owned()));
         }
-        commit_merge(&git, &tree, [target, tip], message).map(Ok)
+        self.commit_tree(&tree, &[target, tip], message).map(Ok)
     }
 
     /// Reverts a revert. Returns the commit on top of `target`, or the files in conflict.
@@ -44,14 +46,12 @@ impl Repository {
     /// # Errors
     /// If git fails.
     pub fn bring_back_in_memory(&self, target: &str, revert: &str) -> Result<Merged> {
-        let git = self.git().without_hooks().as_committer();
         let before = self.tree_of(&format!("{revert}^"))?;
-        let undo = git.ask(&["commit-tree", &before, "-p", revert, "-m", "Stand-in"])?;
-        let tree = match self.merged_tree(&git, target, &undo, &[])? {
-            Ok(tree) => tree,
-            Err(files) => return Ok(Err(files)),
-        };
-        git.ask(&["commit-tree", &tree, "-p", target, "-m", "Reapply"]).map(Ok)
+        let undo = self.stand_in(&before, &[revert])?;
+        match self.merged_tree(target, &undo, &[])? {
+            Ok(tree) => self.commit_tree(&tree, &[target], "Reapply").map(Ok),
+            Err(files) => Ok(Err(files)),
+        }
     }
 
     /// Merges a target into a branch's tip. The result moves the branch up: no push is forced, and
@@ -69,21 +69,15 @@ impl Repository {
         if self.contains(tip, target)? {
             return Ok(Ok(tip.to_owned()));
         }
-        let git = self.git().without_hooks().as_committer();
-        match self.merged_tree(&git, target, tip, landed)? {
-            Ok(tree) => commit_merge(&git, &tree, [tip, target], message).map(Ok),
+        match self.merged_tree(target, tip, landed)? {
+            Ok(tree) => self.commit_tree(&tree, &[tip, target], message).map(Ok),
             Err(files) => Ok(Err(files)),
         }
     }
 
     /// The tree of a merge, or the files in conflict.
-    pub(super) fn merged_tree(
-        &self,
-        git: &Git,
-        target: &str,
-        tip: &str,
-        landed: &[String],
-    ) -> Result<Merged> {
+    pub(super) fn merged_tree(&self, target: &str, tip: &str, landed: &[String]) -> Result<Merged> {
+        let git = self.git();
         if landed.is_empty() {
             return merge_trees(git, target, tip);
         }
@@ -93,20 +87,28 @@ impl Repository {
         let common = git.ask_optional(&["merge-base", "--all", target, tip])?.unwrap_or_default();
         parents.extend(common.lines().map(str::to_owned));
         let parents = self.independent_commits(&parents)?;
-        let files = format!("{target}^{{tree}}");
-        let mut words = vec!["commit-tree", &files, "-m", "Stand-in"];
-        parents.iter().for_each(|parent| words.extend(["-p", parent]));
-        let stand_in = git.ask(&words)?;
+        let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
+        let stand_in = self.stand_in(&format!("{target}^{{tree}}"), &parents)?;
         merge_trees(git, &stand_in, tip)
     }
 
     pub(super) fn tree_of(&self, commit: &str) -> Result<String> {
         self.git().ask(&["rev-parse", &format!("{commit}^{{tree}}")])
     }
-}
 
-fn commit_merge(git: &Git, tree: &str, [ours, theirs]: [&str; 2], message: &str) -> Result<String> {
-    git.ask(&["commit-tree", tree, "-p", ours, "-p", theirs, "-m", message])
+    /// A commit for a side or a base of a merge, which no reference will name. The same files and
+    /// parents give the same one.
+    pub(super) fn stand_in(&self, tree: &str, parents: &[&str]) -> Result<String> {
+        let mut words = vec!["commit-tree", tree, STAND_IN];
+        parents.iter().for_each(|parent| words.extend(["-p", parent]));
+        self.git().as_el().ask(&words)
+    }
+
+    fn commit_tree(&self, tree: &str, parents: &[&str], message: &str) -> Result<String> {
+        let mut words = vec!["commit-tree", tree, "-m", message];
+        parents.iter().for_each(|parent| words.extend(["-p", parent]));
+        self.git().as_committer().ask(&words)
+    }
 }
 
 fn merge_trees(git: &Git, ours: &str, theirs: &str) -> Result<Merged> {

@@ -228,14 +228,9 @@ impl Repository {
     /// The tree of a merge of two commits, as if both began at a third one; `None`: it has
     /// conflicts.
     fn merge_from(&self, root: &str, sides: [&str; 2]) -> Result<Option<String>> {
-        let git = self.git().without_hooks().as_committer();
-        let root = git.ask(&["commit-tree", &self.tree_of(root)?, "-m", "Stand-in"])?;
-        let mut made = Vec::new();
-        for side in sides {
-            let tree = self.tree_of(side)?;
-            made.push(git.ask(&["commit-tree", &tree, "-p", &root, "-m", "Stand-in"])?);
-        }
-        Ok(self.merged_tree(&git, &made[0], &made[1], &[])?.ok())
+        let root = self.stand_in(&self.tree_of(root)?, &[])?;
+        let [ours, theirs] = sides.map(|side| self.stand_in(&self.tree_of(side)?, &[&root]));
+        Ok(self.merged_tree(&ours?, &theirs?, &[])?.ok())
     }
 
     /// Returns true if what a commit did was undone by a later one.

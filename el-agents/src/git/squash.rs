@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Git, Repository, Result};
+use super::{Repository, Result};
 
 /// The most commits of a target that are looked through.
 const MOST: &str = "--max-count=2000";
@@ -114,10 +114,9 @@ impl Repository {
         if candidates.is_empty() {
             return Ok(None);
         }
-        let git = self.git().without_hooks().as_committer();
         for one in candidates {
-            if (self.brings_exactly(&git, one, head, &[])?
-                || !below.is_empty() && self.brings_exactly(&git, one, head, below)?)
+            if (self.brings_exactly(one, head, &[])?
+                || !below.is_empty() && self.brings_exactly(one, head, below)?)
                 && self.has_had_all(&one.commit, below)?
             {
                 return Ok(Some(one.commit.clone()));
@@ -138,15 +137,9 @@ impl Repository {
     }
 
     /// Returns true if a commit's tree is that of a merge of `head` into the commit before.
-    fn brings_exactly(
-        &self,
-        git: &Git,
-        one: &Candidate,
-        head: &str,
-        below: &[String],
-    ) -> Result<bool> {
+    fn brings_exactly(&self, one: &Candidate, head: &str, below: &[String]) -> Result<bool> {
         let before = format!("{}^", one.commit);
-        Ok(self.merged_tree(git, &before, head, below)?.as_ref() == Ok(&one.tree))
+        Ok(self.merged_tree(&before, head, below)?.as_ref() == Ok(&one.tree))
     }
 
     /// Returns the last commit of the target after `commit` that took out exactly what `commit`
@@ -165,8 +158,7 @@ impl Repository {
         if found.candidates.is_empty() {
             return Ok(None);
         }
-        let git = self.git().without_hooks().as_committer();
-        let undo = git.ask(&["commit-tree", before, "-p", commit, "-m", "Stand-in"])?;
+        let undo = self.stand_in(before, &[commit])?;
         self.squash_among(&found.candidates, &undo, &[])
     }
 }

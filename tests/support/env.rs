@@ -59,7 +59,8 @@ impl TestEnv {
         }
         fs::write(
             env.path("home/.gitconfig"),
-            "[user]\n name = Test\n email = test@example.com\n[init]\n defaultBranch = main\n",
+            "[user]\n name = Test\n email = test@example.com\n[init]\n defaultBranch = main\n\
+             [maintenance]\n auto = false\n",
         )
         .unwrap();
         // Agents, checks and tests tell each other by files in these. The sandbox's own tests take

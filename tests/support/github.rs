@@ -62,6 +62,9 @@ impl Github {
             ("GH_NO_UPDATE_NOTIFIER", "1"),
             ("GLAB_CONFIG_DIR", &glab),
             ("GIT_TERMINAL_PROMPT", "0"),
+            // The clients start in half of the processor time.
+            ("GOGC", "off"),
+            ("GOMAXPROCS", "1"),
             // git heeds only the name in small letters.
             ("HTTP_PROXY", &proxy),
             ("http_proxy", &proxy),

@@ -249,6 +249,30 @@ fn a_reviewers_commit_overwrites_no_ignored_file() {
 }
 
 #[test]
+fn a_remote_with_an_address_for_pushes_is_looked_at_there() {
+    let Some(gh) = github_client() else { return };
+    let shop = Shop::open(&gh);
+    shop.github.control(json!({ "do": "repository", "name": "ada/shop", "fork_of": "acme/shop" }));
+    let fork = shop.github.url("ada/shop");
+    shop.env.git(&["config", "remote.origin.pushurl", &fork]);
+    shop.env.git(&["remote", "add", "upstream", &shop.github.url("acme/shop")]);
+    shop.env.configure("pr_remote = \"origin\"\npr_repo = \"acme/shop\"\n");
+    let id = shop.opened("a.txt");
+    shop.commit(&id, "b.txt", "two");
+    assert_eq!(shop.env.robot(&["pr", &id])["items"][0]["fate"], "updated");
+
+    let (branch, clone) = (format!("el/{id}"), shop.env.path("reviewer"));
+    let at = clone.to_str().unwrap();
+    shop.env.git(&["clone", "--quiet", "-b", &branch, &fork, at]);
+    shop.env.git(&["-C", at, "commit", "--quiet", "--allow-empty", "-m", "more"]);
+    shop.env.git(&["-C", at, "push", "--quiet", "origin", &branch]);
+    let updated = shop.env.robot(&["pr", &id])["items"][0].take();
+    assert_eq!(updated["taken_in"].as_array().map(Vec::len), Some(1), "{updated}");
+    assert_eq!(shop.env.robot(&["pr", "merge", &id])["state"], "merged");
+    assert_eq!(shop.env.git(&["ls-remote", &fork, &format!("refs/heads/{branch}")]), "");
+}
+
+#[test]
 fn a_pull_request_in_another_repository_holds_up_no_other() {
     let Some(gh) = github_client() else { return };
     let shop = Shop::open(&gh);

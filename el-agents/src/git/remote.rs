@@ -2,6 +2,7 @@
 
 use super::call::refusal_error;
 use super::{Git, GitError, Repository, Result};
+use crate::forge::RepoName;
 
 /// Lines of a push that failed here, such as by a hook, that are told.
 const SAID_LINES: usize = 8;
@@ -58,7 +59,7 @@ impl Repository {
     /// # Errors
     /// If git fails.
     pub fn fetch_commit(&self, remote: &str, reference: &str) -> Result<bool> {
-        match self.fetch(&[remote, reference]) {
+        match self.fetch(&["--", remote, reference]) {
             Err(GitError::Failed { said, .. }) if said.contains("couldn't find remote ref") => {
                 Ok(false)
             }
@@ -73,13 +74,42 @@ impl Repository {
         self.remote_git()?.ask(&[&words[..], rest].concat())
     }
 
-    /// Asks a remote for the tip of a branch.
+    /// Fetches the tip of a branch from where pushes to a remote go, and returns it. No reference
+    /// here changes. `None`: there is no such branch.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn fetch_pushed(&self, remote: &str, branch: &str) -> Result<Option<String>> {
+        let Some(tip) = self.remote_tip(remote, branch)? else { return Ok(None) };
+        if self.resolve_commit(&tip)?.is_none() {
+            self.fetch_commit(&self.push_address(remote)?, &format!("refs/heads/{branch}"))?;
+        }
+        Ok(Some(tip))
+    }
+
+    /// The remote's name, or its address for pushes if that is of another repository. By two ways
+    /// to one and the same, people read without a key or a password.
+    fn push_address(&self, remote: &str) -> Result<String> {
+        let ask = |kind: &[&str]| {
+            self.git().ask_optional(&[&["remote", "get-url"], kind, &[remote]].concat())
+        };
+        let (Some(pushed), Some(fetched)) = (ask(&["--push"])?, ask(&[])?) else {
+            return Ok(remote.to_owned());
+        };
+        let is_same = pushed == fetched || {
+            let [pushed, fetched] = [&pushed, &fetched].map(|url| RepoName::of_remote(url));
+            pushed.zip(fetched).is_some_and(|(pushed, fetched)| pushed.is_same(&fetched))
+        };
+        Ok(if is_same { remote.to_owned() } else { pushed })
+    }
+
+    /// Asks for the tip of a branch where pushes to a remote go.
     ///
     /// # Errors
     /// If git fails.
     pub fn remote_tip(&self, remote: &str, branch: &str) -> Result<Option<String>> {
-        let name = format!("refs/heads/{branch}");
-        let said = self.remote_git()?.ask(&["ls-remote", "--refs", remote, &name])?;
+        let (name, address) = (format!("refs/heads/{branch}"), self.push_address(remote)?);
+        let said = self.remote_git()?.ask(&["ls-remote", "--refs", "--", &address, &name])?;
         Ok(said
             .lines()
             .filter_map(|line| line.split_once('\t'))

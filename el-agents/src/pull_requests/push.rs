@@ -60,7 +60,7 @@ pub(super) fn compare_remote(
         records.iter().any(of)
     };
     let live = records.last().filter(|record| record.state.is_live());
-    let Some(there) = repository.remote_tip(&place.remote, branch)? else {
+    let Some(there) = repository.fetch_pushed(&place.remote, branch)? else {
         return match live.and_then(|record| record.number) {
             Some(number) => Ok(Err(format!(
                 "{branch} was deleted at {0}, and #{number} is open; git push {0} {branch} brings \
@@ -73,7 +73,6 @@ pub(super) fn compare_remote(
     if there == tip {
         return found(Some(there), tip);
     }
-    repository.fetch_commit(&place.remote, &format!("refs/heads/{branch}"))?;
     if repository.contains(&there, tip)? {
         let taken_in = name_commits(repository, tip, &there)?;
         return Ok(Ok(RemoteBranch { tip: there.clone(), there: Some(there), taken_in }));
@@ -140,10 +139,10 @@ pub(super) fn take_in(
     else {
         return Ok(Vec::new());
     };
-    let Some(there) = repository.remote_tip(&remote, branch)?.filter(|there| *there != tip) else {
+    let Some(there) = repository.fetch_pushed(&remote, branch)?.filter(|there| *there != tip)
+    else {
         return Ok(Vec::new());
     };
-    repository.fetch_commit(&remote, &format!("refs/heads/{branch}"))?;
     if !repository.contains(&there, &tip)? {
         return Ok(Vec::new());
     }

@@ -60,7 +60,7 @@ impl PushTarget {
         repository: &Repository,
         onto: &str,
     ) -> Result<(Option<String>, Option<String>)> {
-        let there = repository.fetch_branch(&self.remote, &self.branch)?;
+        let there = repository.fetch_pushed(&self.remote, &self.branch)?;
         let tip = repository.branch_tip(onto)?.filter(|tip| there.as_ref() != Some(tip));
         if let (Some(there), Some(tip)) = (&there, &tip)
             && !repository.contains(tip, there)?

@@ -100,6 +100,48 @@ fn one_that_was_closed_and_is_open_again_there_is_the_same() {
 }
 
 #[test]
+fn one_that_is_opened_again_or_merged_after_all_is_seen_and_its_atom_is_closed_again() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let [id, other] = ["a.txt", "b.txt"].map(|file| shop.opened(file));
+        let turn = |state: &str| {
+            shop.github.control(json!({ "do": "pull", "number": 1, "state": state }));
+            shop.watch()
+        };
+        turn("CLOSED");
+        assert_eq!(shop.env.status(&id), "deferred");
+        assert_eq!(turn("CLOSED")["count"], 1, "that it stays so is no news");
+        let seen = turn("OPEN");
+        assert_eq!(seen["count"], 2, "{seen}");
+        assert_eq!(shop.env.status(&id), "closed");
+
+        // Without another one that is open, a person's look asks, too.
+        turn("CLOSED");
+        shop.merge(2, "SQUASH");
+        shop.watch();
+        shop.github.control(json!({ "do": "pull", "number": 1, "state": "OPEN" }));
+        shop.merge(1, "SQUASH");
+        let seen = shop.watch();
+        assert_eq!(seen["items"][0]["state"], "merged", "{seen}");
+        assert_eq!(
+            (shop.env.status(&id), shop.env.status(&other)),
+            ("closed".into(), "closed".into())
+        );
+
+        // Whoever decides otherwise here is heard.
+        let third = shop.opened("c.txt");
+        let turn = |state: &str| {
+            shop.github.control(json!({ "do": "pull", "number": 3, "state": state }));
+            shop.watch()
+        };
+        turn("CLOSED");
+        shop.env.el(&["update", &third, "--status", "deferred", "--reason", "later"]).ok();
+        turn("OPEN");
+        assert_eq!(shop.env.status(&third), "deferred");
+    }
+}
+
+#[test]
 fn ten_are_looked_at_by_one_query() {
     for client in forge_clients() {
         let shop = Shop::open(&client);

@@ -61,6 +61,13 @@ pub fn look_at(
             let record = &seen[at];
             let key = (record.atom_id.as_str(), record.seq);
             seen[at] = match facts {
+                // Nothing is new.
+                Some(facts)
+                    if record.state == PullRequestState::Closed
+                        && facts.state == RequestState::Closed =>
+                {
+                    record.clone()
+                }
                 Some(facts) => {
                     if facts.state == RequestState::Merged {
                         if let Err(error) = note_merge(repository, forge, record, &repo, &facts) {

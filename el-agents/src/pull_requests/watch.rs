@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use el_core::model::{PullRequest, Timestamp};
+use el_core::model::{PullRequest, PullRequestState, Timestamp};
 use el_core::{Ctx, Durability, Store, ops};
 
 use super::answers::{find_answers, find_uncommitted};
@@ -23,7 +23,8 @@ const QUIET: Duration = Duration::from_secs(120);
 /// The findings of a look.
 #[derive(Debug, Default)]
 pub struct Watched {
-    /// The pull requests that could still be merged before the look, as they are now.
+    /// The pull requests that could still be merged before the look, as they are now, and those
+    /// that were opened again or merged after they had been closed.
     pub seen: Vec<PullRequest>,
     /// Those that are not as they were.
     pub changed: Vec<PullRequest>,
@@ -71,13 +72,17 @@ impl PullWatch {
                 _ => {}
             }
         }
+        // The same query tells of those that were closed.
+        let mut closed = ops::closed_pull_requests(store)?;
+        closed.retain(|one| is_asked || due.iter().any(|due| due.repo == one.repo));
         let has_answers = self.settings.feedback.is_on() && !live.is_empty();
-        if due.is_empty() && !has_answers {
+        if due.is_empty() && closed.is_empty() && !has_answers {
             return Ok(Watched { seen: live, ..found });
         }
         let repository = Repository::open_at(&self.settings.folder)?;
         let mut trouble = None;
         let ctx = Ctx { now, actor: &self.settings.actor, session: None };
+        let due = [due, closed.clone()].concat();
         let looked = look_at(store, &ctx, &repository, &self.settings.forges, &due);
         let seen = self.unless_passing(looked, is_asked, &mut trouble)?;
         found.waits = trouble.clone().or(found.waits);
@@ -90,6 +95,11 @@ impl PullWatch {
         let both = found.seen.iter().zip(&live);
         let changed = both.filter(|(now, before)| as_told(now) != as_told(before));
         found.changed = changed.map(|(now, _)| now.clone()).collect();
+        let reopened =
+            closed.iter().map(as_now).filter(|now| now.state != PullRequestState::Closed);
+        let reopened: Vec<PullRequest> = reopened.collect();
+        found.changed.extend(reopened.clone());
+        found.seen.extend(reopened);
         if has_answers {
             let wait = found.waits.as_ref();
             let (answers, failed) =

@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::change::{ChangeDetails, set_status};
+use super::pull_status::follow_request;
 use super::unmerged::note_branch;
-use crate::model::{EventKind, HeldPush, PullRequest, PullRequestState, Status, Timestamp};
+use crate::model::{EventKind, HeldPush, PullRequest, PullRequestState, Timestamp};
 use crate::store::{Store, Tx, atom, event, pull_request, run, unmerged};
 use crate::{Ctx, Error, Result};
 
@@ -200,7 +200,7 @@ pub fn pull_request_opened(
 }
 
 /// Records the state that the forge reported. If the pull request was closed without a merge, its
-/// closed atom becomes deferred: a person decides.
+/// closed atom becomes deferred: a person decides. If that was undone there, the atom is closed.
 ///
 /// # Errors
 ///
@@ -236,20 +236,7 @@ pub fn pull_request_seen(
         if one.state == PullRequestState::Merged {
             unmerged::forget(tx, &one.atom_id)?;
         }
-        let has_closed = before.state.is_live() && one.state == PullRequestState::Closed;
-        let atom = atom::get(tx, key.0)?;
-        if has_closed && atom.status == Status::Closed && atom.run_id.is_none() {
-            let number = one.number.map(|number| format!(" #{number}")).unwrap_or_default();
-            let reason = format!(
-                "its pull request{number} was closed without being merged; a person decides"
-            );
-            let to = ChangeDetails {
-                reason: Some(&reason),
-                via: Some("pull_request"),
-                ..ChangeDetails::default()
-            };
-            set_status(tx, ctx, &atom, Status::Deferred, to)?;
-        }
+        follow_request(tx, ctx, &before, &one)?;
         Ok(one)
     })
 }
@@ -308,6 +295,15 @@ pub fn put_off_look(
 /// If the database cannot be read.
 pub fn pull_requests(store: &Store, live: bool) -> Result<Vec<PullRequest>> {
     store.read(|tx| pull_request::latest(tx, live))
+}
+
+/// The latest pull requests that were closed without a merge, of atoms that are not over.
+///
+/// # Errors
+///
+/// If the database cannot be read.
+pub fn closed_pull_requests(store: &Store) -> Result<Vec<PullRequest>> {
+    store.read(pull_request::closed)
 }
 
 /// Every pull request of an atom, oldest first.

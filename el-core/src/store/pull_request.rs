@@ -134,6 +134,19 @@ pub(crate) fn by_number(
 /// The latest pull request of each atom; `live`: only those that can still be merged.
 pub(crate) fn latest(tx: &Tx<'_>, live: bool) -> Result<Vec<PullRequest>> {
     let which = if live { "state IN ('pushing','opening','open','queued')" } else { IS_LATEST };
+    list_all(tx, which)
+}
+
+/// The latest that were closed without a merge, of atoms that are not over.
+pub(crate) fn closed(tx: &Tx<'_>) -> Result<Vec<PullRequest>> {
+    let which = format!(
+        "state = 'closed' AND {IS_LATEST} AND EXISTS (SELECT 1 FROM atoms a
+         WHERE a.id = p.atom_id AND a.status NOT IN ('closed','wont_do','discard'))"
+    );
+    list_all(tx, &which)
+}
+
+fn list_all(tx: &Tx<'_>, which: &str) -> Result<Vec<PullRequest>> {
     tx.read_all(
         &format!(
             "SELECT {COLUMNS} FROM pull_requests p WHERE {which} ORDER BY created_at, atom_id"

@@ -284,4 +284,10 @@ fn a_merge_that_git_cannot_fetch_hides_no_other() {
     let state = |id: &str| shop.env.robot(&["show", id])["pull_requests"][0]["state"].clone();
     assert_eq!(state(&second), "merged");
     assert_ne!(state(&first), "merged");
+    let third = shop.finished("c.txt", "one");
+    let said = shop.env.el(&["--robot", "pr", "--all"]).fails_with(4).json();
+    let items = said["error"]["details"]["items"].as_array().unwrap();
+    let of = |id: &str| items.iter().find(|item| item["atom_id"] == *id).unwrap();
+    assert_eq!((&of(&first)["fate"], &of(&third)["fate"]), (&json!("failed"), &json!("opened")));
+    assert!(of(&first)["detail"].as_str().unwrap().contains("release"), "{said}");
 }

@@ -6,7 +6,7 @@ use el_core::model::{PullRequest, PullRequestState};
 use el_core::ops::{self, SeenPullRequest};
 use el_core::{Ctx, Store};
 
-use super::Result;
+use super::{PullError, Result};
 use crate::forge::{
     Checks, Conflict, Forge, ForgeError, Forges, RepoName, RequestFacts, RequestState, Review,
 };
@@ -29,8 +29,28 @@ pub fn look_at(
     forges: &Forges,
     records: &[PullRequest],
 ) -> Result<Vec<PullRequest>> {
+    let mut looked = look_at_each(store, ctx, repository, forges, records)?;
+    looked.unnoted.pop().map_or(Ok(looked.seen), |(_, error)| Err(error))
+}
+
+/// The findings of a look.
+#[derive(Debug)]
+pub(super) struct Looked {
+    seen: Vec<PullRequest>,
+    /// The atoms whose merge git could not note.
+    pub(super) unnoted: Vec<(String, PullError)>,
+}
+
+/// Does the same as [`look_at`], and goes on after a merge that git cannot note.
+pub(super) fn look_at_each(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    repository: &Repository,
+    forges: &Forges,
+    records: &[PullRequest],
+) -> Result<Looked> {
     let mut seen = records.to_vec();
-    let mut failure = None;
+    let mut unnoted = Vec::new();
     let mut repos: Vec<&str> = records.iter().map(|record| record.repo.as_str()).collect();
     repos.sort_unstable();
     repos.dedup();
@@ -71,7 +91,7 @@ pub fn look_at(
                 Some(facts) => {
                     if facts.state == RequestState::Merged {
                         if let Err(error) = note_merge(repository, forge, record, &repo, &facts) {
-                            failure = Some(error);
+                            unnoted.push((record.atom_id.clone(), error));
                             continue;
                         }
                         if record.state.is_live() {
@@ -96,7 +116,7 @@ pub fn look_at(
             };
         }
     }
-    failure.map_or(Ok(seen), Err)
+    Ok(Looked { seen, unnoted })
 }
 
 fn as_seen<'a>(record: &PullRequest, facts: &'a RequestFacts) -> SeenPullRequest<'a> {

@@ -8,11 +8,12 @@ use el_core::{Store, ops};
 use super::commits::read_messages;
 use super::foresee::foresee;
 use super::item::{PullItem, PullOutcome};
+use super::look::look_at_each;
 use super::push::{Pushed, push};
 use super::run::PullRun;
 use super::stack::{Stacked, find_stacked, stack_base, step_over};
 use super::texts::{Texts, compose, template};
-use super::{PullError, Result, adopt, look_at, update};
+use super::{PullError, Result, adopt, update};
 use crate::forge::{ForgeError, NewRequest};
 use crate::git::Rehearsal;
 use crate::land::{
@@ -40,7 +41,8 @@ pub fn open_all(
     known.retain(|one| {
         is_wanted(one) && (one.state.is_live() || one.state == PullRequestState::Closed)
     });
-    look_at(store, &run.land.ctx(), run.repository, run.forges, &known)?;
+    let ctx = run.land.ctx();
+    let unnoted = look_at_each(store, &ctx, run.repository, run.forges, &known)?.unnoted;
     let mut items = plan_requests(run, store, wanted)?;
     let mut texts = Vec::new();
     for item in &mut items {
@@ -57,6 +59,13 @@ pub fn open_all(
                 one.number.unwrap_or_default()
             );
             item.hold(PullOutcome::Failed, why);
+        }
+        let merge = unnoted.iter().find(|(atom_id, _)| *atom_id == item.atom_id);
+        if let (Some((_, error)), PullOutcome::ToOpen) = (merge, item.outcome) {
+            item.hold(
+                PullOutcome::Failed,
+                format!("it is merged, and git cannot note that: {error}"),
+            );
         }
         let repo = run.place.repo.to_string();
         let elsewhere =

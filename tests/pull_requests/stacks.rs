@@ -136,8 +136,15 @@ fn work_that_is_not_closed_is_opened_with_no_other_atom_unless_a_person_names_bo
         }
         assert_eq!(shop.pulls().len(), 0, "{stacks}");
 
-        shop.env.el(&["pr", &risky, &merged]);
+        shop.env.el(&["pr", &risky, &merged, "--ready"]);
         let heads: Vec<Value> = shop.pulls().iter().map(|one| one["headRefName"].clone()).collect();
         assert_eq!(heads, [json!(format!("el/{merged}"))], "{stacks}");
+        // Merging brings the work to others for good.
+        let held = shop.env.el(&["pr", "merge", &merged]).fails_with(4);
+        let words = format!("it has work of {risky}, whose status is open; el close {risky}");
+        assert!(held.stderr.contains(&words), "{held:#?}");
+        assert_eq!(shop.pulls()[0]["state"], "OPEN");
+        shop.env.el(&["close", &risky]).ok();
+        shop.env.el(&["pr", "merge", &merged]).ok();
     }
 }

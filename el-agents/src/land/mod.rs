@@ -37,6 +37,7 @@ pub use self::configuration::hold_configuration;
 pub use self::each::{Base, check_each, foresee_each};
 pub use self::error::{LandError, Result};
 pub use self::open_work::WorkBelow;
+pub(crate) use self::open_work::unfinished_below;
 pub(crate) use self::plan::plan_any;
 pub use self::plan::{LandItem, LandOutcome, plan_landing};
 pub use self::plan_check::{

@@ -96,6 +96,20 @@ pub(super) fn find_open_work<'a>(
     Ok(OpenWork { branches, commits })
 }
 
+/// Returns the atoms that are not closed of which a branch has commits that the target lacks.
+///
+/// # Errors
+/// If git or the store fails.
+pub(crate) fn unfinished_below(
+    store: &Store,
+    repository: &Repository,
+    target: &str,
+    branch: (&str, &str),
+) -> Result<Vec<WorkBelow>> {
+    let open = find_open_work(store, repository, target, std::iter::empty())?;
+    find_below(store, repository, target, &open, branch)
+}
+
 /// Returns those of which a branch has commits that the target lacks.
 pub(super) fn find_below(
     store: &Store,

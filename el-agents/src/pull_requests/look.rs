@@ -221,7 +221,7 @@ fn note_merge(
 }
 
 /// The remote of a repository.
-fn remote_of(
+pub(super) fn remote_of(
     repository: &Repository,
     forge: &dyn Forge,
     repo: &RepoName,

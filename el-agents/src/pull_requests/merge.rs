@@ -6,6 +6,7 @@ use std::time::Duration;
 use el_core::model::{PullRequest, PullRequestState, Status};
 use el_core::{Ctx, Store, ops};
 
+use super::look::remote_of;
 use super::stack::retarget_children;
 use super::{Result, look_at};
 use crate::forge::{
@@ -13,6 +14,7 @@ use crate::forge::{
     Review,
 };
 use crate::git::Repository;
+use crate::land::{WorkBelow, unfinished_below};
 
 /// Looks after the request, and the time between them: a forge merges by and by.
 const LOOKS: u32 = 5;
@@ -81,6 +83,14 @@ pub fn merge_one(
                  if that is merged"
             )));
         }
+        if let Some(below) = work_below(store, repository, (forge, &repo), record, &facts)?.first()
+        {
+            let other = &below.atom_id;
+            return Ok(MergeEnd::Held(format!(
+                "it has work of {other}, whose {}; el close {other} says that this is done, too",
+                below.state
+            )));
+        }
         let method = match choose_method(forge, &repo, &facts, options.method)? {
             Ok(method) => method,
             Err(why) => return Ok(MergeEnd::Held(why)),
@@ -108,6 +118,28 @@ pub fn merge_one(
         std::thread::sleep(BETWEEN);
     }
     Ok(MergeEnd::Held("the forge did not merge it".to_owned()))
+}
+
+/// The atoms that are not closed and have work in the branch. The base is fetched only if it seems
+/// that there are some.
+fn work_below(
+    store: &Store,
+    repository: &Repository,
+    (forge, repo): (&dyn Forge, &RepoName),
+    record: &PullRequest,
+    facts: &RequestFacts,
+) -> Result<Vec<WorkBelow>> {
+    let Some(remote) = remote_of(repository, forge, repo)? else { return Ok(Vec::new()) };
+    let branch = (record.atom_id.as_str(), facts.head.as_str());
+    let find = |target: &str| unfinished_below(store, repository, target, branch);
+    let known = repository.resolve_commit(&format!("refs/remotes/{remote}/{}", facts.base_ref))?;
+    if let Some(known) = known
+        && find(&known)?.is_empty()
+    {
+        return Ok(Vec::new());
+    }
+    let base = repository.fetch_branch(&remote, &facts.base_ref)?;
+    Ok(base.map_or(Ok(Vec::new()), |base| find(&base))?)
 }
 
 /// Why it is not to be merged now.

@@ -16,9 +16,9 @@ Examples:
   el pr merge q5e6
   el pr merge q5e6 --when-ready
 
-A draft, open threads, requested changes, and a head that el did not push are refused. A merge
-queue gets it if there is one. Afterwards the forge is asked what became of it. Exit code 4 if
-it was not merged.")]
+A draft, open threads, requested changes, a head that el did not push, and work of an atom that
+is not closed are refused. A merge queue gets it if there is one. Afterwards the forge is asked
+what became of it. Exit code 4 if it was not merged.")]
 pub(super) struct Args {
     /// The atom
     #[arg(value_name = "ATOM", add = complete::all_atoms())]

@@ -68,6 +68,41 @@ fn each_kind_of_limit_is_waited_for_as_long_as_the_forge_says() {
 }
 
 #[test]
+fn an_answer_that_is_no_json_is_an_outage() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let id = shop.opened("a.txt");
+        for body in ["", "<html><title>Sign in to WiFi</title></html>", "{\"data\":{\"repo"] {
+            let when = if client.is_gitlab { "/api/" } else { "query" };
+            let garble = |times: u64| {
+                shop.github.control(json!({
+                    "do": "rule", "when": when, "act": "fail", "code": 200, "body": body,
+                    "times": times,
+                }))
+            };
+            for verb in [&["pr", "watch", "--once"][..], &["pr", "merge", &id]] {
+                garble(1);
+                let lost = shop.env.el(verb).fails_with(7).stderr;
+                assert!(lost.contains("answered with something that is not JSON"), "{lost}");
+                assert!(lost.contains("try again"), "{lost}");
+            }
+            let _ = std::fs::remove_file(wait_file(&shop));
+            shop.env.database().execute("UPDATE pull_requests SET seen_at = 1", []).unwrap();
+            garble(1);
+            // Without --once, the watch goes on.
+            let watch = shop.env.start_el(&["pr", "watch"]);
+            wait_until("the next look", SOON, || {
+                watch.stderr().contains("not JSON").then_some(())?;
+                watch.stderr().contains("the next look is").then_some(())
+            });
+            drop(watch);
+            let _ = std::fs::remove_file(wait_file(&shop));
+        }
+        assert_eq!(shop.env.robot(&["pr", "merge", &id])["state"], "merged");
+    }
+}
+
+#[test]
 fn a_limit_says_when_to_try_again() {
     for client in forge_clients() {
         let shop = Shop::open(&client);

@@ -26,6 +26,8 @@ const UNREACHED: [&str; 13] = [
     "http 5",
     "tls: ",
 ];
+/// The words of a program that got no JSON, but the page of a proxy, or a part of an answer.
+const UNPARSED: [&str; 2] = ["unexpected end of json input", " looking for beginning of "];
 /// So a program begins to say why it cannot read its own configuration.
 const UNREADABLE: &str = "failed to read configuration:";
 /// The words of glab for a folder in the place of its file: Go's bit of a folder, in octal.
@@ -125,12 +127,13 @@ pub(super) fn ensure_signed_in<T>(
     repo: &RepoName,
     asked: Result<T>,
 ) -> Result<T> {
-    use ForgeError::{Answer, Network, NoRepository, Refused};
+    use ForgeError::{Answer, Network, NoRepository, NotJson, Refused};
     let is_stranger = |said: String| program.signed_out.iter().any(|words| said.contains(words));
     match asked {
-        Err(Network { .. } | NoRepository { .. } | Answer { .. } | Refused { .. })
-            if program.tokens.iter().all(|name| std::env::var_os(name).is_none())
-                && auth_status(program, &repo.host).is_ok_and(is_stranger) =>
+        Err(
+            Network { .. } | NotJson { .. } | NoRepository { .. } | Answer { .. } | Refused { .. },
+        ) if program.tokens.iter().all(|name| std::env::var_os(name).is_none())
+            && auth_status(program, &repo.host).is_ok_and(is_stranger) =>
         {
             Err(ForgeError::NotSignedIn { program, host: repo.host.clone() })
         }
@@ -141,22 +144,27 @@ pub(super) fn ensure_signed_in<T>(
 /// Reads an answer in JSON.
 ///
 /// # Errors
-/// [`ForgeError::Answer`].
-pub(super) fn parse(program: &'static ForgeProgram, said: &str) -> Result<Value> {
-    serde_json::from_str(said)
-        .map_err(|error| ForgeError::Answer { program, said: error.to_string() })
+/// [`ForgeError::NotJson`].
+pub(super) fn parse(host: &str, said: &str) -> Result<Value> {
+    serde_json::from_str(said).map_err(|error| not_json(host, error.to_string()))
+}
+
+fn not_json(host: &str, said: String) -> ForgeError {
+    ForgeError::NotJson { host: host.to_owned(), said }
 }
 
 /// The kind of a failure that only the program's words tell: nobody was reached, or it was refused.
 pub(super) fn sort_words(program: &'static ForgeProgram, host: &str, stderr: &str) -> ForgeError {
     let is_said = |line: &&str| !line.is_empty() && !line.starts_with("DEPRECATION WARNING");
     let lines: Vec<&str> = stderr.lines().map(str::trim).filter(is_said).take(4).collect();
-    let (host, lower) = (host.to_owned(), stderr.to_ascii_lowercase());
+    let lower = stderr.to_ascii_lowercase();
+    let has = |all: &[&str]| all.iter().any(|words| lower.contains(words));
     match lines.first() {
-        Some(first) if UNREACHED.iter().any(|words| lower.contains(words)) => {
-            ForgeError::Network { host, said: (*first).to_owned() }
+        Some(first) if has(&UNREACHED) => {
+            ForgeError::Network { host: host.to_owned(), said: (*first).to_owned() }
         }
-        Some(_) => ForgeError::Refused { repo: host, said: lines.join("; ") },
+        Some(first) if has(&UNPARSED) => not_json(host, (*first).to_owned()),
+        Some(_) => ForgeError::Refused { repo: host.to_owned(), said: lines.join("; ") },
         None => ForgeError::Silent { program },
     }
 }
@@ -223,6 +231,17 @@ mod tests {
         ] {
             assert!(is_outage(said), "{said}");
         }
+    }
+
+    #[test]
+    fn an_answer_that_is_no_json_is_asked_for_again() {
+        let page = "invalid character '<' looking for beginning of value";
+        for said in ["unexpected end of JSON input", page] {
+            let error = sort_words(&GONE, "h", said);
+            assert!(matches!(error, ForgeError::NotJson { .. }) && error.is_passing(), "{said}");
+        }
+        let kept = sort_words(&GONE, "h", "the name has the invalid character ':'");
+        assert!(matches!(kept, ForgeError::Refused { .. }));
     }
 
     #[test]

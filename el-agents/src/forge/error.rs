@@ -46,6 +46,9 @@ pub enum ForgeError {
     },
     #[error("{host} cannot be reached: {said}")]
     Network { host: String, said: String },
+    /// Such as the page of a proxy, or an answer that was cut off.
+    #[error("{host} answered with something that is not JSON: {said}")]
+    NotJson { host: String, said: String },
     #[error("{repo} is not there, or is not shown to you")]
     NoRepository { program: &'static ForgeProgram, repo: String },
     #[error("you may not do this in {repo}: {said}")]
@@ -97,7 +100,7 @@ impl ForgeError {
                 format!("do it again in {}; nothing was lost", wait_in_words(*wait))
             }
             ForgeError::RateLimit { .. } => "wait, and do it again; nothing was lost".to_owned(),
-            ForgeError::Network { .. } => {
+            ForgeError::Network { .. } | ForgeError::NotJson { .. } => {
                 "try again: el finds what was done already, and does the rest".to_owned()
             }
             ForgeError::NoRepository { program, .. } => format!(
@@ -138,13 +141,15 @@ impl ForgeError {
     /// The host that could not be asked.
     pub(crate) fn host(&self) -> Option<&str> {
         match self {
-            ForgeError::RateLimit { host, .. } | ForgeError::Network { host, .. } => Some(host),
+            ForgeError::RateLimit { host, .. }
+            | ForgeError::Network { host, .. }
+            | ForgeError::NotJson { host, .. } => Some(host),
             _ => None,
         }
     }
 
     /// The same question may be answered later.
     pub fn is_passing(&self) -> bool {
-        matches!(self, ForgeError::RateLimit { .. } | ForgeError::Network { .. })
+        self.host().is_some()
     }
 }

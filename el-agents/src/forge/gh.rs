@@ -48,7 +48,7 @@ impl GithubCli {
     }
 
     fn ask_json(&self, repo: &RepoName, words: &[&str]) -> Result<Value> {
-        parse(&GH, &self.ask(repo, words, None)?)
+        parse(&repo.host, &self.ask(repo, words, None)?)
     }
 
     /// Calls GraphQL. Part of the answer may be there although part of the question failed.
@@ -65,7 +65,7 @@ impl GithubCli {
         let (said, error) = call::run_whole(&call)?;
         let answer = Answer::parse(&said);
         let wait = answer.as_ref().and_then(Answer::retry_wait);
-        let said = parse(&GH, answer.as_ref().map_or(&said, |answer| &answer.body));
+        let said = parse(&repo.host, answer.as_ref().map_or(&said, |answer| &answer.body));
         match (said, error) {
             (said, None) => said,
             (Ok(said), Some(_)) if said["data"]["repository"].is_object() => Ok(said),
@@ -81,7 +81,7 @@ fn limit_error(host: String, wait: Option<Duration>) -> ForgeError {
     let ask = || {
         let words = ["api", "rate_limit", "--hostname", &host];
         let call = Call { program: &GH, host: &host, words: &words, input: None };
-        let said = parse(&GH, &run(&call).ok()?).ok()?;
+        let said = parse(&host, &run(&call).ok()?).ok()?;
         let limit = &said["resources"]["graphql"];
         let reset = limit["reset"].as_i64().filter(|_| limit["remaining"] == 0)?;
         u64::try_from(reset - clock::now().as_secs()).ok().map(Duration::from_secs)

@@ -149,8 +149,10 @@ impl Forge for GitlabCli {
             values["target_project_id"] = self.get(repo, "")?["id"].take();
         }
         // A fork makes it, for the repository that receives the work.
-        let said =
-            parse(&GLAB, &self.call(new.head, "POST", "/merge_requests", Some(&values))?.body)?;
+        let said = parse(
+            &repo.host,
+            &self.call(new.head, "POST", "/merge_requests", Some(&values))?.body,
+        )?;
         match said["iid"].as_u64() {
             Some(number) => Ok((number, text_of(&said["web_url"]))),
             None => Err(ForgeError::Answer { program: &GLAB, said: said.to_string() }),

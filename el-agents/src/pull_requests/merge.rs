@@ -224,7 +224,7 @@ fn ask(
     let later = when_ready && !is_ready && !facts.has_queue;
     match forge.request_merge(repo, facts.number, &facts.head, method, later) {
         // The answer was lost: the looks afterwards tell.
-        Err(ForgeError::Network { .. }) => Ok(()),
+        Err(ForgeError::Network { .. } | ForgeError::NotJson { .. }) => Ok(()),
         done => Ok(done?),
     }
 }

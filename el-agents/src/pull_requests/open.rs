@@ -349,7 +349,8 @@ impl Opener<'_> {
             Ok((number, url)) => {
                 Ok(ops::pull_request_opened(store, &land.ctx(), key, number, &url)?)
             }
-            Err(error @ (ForgeError::Network { .. } | ForgeError::Refused { .. }))
+            Err(error @ (ForgeError::Network { .. } | ForgeError::NotJson { .. }))
+            | Err(error @ ForgeError::Refused { .. })
             | Err(error @ (ForgeError::Answer { .. } | ForgeError::Silent { .. })) => {
                 match adopt::find_own(self.run, store, record) {
                     Ok(adopt::Own::Found(record)) => Ok(*record),

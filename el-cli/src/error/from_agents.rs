@@ -120,7 +120,9 @@ impl From<ForgeError> for CommandError {
             | ForgeError::Answer { .. } => (Exit::Configuration, "forge"),
             ForgeError::NoRequest { .. } => (Exit::NotFound, "not_found"),
             ForgeError::RateLimit { .. } => (Exit::Paused, "rate_limit"),
-            ForgeError::Network { .. } | ForgeError::Hangs { .. } => (Exit::TimedOut, "network"),
+            ForgeError::Network { .. } | ForgeError::NotJson { .. } | ForgeError::Hangs { .. } => {
+                (Exit::TimedOut, "network")
+            }
             ForgeError::Refused { .. } => (Exit::Conflict, "refused"),
         };
         let (message, hint, is_passing) = (error.to_string(), error.hint(), error.is_passing());

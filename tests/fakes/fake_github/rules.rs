@@ -19,7 +19,7 @@ pub(crate) struct Rule {
     pub(crate) code: u16,
     #[serde(default)]
     pub(crate) message: String,
-    /// The whole answer, instead of the message.
+    /// The whole answer, instead of the message. A text is the answer as it is.
     pub(crate) body: Option<Value>,
     #[serde(default)]
     pub(crate) headers: Map<String, Value>,

@@ -201,8 +201,12 @@ fn failure(rule: &Rule) -> (u16, Vec<(String, String)>, Vec<u8>) {
     for (name, value) in &rule.headers {
         headers.push((name.clone(), value.as_str().unwrap_or_default().to_owned()));
     }
-    let body = rule.body.clone().unwrap_or_else(|| json!({ "message": rule.message }));
-    (rule.code, headers, body.to_string().into_bytes())
+    let body = match &rule.body {
+        Some(Value::String(text)) => text.clone(),
+        Some(body) => body.to_string(),
+        None => json!({ "message": rule.message }).to_string(),
+    };
+    (rule.code, headers, body.into_bytes())
 }
 
 fn headers(kind: &str) -> Vec<(String, String)> {

@@ -44,7 +44,7 @@ impl GitlabCli {
     }
 
     pub(super) fn get(&self, repo: &RepoName, path: &str) -> Result<Value> {
-        parse(&GLAB, &self.call(repo, "GET", path, None)?.body)
+        parse(&repo.host, &self.call(repo, "GET", path, None)?.body)
     }
 
     /// All pages of a list. `path`: with a query.
@@ -54,7 +54,7 @@ impl GitlabCli {
         for _ in 0..PAGES_MOST {
             let path = format!("{path}&per_page={PAGE}&page={page}");
             let answer = self.call(repo, "GET", &path, None)?;
-            match parse(&GLAB, &answer.body)? {
+            match parse(&repo.host, &answer.body)? {
                 Value::Array(items) => found.extend(items),
                 other => {
                     let said = format!("no list: {other}");
@@ -71,7 +71,7 @@ impl GitlabCli {
 
     pub(super) fn graphql(&self, repo: &RepoName, query: &str, variables: &Value) -> Result<Value> {
         let body = json!({ "query": query, "variables": variables });
-        let said = parse(&GLAB, &self.call_any(repo, "POST", "graphql", Some(&body))?.body)?;
+        let said = parse(&repo.host, &self.call_any(repo, "POST", "graphql", Some(&body))?.body)?;
         match said["errors"][0]["message"].as_str() {
             Some(message) if !said["data"]["project"].is_object() => {
                 let (repo, said) = (repo.to_string(), message.to_owned());
@@ -100,7 +100,7 @@ impl GitlabCli {
 
     /// The level of the signed-in user, who is a member by an invitation of a group.
     pub(super) fn own_level(&self, repo: &RepoName) -> Result<u64> {
-        let me = parse(&GLAB, &self.call_any(repo, "GET", "user", None)?.body)?;
+        let me = parse(&repo.host, &self.call_any(repo, "GET", "user", None)?.body)?;
         match self.get(repo, &format!("/members/all/{}", me["id"])) {
             Ok(member) => Ok(member["access_level"].as_u64().unwrap_or(0)),
             Err(ForgeError::NoRepository { .. }) => Ok(0),
@@ -111,7 +111,7 @@ impl GitlabCli {
     /// The owner of a fork; empty: it is not shown.
     pub(super) fn owner_of(&self, repo: &RepoName, id: u64) -> Result<String> {
         match self.call_any(repo, "GET", &format!("projects/{id}"), None) {
-            Ok(answer) => Ok(text_of(&parse(&GLAB, &answer.body)?["namespace"]["full_path"])),
+            Ok(answer) => Ok(text_of(&parse(&repo.host, &answer.body)?["namespace"]["full_path"])),
             Err(ForgeError::NoRepository { .. } | ForgeError::NoRights { .. }) => Ok(String::new()),
             Err(error) => Err(error),
         }

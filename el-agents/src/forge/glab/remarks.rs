@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::GitlabCli;
 use super::call::escape;
-use super::{GLAB, GitlabCli};
 use crate::forge::call::parse;
 use crate::forge::{ForgeError, ForgeRemark, RemarkKind, RepoName, Result, text_of, time_of};
 
@@ -61,7 +61,7 @@ impl GitlabCli {
                 let Some(id) = member["id"].as_u64() else { continue };
                 let role = role_of(member["access_level"].as_u64().unwrap_or(0));
                 let user = self.call_any(repo, "GET", &format!("users/{id}"), None)?;
-                let user: Value = parse(&GLAB, &user.body)?;
+                let user: Value = parse(&repo.host, &user.body)?;
                 found.insert(id, (role.to_owned(), user["bot"] == true));
             }
         }

@@ -51,7 +51,7 @@ pub(crate) use self::branch_names::{BranchPrefixes, KEEP_FILE, PREFIXES_FILE};
 pub use self::branch_names::{DEFAULT_PREFIX, ensure_branch_prefix};
 pub use self::call::{Git, ensure_version};
 pub use self::editor::editor;
-pub(crate) use self::environment::is_local_variable;
+pub(crate) use self::environment::{is_local_variable, set_git_environment};
 pub use self::error::{GitError, HalfMoved, Result};
 pub(crate) use self::given_up::add_all;
 pub use self::given_up::{expire_given_up, give_up};

@@ -66,3 +66,32 @@ fn a_repository_of_the_callers_reaches_neither_agent_nor_setup_nor_check_nor_our
         }
     }
 }
+
+#[test]
+fn the_key_agent_of_whoever_began_the_work_serves_the_pushes_of_its_branch() {
+    let env = TestEnv::with_repository("");
+    // A server behind ssh, which lets in who has the socket of a key agent.
+    let server = env.path("server.git");
+    let server = server.to_str().unwrap();
+    env.git(&["init", "-q", "--bare", server]);
+    let asked = env.path("tmp/asked");
+    env.program(
+        "ssh",
+        &format!(
+            "#!/bin/sh\ncase \"$*\" in -G*) exit 0 ;; esac\n\
+             [ -n \"$SSH_AUTH_SOCK\" ] || {{ echo Permission denied >&2; exit 255; }}\n\
+             for command; do :; done\necho \"$command\" >> {}\neval \"$command\"\n",
+            asked.display()
+        ),
+    );
+    env.git(&["remote", "add", "origin", &format!("git@server:{server}")]);
+    env.configure("isolate = \"worktree\"\nremote = \"origin\"\n");
+    let id = env
+        .script_atom(&["sh echo x > a.txt && git add a.txt && git commit -q -m a", "close done"]);
+    env.run(env.command("el").env("SSH_AUTH_SOCK", "/nowhere/agent").args(["work", "--once"])).ok();
+    assert_eq!(env.status(&id), "closed");
+    let why = env.el(&["why", &id]).ok().stdout;
+    assert!(fs::read_to_string(&asked).unwrap().contains("git-receive-pack"), "{why}");
+    let there = env.git(&["--git-dir", server, "log", "-1", "--format=%s", &format!("el/{id}")]);
+    assert_eq!(there, "a", "{why}");
+}

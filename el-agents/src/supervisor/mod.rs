@@ -44,6 +44,7 @@ pub use self::workplace::prepare_workplace;
 use crate::account::Account;
 use crate::claude::one_line;
 use crate::clock;
+use crate::git::set_git_environment;
 use crate::launch_spec::LaunchSpec;
 use crate::preparation::context_file;
 use crate::process::{self, ProcessId};
@@ -133,6 +134,7 @@ impl Supervisor {
         let mut spec = folder.read_launch()?;
         spec.places.server = server;
         let (token, environment) = folder.take_environment()?;
+        set_git_environment(environment.clone());
         let id = ProcessId::current().map_err(system("tell who this process is"))?;
         let stamp = stamp_of(&id, store.is_on_server());
         let claimed = ops::register_supervisor(

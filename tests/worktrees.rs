@@ -12,6 +12,7 @@ mod landing;
 mod large;
 mod leaving;
 mod nested;
+mod partial;
 mod preparing;
 mod pruning;
 mod repositories;

@@ -99,6 +99,7 @@ impl PreparationFailure {
             // The trouble of this host: another one may have what is needed.
             GitError::OnOtherHost { .. }
             | GitError::NotFetched { .. }
+            | GitError::NotReached { .. }
             | GitError::Diverged { .. } => PreparationFailure { lacks_branches: true, ..of_atom },
             other => PreparationFailure::new(&other),
         }

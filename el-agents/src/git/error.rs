@@ -19,6 +19,9 @@ const NO_NETWORK: [&str; 5] = [
     "Network is unreachable",
 ];
 
+/// Messages about a file that a partial clone left out, if its remote did not answer.
+const LEFT_OUT: [&str; 2] = ["from promisor remote", "Could not read from remote repository"];
+
 pub type Result<T, E = GitError> = std::result::Result<T, E>;
 
 /// An error of git, or of a step around git.
@@ -228,7 +231,7 @@ impl GitError {
         let has = |all: &[&str]| all.iter().any(|words| said.contains(words));
         if has(&NO_ACCESS) {
             GitError::NotLetIn { what, said }
-        } else if has(&NO_NETWORK) {
+        } else if has(&NO_NETWORK) || LEFT_OUT.iter().all(|words| said.contains(words)) {
             GitError::NotReached { what, said }
         } else {
             GitError::Failed { what, said }

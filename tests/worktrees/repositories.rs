@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::TestEnv;
+use crate::support::{SmallDisk, TestEnv};
 
 fn refused(env: &TestEnv, words: &[&str], status: i32) -> String {
     let ran = env.run(env.command("el").arg("--robot").args(words));
@@ -376,4 +376,15 @@ fn a_task_leaves_the_folder_of_a_person_alone_unless_told_otherwise() {
     let here = TestEnv::script(&["sh echo x > d.txt", "close done"]);
     env.el(&["run", "--wait", &here]).ok();
     assert!(env.project("d.txt").exists());
+}
+
+#[test]
+fn the_doctor_tells_of_little_room_for_worktrees() {
+    let env = TestEnv::with_repository("");
+    let at = env.path("worktrees");
+    let Some(_disk) = SmallDisk::mount_at(&at, 4) else { return };
+    env.configure(&format!("worktrees_directory = \"{}\"\n", at.display()));
+    let told = env.el(&["doctor"]).stdout;
+    assert!(told.contains(&format!("KiB are free where {} is", at.display())), "{told}");
+    assert!(told.contains("worktrees_directory"), "{told}");
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use el_agents::git::Repository;
@@ -83,7 +84,14 @@ pub(super) fn inspect_machine(app: &App, place: &MachineScope) -> (Vec<Finding>,
         slight_finding(CANNOT_WORK, format!("el work cannot run here: {message}"), hint)
     }));
     if let Some(project) = &place.project {
-        findings.extend(little_room(project));
+        let worktrees = settings.worktrees_folder().ok();
+        let hint = "make room: no change can be kept on a full disk; .eluent/runs holds the files \
+                    of ended runs";
+        findings.extend(little_room(&project.state, hint));
+        let others = worktrees.filter(|at| !shares_disk(at, &project.state));
+        let hint = "make room, or set worktrees_directory to a folder on another disk: agents \
+                    cannot begin there; el worktrees prune removes what has landed";
+        findings.extend(others.and_then(|at| little_room(&at, hint)));
         findings.extend(open_to_others(project));
         findings.extend(git_locks(settings));
         findings.extend(missing_check(settings, project));
@@ -124,16 +132,18 @@ fn git_locks(settings: &Settings) -> Vec<Finding> {
 /// The free space, in bytes, below which changes begin to fail.
 const ROOM: u64 = 16 << 20;
 
-fn little_room(project: &Project) -> Option<Finding> {
-    let folder = &project.state;
+fn little_room(folder: &Path, hint: &str) -> Option<Finding> {
     let disk = rustix::fs::statvfs(folder).ok()?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     (free < ROOM).then(|| {
         let message = format!("only {} KiB are free where {} is", free >> 10, folder.display());
-        let hint = "make room: no change can be kept on a full disk; .eluent/runs holds the files \
-                    of ended runs";
         slight_finding("disk", message, hint)
     })
+}
+
+fn shares_disk(one: &Path, other: &Path) -> bool {
+    let device = |at: &Path| std::fs::metadata(at).map(|found| found.dev()).ok();
+    device(one) == device(other)
 }
 
 /// Other users may write the files that name the programs that are started.

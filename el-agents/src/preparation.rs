@@ -89,7 +89,7 @@ impl PreparationFailure {
                 conflict: Some(MergeConflict { branch, with, files }),
                 ..of_atom
             },
-            GitError::Astray { .. } | GitError::Damaged { .. } => {
+            GitError::Astray { .. } | GitError::Damaged { .. } | GitError::LockedAway(_) => {
                 PreparationFailure { is_permanent: true, ..of_atom }
             }
             GitError::NoRevision(_) if is_own_base => {

@@ -105,6 +105,35 @@ fn a_branch_that_git_refuses_holds_up_no_other() {
 }
 
 #[test]
+fn a_locked_worktree_whose_folder_is_away_blocks_its_atom_and_ends_no_worker() {
+    let env = TestEnv::with_repository("isolate = \"worktree\"\n");
+    let tree = |id: &str| env.project(format!(".eluent/worktrees/{id}")).display().to_string();
+    let away = ["a.txt", "b.txt", "c.txt"].map(|file| {
+        let id = env.writer(file, "away");
+        let branch = format!("el/{id}");
+        env.git(&["worktree", "add", "--quiet", "-b", &branch, &tree(&id)]);
+        env.git(&["worktree", "lock", "--reason", "on a disk", &tree(&id)]);
+        std::fs::remove_dir_all(tree(&id)).unwrap();
+        id
+    });
+    let good = env.writer("g.txt", "g");
+    env.el(&["work", "--drain"]).fails_with(9);
+    assert_eq!(env.status(&good), "closed");
+    for id in &away {
+        assert_eq!((env.status(id).as_str(), env.outcomes(id).len()), ("blocked", 1));
+        let way = format!("git worktree unlock {}", tree(id));
+        let told =
+            env.el(&["show", id]).ok().stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(&way), "{told}");
+    }
+    // As the message says.
+    env.git(&["worktree", "unlock", &tree(&away[0])]);
+    env.el(&["retry", &away[0]]).ok();
+    env.el(&["work", &away[0], "--drain"]).ok();
+    assert_eq!(env.status(&away[0]), "closed");
+}
+
+#[test]
 fn atoms_whose_own_base_is_gone_are_blocked_and_end_no_worker() {
     let env = TestEnv::with_repository("isolate = \"worktree\"\n");
     let bad = ["a", "b", "c"].map(|name| {

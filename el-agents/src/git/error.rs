@@ -67,6 +67,13 @@ pub enum GitError {
     /// Another file or folder stands in the worktree's place.
     #[error("{} is in the way: it is not a worktree of this repository", .0.display())]
     InTheWay(PathBuf),
+    /// A worktree that a person has locked, as for a disk that is not always there.
+    #[error(
+        "the worktree {at} is locked, and its folder is not there: bring the folder back, or give \
+         it up with git worktree unlock {at}",
+        at = .0.display()
+    )]
+    LockedAway(PathBuf),
     /// Another git, living or dead, holds a lock.
     #[error("the repository is locked by another git, or by one that died: {0}")]
     Locked(String),
@@ -313,7 +320,7 @@ impl GitError {
             GitError::MergeConflict { .. } => {
                 "el land --all brings them in and files the conflict as an atom; then el retry"
             }
-            GitError::Diverged { .. } => "then el retry",
+            GitError::Diverged { .. } | GitError::LockedAway(_) => "then el retry",
             GitError::OnOtherHost { .. } => {
                 "el config set remote origin on every host, or push the branch from there"
             }

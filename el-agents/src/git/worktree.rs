@@ -92,8 +92,11 @@ fn make_or_find(
             return Err(GitError::BranchElsewhere { branch, at: other.path.clone() });
         }
         for gone in registered.into_iter().chain(elsewhere) {
+            if gone.is_locked {
+                return Err(GitError::LockedAway(gone.path.clone()));
+            }
             // A person removed the folder; git still knows the worktree and would refuse.
-            git.remove_worktree(&gone.path, &["--force"])?;
+            git.remove_worktree(&gone.path, &["--force", "--force"])?;
         }
         if fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
             return Err(GitError::InTheWay(path));

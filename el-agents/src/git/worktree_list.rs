@@ -15,6 +15,8 @@ pub struct Worktree {
     pub is_bare: bool,
     /// Git was interrupted while making the worktree.
     pub is_half_made: bool,
+    /// A person has locked it.
+    pub is_locked: bool,
 }
 
 impl Worktree {
@@ -77,6 +79,8 @@ pub(super) fn parse_worktrees(text: &str) -> Vec<Worktree> {
                 }
                 None if line == "bare" => last.is_bare = true,
                 Some(("locked", "initializing")) => last.is_half_made = true,
+                None if line == "locked" => last.is_locked = true,
+                Some(("locked", _)) => last.is_locked = true,
                 _ => {}
             }
         }

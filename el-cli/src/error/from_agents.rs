@@ -46,6 +46,7 @@ impl From<GitError> for CommandError {
             | GitError::Detached(_)
             | GitError::BranchElsewhere { .. }
             | GitError::InTheWay(_)
+            | GitError::LockedAway(_)
             | GitError::HalfMoved(_)
             | GitError::Left(_)
             | GitError::Locked(_) => Exit::Conflict,

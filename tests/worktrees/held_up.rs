@@ -105,6 +105,22 @@ fn a_branch_that_git_refuses_holds_up_no_other() {
 }
 
 #[test]
+fn a_branch_that_a_shallow_fetch_cut_off_is_told_with_the_way_back() {
+    let env = TestEnv::with_repository("");
+    let id = finished(&env, "a.txt", "a");
+    env.git(&["clone", "--quiet", "--bare", ".", "../origin.git"]);
+    let url = format!("file://{}", env.path("origin.git").display());
+    env.git(&["remote", "add", "origin", &url]);
+    env.git(&["commit", "--quiet", "--allow-empty", "-m", "more"]);
+    env.git(&["push", "--quiet", "origin", "main"]);
+    env.git(&["fetch", "--quiet", "--depth=1", "origin", "main"]);
+    let held = env.el(&["land", &id]).fails_with(4).stdout;
+    assert!(held.contains("no common history") && held.contains("git fetch --unshallow"), "{held}");
+    env.git(&["fetch", "--quiet", "--unshallow", "origin"]);
+    assert_eq!(fates(&env, 0, &["--all"]), [atom_fate(&id, "landed")]);
+}
+
+#[test]
 fn a_locked_worktree_whose_folder_is_away_blocks_its_atom_and_ends_no_worker() {
     let env = TestEnv::with_repository("isolate = \"worktree\"\n");
     let tree = |id: &str| env.project(format!(".eluent/worktrees/{id}")).display().to_string();

@@ -21,6 +21,8 @@ const NO_NETWORK: [&str; 5] = [
 
 /// Messages about a file that a partial clone left out, if its remote did not answer.
 const LEFT_OUT: [&str; 2] = ["from promisor remote", "Could not read from remote repository"];
+/// Messages of git about branches without a common commit.
+const NO_COMMON: [&str; 2] = [": no merge base", "refusing to merge unrelated histories"];
 
 pub type Result<T, E = GitError> = std::result::Result<T, E>;
 
@@ -190,6 +192,15 @@ pub enum GitError {
         /// Git's message.
         said: String,
     },
+    /// A branch that has no commit in common with the other, as far as they are here.
+    #[error(
+        "git {what} finds no common history, so the branch is unrelated, or a shallow fetch has \
+         cut the history: git fetch --unshallow brings that back"
+    )]
+    Unrelated {
+        /// The git command.
+        what: String,
+    },
     /// Any other refusal of git.
     #[error("git {what} failed: {said}")]
     Failed {
@@ -240,6 +251,8 @@ impl GitError {
             GitError::NotLetIn { what, said }
         } else if has(&NO_NETWORK) || LEFT_OUT.iter().all(|words| said.contains(words)) {
             GitError::NotReached { what, said }
+        } else if has(&NO_COMMON) {
+            GitError::Unrelated { what }
         } else {
             GitError::Failed { what, said }
         }
@@ -247,7 +260,7 @@ impl GitError {
 
     /// Returns true if git looked, and said no. All others say that nothing is known.
     pub(crate) fn is_refusal(&self) -> bool {
-        matches!(self, GitError::Failed { .. })
+        matches!(self, GitError::Failed { .. } | GitError::Unrelated { .. })
     }
 
     /// Advice on how to go on.
@@ -338,6 +351,7 @@ impl GitError {
             GitError::NotReached { .. } => {
                 "try again: el finds what was done already, and does the rest"
             }
+            GitError::Unrelated { .. } => "then do it again; nothing was lost",
             GitError::Failed { .. } => "the same git by hand says more; nothing was lost",
             GitError::File { .. } => "el worktrees shows the worktrees; nothing was lost",
         };

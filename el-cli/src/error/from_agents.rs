@@ -47,6 +47,7 @@ impl From<GitError> for CommandError {
             | GitError::BranchElsewhere { .. }
             | GitError::InTheWay(_)
             | GitError::LockedAway(_)
+            | GitError::Unrelated { .. }
             | GitError::HalfMoved(_)
             | GitError::Left(_)
             | GitError::Locked(_) => Exit::Conflict,

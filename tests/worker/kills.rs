@@ -69,6 +69,33 @@ fn assert_went_on(env: &TestEnv, id: &str, outcome: &str) {
 }
 
 #[test]
+fn stopped_processes_are_named_with_the_way_to_go_on() {
+    let env = TestEnv::with_tracker();
+    let (worker, _, run) = working(&env);
+    let doctor_tells = |what: &str, way: &str| {
+        wait_until(what, SOON, || {
+            let told = env.el(&["doctor"]).stdout;
+            (told.contains(what) && told.contains(way)).then_some(())
+        });
+    };
+    worker.signal(Signal::STOP);
+    let pid = worker.pid();
+    let what = format!("the worker, process {pid}, is stopped");
+    doctor_tells(&what, &format!("kill -CONT {pid} lets it go on"));
+    worker.signal(Signal::CONT);
+
+    let frozen = freeze(&env, &run);
+    let [server, pid] = [frozen.0[0].pid, frozen.0[1].pid];
+    let way = format!("kill -CONT {pid} {server} lets it go on");
+    let what = format!("the supervisor of {}", run["id"].as_str().unwrap());
+    doctor_tells(&what, &way);
+    let stop = env.start_el(&["work", "--stop"]);
+    wait_until("the way to go on", SOON, || stop.stderr().contains(&way).then_some(()));
+    frozen.thaw();
+    stop.wait(SOON).ok();
+}
+
+#[test]
 fn a_session_that_is_killed_from_outside_is_interrupted_and_tried_again() {
     let env = TestEnv::with_tracker();
     let (worker, id, run) = working(&env);

@@ -90,6 +90,19 @@ impl ProcessId {
             Look::Unreadable => Liveness::Unknown,
         }
     }
+
+    /// Returns the pid if a signal has stopped that very process, and then the parent's if it is
+    /// stopped, too: tmux would wake its pane.
+    pub(crate) fn stopped_pids(&self) -> Vec<u32> {
+        let stopped = |pid: u32| match platform::look_up(pid) {
+            Look::Found(process) => Some(process).filter(|process| process.is_stopped),
+            _ => None,
+        };
+        let is_it = self.liveness() == Liveness::Alive;
+        let own = Some(self.pid).filter(|_| is_it).and_then(stopped);
+        let parent = own.and_then(|process| stopped(process.parent));
+        own.into_iter().chain(parent).map(|process| process.pid).collect()
+    }
 }
 
 /// The name of this machine.

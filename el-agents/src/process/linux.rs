@@ -106,6 +106,7 @@ fn parse_stat(pid: u32, stat: &[u8]) -> Option<Process> {
         session: u32::try_from(number(6)?).unwrap_or(0),
         start: number(22)?,
         zombie,
+        is_stopped: state == "T",
         cpu_ticks: (14..=17).filter_map(number).fold(0, u64::wrapping_add),
     })
 }
@@ -125,6 +126,7 @@ mod tests {
             session: 33,
             start: 987_654,
             zombie: false,
+            is_stopped: false,
             cpu_ticks: 100,
         };
         assert_eq!(process, expected);

@@ -102,6 +102,7 @@ fn parse_line(line: &str) -> Option<Process> {
         session: session.parse().unwrap_or(0),
         start: parse_start_seconds(year, month, day, clock)?,
         zombie: stat.starts_with('Z'),
+        is_stopped: stat.starts_with('T'),
         cpu_ticks: parse_cpu_ticks(time)?,
     })
 }
@@ -158,6 +159,7 @@ mod tests {
             session: 0,
             start: 1_795_827_723,
             zombie: false,
+            is_stopped: false,
             cpu_ticks: 6_225,
         };
         assert_eq!(process, expected);

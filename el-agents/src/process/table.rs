@@ -17,6 +17,8 @@ pub struct Process {
     pub start: u64,
     /// Exited, and waiting to be reaped.
     pub zombie: bool,
+    /// A signal has stopped it, until SIGCONT.
+    pub is_stopped: bool,
     /// CPU time in clock ticks, including reaped children.
     pub cpu_ticks: u64,
 }
@@ -106,7 +108,8 @@ mod tests {
     use super::*;
 
     fn process(pid: u32, parent: u32) -> Process {
-        Process { pid, parent, session: 1, start: 1, zombie: false, cpu_ticks: 0 }
+        let (zombie, is_stopped) = (false, false);
+        Process { pid, parent, session: 1, start: 1, zombie, is_stopped, cpu_ticks: 0 }
     }
 
     #[test]

@@ -33,7 +33,9 @@ pub use crate::launch::check_agent;
 pub use self::detached::{Detached, start_detached};
 pub use self::drive::Drive;
 use self::place::DatabaseFile;
-pub use self::presence::{Silence, host_of, is_supervised, is_there, silence_of, this_host};
+pub use self::presence::{
+    Silence, host_of, is_supervised, is_there, silence_of, stopped_pids, this_host,
+};
 pub use self::report::{Listener, Live, Report, StoppedBy, Summary};
 use self::state::State;
 pub use self::stop::{Stop, Stopped, Which, stop_all};

@@ -71,6 +71,12 @@ pub(super) fn supervisor_liveness(stamp: &Stamp, run: &Run, now: Timestamp) -> L
     }
 }
 
+/// The pids to be continued for this process to go on; empty: it is not stopped, or not of this
+/// host.
+pub fn stopped_pids(stamp: &Stamp) -> Vec<u32> {
+    process_of(stamp).map_or_else(Vec::new, |process| process.stopped_pids())
+}
+
 pub(super) fn liveness_of(stamp: &Stamp) -> Liveness {
     process_of(stamp).map_or(Liveness::Unknown, |process| process.liveness())
 }

@@ -15,6 +15,7 @@ mod background;
 mod dry_run;
 mod failures;
 pub(super) mod folders;
+pub(super) mod frozen;
 pub(super) mod live;
 mod options;
 mod outage;

@@ -12,8 +12,9 @@ use el_agents::sandbox::Sandbox;
 use el_agents::settings::{AgentSettings, Executor, Places};
 use el_agents::tmux::{Tmux, socket_name};
 use el_agents::worker;
-use el_core::ops::Finding;
+use el_core::ops::{self, Finding};
 
+use crate::commands::work::frozen::frozen_processes;
 use crate::commands::work::project_places;
 use crate::modes::Exposed;
 use crate::project::Project;
@@ -95,6 +96,7 @@ pub(super) fn inspect_machine(app: &App, place: &MachineScope) -> (Vec<Finding>,
         findings.extend(open_to_others(project));
         findings.extend(git_locks(settings));
         findings.extend(missing_check(settings, project));
+        findings.extend(stopped_processes(app).unwrap_or_default());
         let remote = shared_remote::find_fault(settings);
         findings.extend(remote.map(|(message, hint)| slight_finding("remote", message, hint)));
         findings.extend(in_git::find_tracked(project));
@@ -127,6 +129,13 @@ fn git_locks(settings: &Settings) -> Vec<Finding> {
         slight_finding("git_lock", message, hint)
     };
     locks.iter().map(told).collect()
+}
+
+/// Workers and supervisors that say nothing, and are not gone.
+fn stopped_processes(app: &App) -> Result<Vec<Finding>> {
+    let store = app.open_for_reading()?;
+    let told = frozen_processes(&ops::live_runs(&store)?, &ops::list_workers(&store)?);
+    Ok(told.into_iter().map(|(what, way)| slight_finding("stopped", what, way)).collect())
 }
 
 /// The free space, in bytes, below which changes begin to fail.

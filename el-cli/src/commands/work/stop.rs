@@ -5,6 +5,7 @@ use el_agents::worker::{self, Silence, Stop, Which};
 use el_core::model::{Run, Timestamp, Worker};
 use serde_json::json;
 
+use super::frozen::frozen_processes;
 use super::{STOP_LIMIT, project_places};
 use crate::output::{runs, style, time};
 use crate::settings::{Settings, WorkSettings};
@@ -25,6 +26,7 @@ pub(super) fn run(app: &App, which: &Which) -> Result<Exit> {
     let mut store = app.open_for_writing()?;
     let limit = STOP_LIMIT.as_secs();
     let mut tell = |runs: &[Run], workers: &[Worker]| {
+        let frozen = frozen_processes(runs, workers);
         let runs: Vec<&str> = runs.iter().map(|run| run.atom_id.as_str()).collect();
         let mut waits: Vec<String> =
             workers.iter().map(|worker| format!("the worker {}", place_of(worker))).collect();
@@ -32,6 +34,9 @@ pub(super) fn run(app: &App, which: &Which) -> Result<Exit> {
             waits.push(format!("the agents on {}, which have five seconds", runs.join(", ")));
         }
         app.printer.note(&format!("waiting for at most {limit} s: {}", waits.join("; ")));
+        for (what, way) in frozen {
+            app.printer.warn(&format!("{what}: {way}"));
+        }
     };
     let stop = Stop {
         actor: app.actor(),
@@ -50,7 +55,9 @@ pub(super) fn run(app: &App, which: &Which) -> Result<Exit> {
     if !stopped.left.is_empty() {
         let ids: Vec<&str> = stopped.left.iter().map(|run| run.id.as_str()).collect();
         return Err(timed_out_error(format!("still running after {limit} s: {}", ids.join(", ")))
-            .with_hint("el runs show RUN tells more; el doctor looks for what is wrong"));
+            .with_hint(frozen_hint(&stopped.left, &[]).unwrap_or_else(|| {
+                "el runs show RUN tells more; el doctor looks for what is wrong".to_owned()
+            })));
     }
     if !stopped.workers_left.is_empty() {
         return Err(left_error(&stopped.workers_left, app.now()));
@@ -88,9 +95,17 @@ fn place_of(worker: &Worker) -> String {
 fn left_error(left: &[Worker], now: Timestamp) -> CommandError {
     let named: Vec<String> = left.iter().map(|worker| named_worker(worker, now)).collect();
     let message = format!("all runs have ended, but workers are still there: {}", named.join(", "));
-    let hint =
-        silent_hint(left, now).unwrap_or_else(|| "el work --status says what they do".into());
+    let hint = frozen_hint(&[], left)
+        .or_else(|| silent_hint(left, now))
+        .unwrap_or_else(|| "el work --status says what they do".into());
     timed_out_error(message).with_hint(hint)
+}
+
+/// The hint that has stopped processes go on; `None` if none is stopped.
+fn frozen_hint(runs: &[Run], workers: &[Worker]) -> Option<String> {
+    let told = frozen_processes(runs, workers).into_iter();
+    let told: Vec<String> = told.map(|(what, way)| format!("{what}: {way}")).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// The pid of a worker, its host if it is another one, and since when it says nothing.

@@ -12,6 +12,7 @@ mod choice;
 mod error;
 mod gh;
 mod glab;
+mod push_address;
 mod repo_name;
 mod waits;
 
@@ -19,6 +20,7 @@ pub use self::choice::{ForgeKind, Forges};
 pub use self::error::{ForgeError, ForgeProgram, Result};
 pub use self::gh::{FoundIssues, GithubCli, IssueChange, IssueFilter};
 pub use self::glab::GitlabCli;
+pub use self::push_address::push_address;
 pub use self::repo_name::RepoName;
 pub use self::waits::{ForgeWait, ForgeWaits};
 

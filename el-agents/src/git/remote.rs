@@ -2,7 +2,6 @@
 
 use super::call::refusal_error;
 use super::{Git, GitError, Repository, Result};
-use crate::forge::RepoName;
 
 /// Lines of a push that failed here, such as by a hook, that are told.
 const SAID_LINES: usize = 8;
@@ -74,42 +73,34 @@ impl Repository {
         self.remote_git()?.ask(&[&words[..], rest].concat())
     }
 
-    /// Fetches the tip of a branch from where pushes to a remote go, and returns it. No reference
-    /// here changes. `None`: there is no such branch.
+    /// Fetches the tip of a branch and returns it. No reference here changes. `None`: there is no
+    /// such branch. `remote`: a name or an address.
     ///
     /// # Errors
     /// If git fails.
-    pub fn fetch_pushed(&self, remote: &str, branch: &str) -> Result<Option<String>> {
+    pub fn fetch_tip(&self, remote: &str, branch: &str) -> Result<Option<String>> {
         let Some(tip) = self.remote_tip(remote, branch)? else { return Ok(None) };
         if self.resolve_commit(&tip)?.is_none() {
-            self.fetch_commit(&self.push_address(remote)?, &format!("refs/heads/{branch}"))?;
+            self.fetch_commit(remote, &format!("refs/heads/{branch}"))?;
         }
         Ok(Some(tip))
     }
 
-    /// The remote's name, or its address for pushes if that is of another repository. By two ways
-    /// to one and the same, people read without a key or a password.
-    fn push_address(&self, remote: &str) -> Result<String> {
+    /// The address from which a remote is fetched, and the one that is pushed to.
+    pub(crate) fn remote_addresses(&self, remote: &str) -> Result<Option<(String, String)>> {
         let ask = |kind: &[&str]| {
             self.git().ask_optional(&[&["remote", "get-url"], kind, &[remote]].concat())
         };
-        let (Some(pushed), Some(fetched)) = (ask(&["--push"])?, ask(&[])?) else {
-            return Ok(remote.to_owned());
-        };
-        let is_same = pushed == fetched || {
-            let [pushed, fetched] = [&pushed, &fetched].map(|url| RepoName::of_remote(url));
-            pushed.zip(fetched).is_some_and(|(pushed, fetched)| pushed.is_same(&fetched))
-        };
-        Ok(if is_same { remote.to_owned() } else { pushed })
+        Ok(ask(&[])?.zip(ask(&["--push"])?))
     }
 
-    /// Asks for the tip of a branch where pushes to a remote go.
+    /// Asks a remote, by its name or an address, for the tip of a branch.
     ///
     /// # Errors
     /// If git fails.
     pub fn remote_tip(&self, remote: &str, branch: &str) -> Result<Option<String>> {
-        let (name, address) = (format!("refs/heads/{branch}"), self.push_address(remote)?);
-        let said = self.remote_git()?.ask(&["ls-remote", "--refs", "--", &address, &name])?;
+        let name = format!("refs/heads/{branch}");
+        let said = self.remote_git()?.ask(&["ls-remote", "--refs", "--", remote, &name])?;
         Ok(said
             .lines()
             .filter_map(|line| line.split_once('\t'))

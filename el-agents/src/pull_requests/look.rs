@@ -9,6 +9,7 @@ use el_core::{Ctx, Store};
 use super::{PullError, Result};
 use crate::forge::{
     Checks, Conflict, Forge, ForgeError, Forges, RepoName, RequestFacts, RequestState, Review,
+    push_address,
 };
 use crate::git::{MergedPull, Remote, Repository};
 
@@ -179,7 +180,8 @@ fn delete_branch(
         return Ok(());
     }
     if let Some(remote) = head_remote(repository, Some(forge), record, repo)?
-        && repository.remote_tip(&remote, &record.head_ref)?.as_deref() == Some(head)
+        && repository.remote_tip(&push_address(repository, &remote)?, &record.head_ref)?.as_deref()
+            == Some(head)
     {
         repository.delete_remote_branch(&remote, &record.head_ref, head)?;
     }

@@ -9,7 +9,7 @@ use el_core::{Ctx, Store};
 use super::look::head_remote;
 use super::{PullError, PullPlace, PullRun, Result};
 use crate::clock;
-use crate::forge::{Forge, RepoName};
+use crate::forge::{Forge, RepoName, push_address};
 use crate::git::{PushResult, Repository};
 
 /// How far the remote branch is.
@@ -60,7 +60,8 @@ pub(super) fn compare_remote(
         records.iter().any(of)
     };
     let live = records.last().filter(|record| record.state.is_live());
-    let Some(there) = repository.fetch_pushed(&place.remote, branch)? else {
+    let Some(there) = repository.fetch_tip(&push_address(repository, &place.remote)?, branch)?
+    else {
         return match live.and_then(|record| record.number) {
             Some(number) => Ok(Err(format!(
                 "{branch} was deleted at {0}, and #{number} is open; git push {0} {branch} brings \
@@ -139,10 +140,8 @@ pub(super) fn take_in(
     else {
         return Ok(Vec::new());
     };
-    let Some(there) = repository.fetch_pushed(&remote, branch)?.filter(|there| *there != tip)
-    else {
-        return Ok(Vec::new());
-    };
+    let there = repository.fetch_tip(&push_address(repository, &remote)?, branch)?;
+    let Some(there) = there.filter(|there| *there != tip) else { return Ok(Vec::new()) };
     if !repository.contains(&there, &tip)? {
         return Ok(Vec::new());
     }

@@ -1,5 +1,6 @@
 //! `el land --push`: bring the target branch to its remote. Nothing else of `el` pushes it.
 
+use el_agents::forge::push_address;
 use el_agents::git::{PushResult, Repository};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -60,7 +61,7 @@ impl PushTarget {
         repository: &Repository,
         onto: &str,
     ) -> Result<(Option<String>, Option<String>)> {
-        let there = repository.fetch_pushed(&self.remote, &self.branch)?;
+        let there = repository.fetch_tip(&push_address(repository, &self.remote)?, &self.branch)?;
         let tip = repository.branch_tip(onto)?.filter(|tip| there.as_ref() != Some(tip));
         if let (Some(there), Some(tip)) = (&there, &tip)
             && !repository.contains(tip, there)?
@@ -88,7 +89,10 @@ impl PushTarget {
             PushResult::Pushed => Ok(()),
             // The push of a call that was killed came first.
             PushResult::Refused(_)
-                if repository.remote_tip(&self.remote, &self.branch)?.as_ref() == Some(&tip) =>
+                if repository
+                    .remote_tip(&push_address(repository, &self.remote)?, &self.branch)?
+                    .as_ref()
+                    == Some(&tip) =>
             {
                 Ok(())
             }

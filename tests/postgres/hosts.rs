@@ -296,6 +296,36 @@ fn a_run_whose_supervisor_was_killed_tells_its_commits_before_it_counts_as_over(
     assert_eq!(land(&second, 0)[0]["fate"], "landed");
 }
 
+#[test]
+fn what_a_host_that_is_gone_for_good_closed_lands_elsewhere_once_it_is_reopened() {
+    let configuration = "remote = \"origin\"\nclose_grace = \"10m\"\nlease = \"5s\"\n";
+    let Some((first, second)) = two_hosts(configuration) else { return };
+    let commit = "sh echo x > a.txt && git add a.txt && git commit -q -m a";
+    let atom = first.script_atom(&[commit, "close done", "hang"]);
+    let worker = first.start_work(&["--once"]);
+    first.wait_for_status(&atom, "closed");
+    wait_until("the commit at the remote", SOON, || {
+        let there = first.git(&["ls-remote", "--heads", "origin", &format!("el/{atom}")]);
+        (!there.is_empty()).then_some(())
+    });
+    worker.signal(Signal::KILL);
+    let pid = first.last_run(&atom)["supervisor"]["pid"].as_u64().unwrap();
+    send(u32::try_from(pid).unwrap(), Signal::KILL);
+    let _ = worker.wait(SOON);
+    wait_until("the end of its lease", SOON, || {
+        second.el(&["work", "--once"]);
+        (!second.last_run(&atom)["outcome"].is_null()).then_some(())
+    });
+    let left = land(&second, 4);
+    let why = left[0]["detail"].as_str().unwrap();
+    assert!(why.contains(&format!("el reopen {atom} here")), "{why}");
+    second.el(&["update", &atom, "-d", &TestEnv::script(&["close done"])]).ok();
+    second.el(&["reopen", &atom]).ok();
+    second.work(&["--once"]);
+    assert_eq!(land(&second, 0)[0]["fate"], "landed");
+    assert!(second.project("a.txt").exists());
+}
+
 /// Amends an atom's branch at the remote, as a reviewer does. Returns the branch.
 fn rewrite_there(env: &TestEnv, atom: &str) -> String {
     let branch = format!("el/{atom}");

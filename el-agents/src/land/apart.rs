@@ -32,7 +32,11 @@ pub(super) fn find_missing(
     let Some(wanted) = recorded_tip(store, &run.id)? else {
         let is_elsewhere = known.is_none() || other_host(run).is_some();
         return Ok((is_elsewhere && is_in_worktree(run, id)).then(|| {
-            format!("{host} has not told which commits {} handed in: run el work there", run.id)
+            format!(
+                "{host} has not told which commits {} handed in: run el work there, or if it is \
+                 gone for good, el reopen {id} here",
+                run.id
+            )
         }));
     };
     if wanted.ends_with(SHARED) {

@@ -3,8 +3,8 @@
 use super::RepoName;
 use crate::git::{GitError, Repository};
 
-/// The remote's name, or its address for pushes if that is of another repository. By two ways to
-/// one and the same, people read without a key or a password.
+/// The remote's name, or its address for pushes if that is of another repository. Two addresses of
+/// one repository, such as https to read and ssh to push, count as the same.
 ///
 /// # Errors
 /// If git fails.

@@ -292,3 +292,26 @@ fn a_pull_request_in_another_repository_holds_up_no_other() {
         assert_eq!(of(&other)["fate"], if dry { "to_open" } else { "opened" }, "{said}");
     }
 }
+
+#[test]
+fn a_branch_of_another_machine_is_fetched_from_the_remote_that_they_share() {
+    let Some(client) = github_client() else { return };
+    for is_named in [true, false] {
+        let shop = Shop::open(&client);
+        shop.env.configure("isolate = \"worktree\"\nremote = \"origin\"\n");
+        let id = shop.finished("a.txt", "one");
+        let (branch, tip) = (format!("el/{id}"), shop.tip(&id));
+        shop.env.git(&["push", "--quiet", "origin", &branch]);
+        let tree = format!(".eluent/worktrees/{id}");
+        shop.env.git(&["worktree", "remove", "--force", &tree]);
+        shop.env.git(&["branch", "--quiet", "-D", &branch]);
+        let opened = shop.env.robot(&["pr", if is_named { &id } else { "--all" }]);
+        assert_eq!(opened["items"][0]["fate"], "opened", "{opened}");
+        assert_eq!(shop.tip(&id), tip);
+
+        let none = shop.env.create("Without a branch", &[]);
+        shop.env.el(&["close", &none]).ok();
+        let told = shop.env.el(&["pr", &none]).fails_with(4).stdout;
+        assert!(told.contains("has no branch") && !told.contains("isolate"), "{told}");
+    }
+}

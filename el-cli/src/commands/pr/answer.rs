@@ -198,7 +198,7 @@ fn facts_of(item: &PullItem, data: &Opening<'_>) -> Vec<String> {
         let commits = item.taken_in.join(", ");
         facts.push(format!("from {} into {branch} here: {commits}", data.remote));
     }
-    if item.outcome == PullOutcome::NoBranch {
+    if item.outcome == PullOutcome::NoBranch && !data.has_worktrees {
         facts.push(format!("agents make branches in worktrees: {WORKTREES}"));
     }
     let Some(plan) = &item.plan else { return facts };

@@ -7,7 +7,7 @@ use super::answer::{Opening, report_opening};
 use super::place::find_or_ask;
 use super::wanted_atoms;
 use crate::commands::work::this_program;
-use crate::commands::worktrees::{find_repository, target_branch};
+use crate::commands::worktrees::{find_repository, follow_shared, target_branch};
 use crate::own_state::own_folder;
 use crate::project::environment_for_programs;
 use crate::{App, Exit, Result, complete};
@@ -43,7 +43,7 @@ impl Open {
 
 pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
     git::ensure_version()?;
-    let repository = find_repository(app)?;
+    let mut repository = find_repository(app)?;
     let wanted = wanted_atoms(app, &args.atoms, args.all)?;
     let settings = match args.dry_run {
         true => app.settings()?,
@@ -57,6 +57,8 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
     let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
     let base_commit = place.fetch_base(&repository)?;
     warn_of_rename(app, &repository, &place, &base_commit)?;
+    let store = app.open_for_reading()?;
+    follow_shared(app, &store, &mut repository, &base_commit, wanted.as_deref())?;
     let environment = environment_for_programs(app.project()?);
     let context = LandContext {
         settings: &land,

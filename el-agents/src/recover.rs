@@ -15,7 +15,7 @@ use crate::merge_gate::open_without_commits;
 use crate::output::RunOutput;
 use crate::preparation::context_file;
 use crate::process::{Ended, end_marked};
-use crate::run_files::{RunFiles, note_tip};
+use crate::run_files::{RunFiles, note_tip, other_host};
 use crate::rundir::RunDir;
 use crate::sandbox::{OwnBranch, remove_traps};
 use crate::settings::{AgentSettings, Places, RunRules};
@@ -137,14 +137,15 @@ pub(crate) fn settle_lost(
     }
     let mut record =
         folder.read_exit().filter(|record| record.run == run.id).unwrap_or_else(|| {
-            let kind = if run.supervisor.is_some() {
-                EndKind::SupervisorLost
-            } else {
-                EndKind::LaunchFailed
+            let kind = match (&run.supervisor, other_host(run)) {
+                (None, _) => EndKind::LaunchFailed,
+                (Some(_), None) => EndKind::SupervisorLost,
+                (Some(_), Some(_)) => EndKind::LeaseLost,
             };
+            let silent = other_host(run).map(|host| format!("{host} was not heard of"));
             ExitRecord {
                 fault: why.as_ref().and_then(|why| why.fault),
-                message: why.map(|why| why.why),
+                message: why.map(|why| why.why).or(silent),
                 ..ExitRecord::new(&run.id, kind, clock::now())
             }
         });

@@ -168,6 +168,8 @@ fn what_a_destroyed_machine_did_is_there_up_to_its_last_heartbeat() {
     let here = near.start_work(&["--name", "here"]);
     near.wait_for_end(&begun, 2);
     assert_eq!(near.outcomes(&begun), ["lost", "closed"]);
+    let why = near.el(&["why", &begun]).ok().stdout;
+    assert!(why.contains("was not heard of") && !why.contains("vanished"), "{why}");
     for words in [&["logs", &lost][..], &["logs", &lost, "--raw"]] {
         assert!(near.el(words).ok().stdout.contains("Last words"), "{words:?}");
     }

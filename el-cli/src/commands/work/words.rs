@@ -31,7 +31,7 @@ pub(super) fn print_report(page: &mut Page, report: &Report, now: Timestamp) {
             page.push_line(format!("↻ {} goes on: {run} is adopted", id(page, atom)))
         }
         Report::Recovered { run, atom } => {
-            let what = "was gone; what it left here is ended";
+            let what = "is not heard of any more; what it left here is ended";
             let text = format!("{}: the supervisor of {run} {what}", id(page, atom));
             push_warning(page, "!", &text);
         }

@@ -114,6 +114,24 @@ fn a_kill_at_any_step_of_merging_ends_with_one_merge_that_is_recorded() {
 }
 
 #[test]
+fn a_merge_that_another_call_made_meanwhile_is_recorded_as_one() {
+    for client in forge_clients() {
+        let shop = Shop::open(&client);
+        let id = shop.opened("a.txt");
+        let (real, merge) = (client.program.display(), client.pick("pr merge", "--method PUT"));
+        // The first call stands for one of another machine.
+        let twice = format!(
+            "#!/bin/sh\ncase \" $* \" in\n*' {merge}'*)\n  input=$(cat)\n  \
+             printf %s \"$input\" | {real} \"$@\" >/dev/null 2>&1\n  \
+             printf %s \"$input\" | {real} \"$@\"\n  exit ;;\nesac\nexec {real} \"$@\"\n"
+        );
+        shop.env.program(client.name(), &twice);
+        let merged = shop.env.robot(&["pr", "merge", &id]);
+        assert_eq!(merged["state"], "merged", "{merged}");
+    }
+}
+
+#[test]
 fn a_lost_answer_makes_no_second_pull_request() {
     for client in forge_clients() {
         let create = client.pick("mutation PullRequestCreate", "POST /api/v4/projects/acme");

@@ -108,6 +108,11 @@ impl ForgeError {
                  says who asks",
                 program.name
             ),
+            ForgeError::NoRights { said, .. } if said.contains("scope") => {
+                "sign in with a token of a wider scope: glab auth login, with the scope api, or gh \
+                 auth refresh"
+                    .to_owned()
+            }
             ForgeError::NoRights { .. } => {
                 "push to a fork of yours: el config set pr_remote names its remote, and pr_repo \
                  the repository that receives the work"

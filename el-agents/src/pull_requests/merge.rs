@@ -96,7 +96,11 @@ pub fn merge_one(
             Err(why) => return Ok(MergeEnd::Held(why)),
         };
         retarget_children(store, forge, &repo, record)?;
-        ask(forge, &repo, &facts, method, options.when_ready)?;
+        let asked = ask(forge, &repo, &facts, method, options.when_ready);
+        // Another call may have merged it since the look.
+        if asked.is_err() && !look().is_ok_and(|now| now.state == RequestState::Merged) {
+            asked?;
+        }
     }
     for at in 0..LOOKS {
         let facts = look()?;

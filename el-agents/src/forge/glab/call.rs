@@ -92,6 +92,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_token_without_the_scope_is_told_to_get_a_wider_one() {
+        let said = "HTTP/2.0 403 Forbidden\n\n{\"error\":\"insufficient_scope\"}";
+        let hint = sort_answer("gitlab.com", &Answer::parse(said).unwrap()).hint();
+        assert!(hint.contains("the scope api"), "{hint}");
+    }
+
+    #[test]
     fn answers_are_sorted_by_their_code() {
         let kind = |said: &str| match sort_answer("gitlab.com", &Answer::parse(said).unwrap()) {
             ForgeError::NotSignedIn { .. } => "sign in".to_owned(),

@@ -76,6 +76,9 @@ fn wait_in_words(wait: Duration) -> String {
     }
 }
 
+/// The words of a forge about a token that may too little.
+const TOKEN: [&str; 2] = ["scope", "access token"];
+
 impl ForgeError {
     /// Tells the user what to do next.
     pub fn hint(&self) -> String {
@@ -108,7 +111,7 @@ impl ForgeError {
                  says who asks",
                 program.name
             ),
-            ForgeError::NoRights { said, .. } if said.contains("scope") => {
+            ForgeError::NoRights { said, .. } if TOKEN.iter().any(|words| said.contains(words)) => {
                 "sign in with a token of a wider scope: glab auth login, with the scope api, or gh \
                  auth refresh"
                     .to_owned()

@@ -93,8 +93,10 @@ mod tests {
 
     #[test]
     fn a_token_without_the_scope_is_told_to_get_a_wider_one() {
-        let said = "HTTP/2.0 403 Forbidden\n\n{\"error\":\"insufficient_scope\"}";
-        let hint = sort_answer("gitlab.com", &Answer::parse(said).unwrap()).hint();
+        let body = "{\"error\":\"insufficient_scope\",\"error_description\":\"The request requires \
+                    higher privileges than provided by the access token.\"}";
+        let said = format!("HTTP/2.0 403 Forbidden\n\n{body}");
+        let hint = sort_answer("gitlab.com", &Answer::parse(&said).unwrap()).hint();
         assert!(hint.contains("the scope api"), "{hint}");
     }
 

@@ -324,8 +324,16 @@ impl GitError {
                 "check something else out there, or move that worktree's work on"
             }
             GitError::InTheWay(_) => "move it away, or set worktrees_directory to another folder",
-            GitError::Locked(_) => {
-                "wait for the other git; if none runs, a git that died left the lock file behind"
+            GitError::Locked(said) => {
+                // Git quotes the path.
+                let lock = said.split('\'').find(|part| part.ends_with(".lock"));
+                let lock = lock.map(|path| format!(": rm {}", listed(&[path.into()])));
+                return format!(
+                    "wait for the other git; if none runs, a git that died left the lock file \
+                     behind{}",
+                    lock.unwrap_or_default()
+                )
+                .into();
             }
             GitError::TimedOut { .. } => {
                 "a disk or a hook that hangs; the same git by hand shows where"

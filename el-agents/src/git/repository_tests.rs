@@ -23,6 +23,13 @@ fn a_worktree_that_another_git_is_making_is_waited_for() {
 }
 
 #[test]
+fn a_lock_that_a_dead_git_left_is_named_with_the_command_that_removes_it() {
+    let said = "fatal: Unable to create '/shop/.git/index.lock': File exists.";
+    let refused = super::super::call::refusal_error("commit".to_owned(), said.to_owned());
+    assert!(refused.hint().ends_with("behind: rm /shop/.git/index.lock"), "{}", refused.hint());
+}
+
+#[test]
 fn what_el_put_there_is_no_change() {
     assert!(
         is_below(".env", ".env")

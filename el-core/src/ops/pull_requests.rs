@@ -303,7 +303,7 @@ pub fn pull_requests(store: &Store, live: bool) -> Result<Vec<PullRequest>> {
 ///
 /// If the database cannot be read.
 pub fn closed_pull_requests(store: &Store) -> Result<Vec<PullRequest>> {
-    store.read(pull_request::closed)
+    store.read(pull_request::closed_unmerged)
 }
 
 /// Every pull request of an atom, oldest first.

@@ -138,7 +138,7 @@ pub(crate) fn latest(tx: &Tx<'_>, live: bool) -> Result<Vec<PullRequest>> {
 }
 
 /// The latest that were closed without a merge, of atoms that are not over.
-pub(crate) fn closed(tx: &Tx<'_>) -> Result<Vec<PullRequest>> {
+pub(crate) fn closed_unmerged(tx: &Tx<'_>) -> Result<Vec<PullRequest>> {
     let which = format!(
         "state = 'closed' AND {IS_LATEST} AND EXISTS (SELECT 1 FROM atoms a
          WHERE a.id = p.atom_id AND a.status NOT IN ('closed','wont_do','discard'))"

@@ -57,7 +57,7 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
     let _lock = if args.dry_run { None } else { Some(land::lock_landing(&app.project()?.state)?) };
     let base_commit = place.fetch_base(&repository)?;
     warn_of_rename(app, &repository, &place, &base_commit)?;
-    let store = app.open_for_reading()?;
+    let mut store = app.open_for_writing()?;
     follow_shared(app, &store, &mut repository, &base_commit, wanted.as_deref())?;
     let environment = environment_for_programs(app.project()?);
     let context = LandContext {
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
             ..pull.options
         },
     };
-    let items: Vec<PullItem> = open_all(&run, &mut app.open_for_writing()?, wanted.as_deref())?;
+    let items: Vec<PullItem> = open_all(&run, &mut store, wanted.as_deref())?;
     let has_worktrees = settings.has_worktrees()?;
     report_opening(app, &Opening::new(&place, args.dry_run, &items, has_worktrees))
 }

@@ -35,6 +35,12 @@ fn a_branch_becomes_one_pull_request_and_is_updated() {
         assert_eq!(shop.record()["pushed"], json!(shop.tip(&id)));
         let pulls = shop.pulls();
         assert_eq!((pulls.len(), &pulls[0]["isDraft"]), (1, &json!(false)));
+        // The tracker knows it at once, so the next call turns it back.
+        assert_eq!(updated["items"][0]["pull_request"]["detail"], "waiting", "{updated}");
+        assert_eq!(shop.record()["detail"], "waiting");
+        shop.env.robot(&["pr", &id, "--draft"]);
+        assert_eq!(shop.pulls()[0]["isDraft"], true);
+        assert_eq!(shop.record()["detail"], "draft");
 
         // Nothing but the atom's own branch was ever pushed.
         for call in shop.github.calls() {

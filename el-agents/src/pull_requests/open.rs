@@ -295,7 +295,7 @@ impl Opener<'_> {
         };
         item.tip.clone_from(&record.pushed);
         item.pull_request = Some(record.clone());
-        let (record, outcome) = if record.number.is_some() {
+        let (mut record, outcome) = if record.number.is_some() {
             (record, if is_new { PullOutcome::Updated } else { PullOutcome::Unchanged })
         } else {
             match adopt::find_own(self.run, store, &record)? {
@@ -313,8 +313,9 @@ impl Opener<'_> {
         };
         item.outcome = outcome;
         item.pull_request = Some(record.clone());
-        if record.state.is_live() && update::update(self.run, &record, texts, &base)? {
+        if record.state.is_live() && update::update(self.run, store, &mut record, texts, &base)? {
             item.outcome = PullOutcome::Updated;
+            item.pull_request = Some(record);
         }
         Ok(())
     }

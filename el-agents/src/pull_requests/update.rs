@@ -2,6 +2,7 @@
 
 use el_core::model::PullRequest;
 use el_core::protocol::pull_request::replace_section;
+use el_core::{Store, ops};
 
 use super::texts::Texts;
 use super::{PullRun, Result};
@@ -46,7 +47,8 @@ pub(super) fn find_change(
 /// Brings it up to date. Returns true if anything changed.
 pub(super) fn update(
     run: &PullRun<'_>,
-    record: &PullRequest,
+    store: &mut Store,
+    record: &mut PullRequest,
     texts: &Texts,
     wanted: &str,
 ) -> Result<bool> {
@@ -59,6 +61,8 @@ pub(super) fn update(
     }
     if let Some(is_draft) = change.draft {
         forge.set_draft(repo, number, is_draft)?;
+        let key = (record.atom_id.as_str(), record.seq);
+        *record = ops::pull_request_drafted(store, &run.land.ctx(), key, is_draft)?;
     }
     Ok(!change.is_empty())
 }

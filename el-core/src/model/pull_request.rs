@@ -143,6 +143,16 @@ impl PullRequest {
         is_open && self.detail.as_deref().is_some_and(|detail| detail.starts_with("draft"))
     }
 
+    /// Makes an open one a draft, or ready for review. Its trouble stays.
+    pub(crate) fn set_draft(&mut self, is_draft: bool) {
+        let trouble = self.waits_for().filter(|word| !["draft", "waiting", "ready"].contains(word));
+        self.detail = Some(match (is_draft, trouble) {
+            (true, None | Some("unqueued")) => "draft".to_owned(),
+            (true, Some(trouble)) => format!("draft_{trouble}"),
+            (false, trouble) => trouble.unwrap_or("waiting").to_owned(),
+        });
+    }
+
     /// Returns true if the forge did not show it at the last look. After some more, it is lost.
     pub fn is_unseen(&self) -> bool {
         self.state.is_live() && self.failures > 0

@@ -127,9 +127,9 @@ pub use pr_feedback::{Given, Remark, give_remarks, knows_remark, takes_remarks};
 pub use prime::{COUNTED, Primed, prime};
 pub use pull_requests::{
     NewPullRequest, SeenPullRequest, begin_push, closed_pull_requests, drop_held_push, hold_push,
-    latest_pull_requests, move_pull_requests, pull_request_opened, pull_request_opening,
-    pull_request_pushed, pull_request_seen, pull_requests, pull_requests_of, put_off_look,
-    remark_rounds,
+    latest_pull_requests, move_pull_requests, pull_request_drafted, pull_request_opened,
+    pull_request_opening, pull_request_pushed, pull_request_seen, pull_requests, pull_requests_of,
+    put_off_look, remark_rounds,
 };
 pub use queue::{AgentQueue, Executing, QueuedTask, queue};
 pub use record_landing::{LandingRecord, has_landed, last_landing, record_landing};

@@ -199,6 +199,23 @@ pub fn pull_request_opened(
     })
 }
 
+/// Records that an open pull request was made a draft, or ready for review.
+///
+/// # Errors
+///
+/// The same.
+pub fn pull_request_drafted(
+    store: &mut Store,
+    ctx: &Ctx<'_>,
+    key: (&str, i64),
+    is_draft: bool,
+) -> Result<PullRequest> {
+    change(store, ctx, key, |one| {
+        one.set_draft(is_draft);
+        json!({ "detail": one.detail })
+    })
+}
+
 /// Records the state that the forge reported. If the pull request was closed without a merge, its
 /// closed atom becomes deferred: a person decides. If that was undone there, the atom is closed.
 ///

@@ -95,9 +95,12 @@ fn trouble_of(
         (PullRequestState::Open, Some("ready")) => ("can be merged", own("merge ")),
         (PullRequestState::Open, Some("failing")) => ("fails its checks", None),
         (PullRequestState::Open, Some("changes_requested")) => ("is asked for changes", None),
-        (PullRequestState::Open, Some("branch_deleted")) => {
-            ("is open, and its branch was deleted there", own(""))
-        }
+        // `el pr` would not push there: somebody deleted the branch on purpose, or by mistake.
+        (PullRequestState::Open, Some("branch_deleted")) => (
+            "is open, and its branch was deleted there; close it there, or bring the branch back \
+             with git push",
+            None,
+        ),
         (PullRequestState::Open, Some("conflict")) => ("is in conflict with its base", own("")),
         _ => return None,
     })

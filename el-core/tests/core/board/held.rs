@@ -60,6 +60,12 @@ fn a_pull_request_is_a_row_and_an_entry_once_it_goes_no_further() {
         assert_eq!(kinds(&found), [(NeedKind::PullRequest, Some(id.as_str()))]);
         assert_eq!(found.needs.items[0].why, told);
     }
+    // `el pr` does not make a branch again that somebody deleted.
+    p.see_pull(&id, PullRequestState::Open, Some("branch_deleted"));
+    let need = board(&p).needs.items.remove(0);
+    assert!(need.why.contains("its branch was deleted there") && need.why.contains("git push"));
+    assert!(need.ways.iter().all(|way| !way.command.starts_with("el pr")), "{:?}", need.ways);
+
     p.see_pull(&id, PullRequestState::Open, Some("ready"));
     let merge = format!("el pr merge {id}");
     assert!(board(&p).needs.items[0].ways.iter().any(|way| way.command == merge));

@@ -59,8 +59,8 @@ pub(crate) fn command_on_id(app: &App, text: &str) -> Option<String> {
     Some(format!("el {command} {}", named_id(app, id)?))
 }
 
-/// The id of the atom or run that a word names in full. A mere beginning does not count: `the` may
-/// be the beginning of an id, and is an ordinary word.
+/// The id of the atom or run that a word names in full, or with the project's prefix. A mere
+/// beginning does not count: `the` may be the beginning of an id, and is an ordinary word.
 pub(crate) fn named_id(app: &App, word: &str) -> Option<String> {
     let store = app.open_for_reading().ok()?;
     let found = match word.to_ascii_lowercase().starts_with("run-") {
@@ -68,8 +68,8 @@ pub(crate) fn named_id(app: &App, word: &str) -> Option<String> {
         false => ops::resolve_id(&store, word).ok()?,
     };
     let lower = word.to_ascii_lowercase();
-    (found == lower || found.rsplit_once('-').is_some_and(|(_, short)| short == lower))
-        .then_some(found)
+    let is_full = |short: &str| short == lower || lower.contains('-');
+    found.rsplit_once('-').is_some_and(|(_, short)| is_full(short)).then_some(found)
 }
 
 #[cfg(test)]

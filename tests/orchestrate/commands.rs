@@ -61,6 +61,8 @@ fn a_mistyped_command_never_becomes_a_plan() {
         (&["shwo"], "el orchestrate show EPIC".to_owned()),
         (&["cancel", &epic], format!("el cancel {epic}")),
         (&["delete", &epic], format!("el discard {epic}")),
+        (&["cancle", &epic[..epic.len() - 1]], format!("el cancel {epic}")),
+        (&["halt", &epic], "el orchestrate --help".to_owned()),
         (&[&format!("cancel {epic}")], format!("el cancel {epic}")),
         (&[&epic, "again"], format!("el orchestrate resume {epic}")),
     ] {

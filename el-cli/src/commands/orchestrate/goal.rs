@@ -75,9 +75,10 @@ fn goal_from_atom(one: &str, app: &App) -> Result<PlanGoal> {
 }
 
 /// Refuses a goal in several words whose first word is nearly a command or names an atom, and any
-/// command of `el` before an atom's id.
+/// command of `el` before an atom's id. A word and an id are no goal, whatever the word is.
 fn ensure_no_command(first: &str, rest: Option<&[String]>, app: &App) -> Result<()> {
-    let id = rest.unwrap_or_default().first().and_then(|word| mistyped::named_id(app, word));
+    let rest = rest.unwrap_or_default();
+    let id = rest.first().and_then(|word| mistyped::named_id(app, word));
     let epic = id.as_deref().unwrap_or("EPIC");
     let meant = match mistyped::nearest_verb(first, VERBS) {
         Some("list") => Some("el orchestrate list".to_owned()),
@@ -88,8 +89,10 @@ fn ensure_no_command(first: &str, rest: Option<&[String]>, app: &App) -> Result<
     let meant = meant
         .or_else(|| {
             let id = id.as_ref()?;
-            let command = mistyped::command_of_el(first)?;
-            Some(format!("el {command} {id}"))
+            match mistyped::command_of_el(first) {
+                Some(command) => Some(format!("el {command} {id}")),
+                None => (rest.len() == 1).then(|| "el orchestrate --help".to_owned()),
+            }
         })
         .or_else(|| {
             let id = mistyped::named_id(app, first)?;

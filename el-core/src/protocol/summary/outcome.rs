@@ -92,7 +92,9 @@ impl TestLine {
         {
             return true;
         }
-        if self.text.trim_start_matches(['-', '*', ' ', '#']).starts_with("not ok") {
+        let bare = self.text.trim_start_matches(['-', '*', ' ', '#']);
+        // vitest has a sign of multiplication before a test that failed.
+        if bare.starts_with("not ok") || bare.starts_with("× ") {
             return true;
         }
         self.clauses.iter().any(|clause| {
@@ -179,9 +181,11 @@ impl TestLine {
                         && !matches!(last, Some("the" | "a" | "that" | "this" | "to"))
                 }
             },
-            "compile" | "build" => {
-                let is_not = |word: &&str| *word == "not" || word.ends_with("n't");
-                !names_a_test && before.iter().any(is_not)
+            "panic" | "traceback" | "timeout" => at == 0 && !names_a_test,
+            "compile" | "build" | "start" | "load" | "connect" | "finish" | "complete" => {
+                let is_not = |word: &&str| matches!(*word, "not" | "unable" | "cannot");
+                let is_denied = |word: &&str| is_not(word) || word.ends_with("n't");
+                !names_a_test && before.iter().any(is_denied)
             }
             "code" | "status" if before.last() == Some(&"exit") => {
                 number_after(clause, at + 1).is_some_and(|code| code > 0)

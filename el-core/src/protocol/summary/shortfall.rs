@@ -58,7 +58,7 @@ impl Shortfall {
             (0..clause.len())
                 .any(|at| self.is_short_fraction(&clause, at) || is_short_percentage(&clause, at))
         });
-        of_clause || self.is_below_total()
+        of_clause || self.is_below_total() || self.is_below_count()
     }
 
     /// `7 of 8`, `7 passed out of 8`.
@@ -74,6 +74,18 @@ impl Shortfall {
             && before.is_none_or(|word| !NO_COUNTS.contains(&word))
             && (has(is_pass) || !has(|word| is_failure(word) || OF_OTHERS.contains(&word)))
             && (!self.names_a_test || before.is_none() || belongs(before) || belongs(after))
+    }
+
+    /// `8 tests, 7 passed`.
+    fn is_below_count(&self) -> bool {
+        let find = |wanted: fn(&str) -> bool| {
+            self.clauses.iter().find_map(|clause| match &clause[..] {
+                [number, word] if wanted(word) => number.parse::<u64>().ok(),
+                _ => None,
+            })
+        };
+        let (passed, whole) = (find(is_pass), find(|word| matches!(word, "tests" | "specs")));
+        passed.zip(whole).is_some_and(|(passed, whole)| passed + self.skipped < whole)
     }
 
     /// `passed: 7, total: 8`, `8 total, 7 passed`.

@@ -3,7 +3,9 @@
 use super::headings::Section;
 use super::lines::{self, Line};
 use super::sections::Sections;
-use super::status_line::{Reading, begins_with_status, is_template, line_reading};
+use super::status_line::{
+    Reading, begins_with_doubt, begins_with_status, is_template, line_reading,
+};
 use crate::model::SummaryStatus;
 
 /// Characters of an unread status that are quoted.
@@ -73,14 +75,17 @@ fn section_status(lines: &[Line<'_>]) -> Option<SummaryStatus> {
     let mut is_first = true;
     for line in lines {
         if line.text.is_empty() {
-            // Text after the status is talk, unless the text names another status.
+            // Text after the status is talk, unless it names another status or takes this one back.
             is_first &= worst < Reading::Completed;
             continue;
         }
         let reading = match line_reading(line.text) {
-            Reading::Doubt if !is_first => Reading::Silent,
-            Reading::Partial | Reading::Failed if !is_first && !begins_with_status(line.text) => {
-                Reading::Silent
+            reading if is_first || begins_with_status(line.text) => reading,
+            Reading::Doubt | Reading::Partial | Reading::Failed => {
+                match begins_with_doubt(line.text) {
+                    true => Reading::Doubt,
+                    false => Reading::Silent,
+                }
             }
             reading => reading,
         };

@@ -24,7 +24,8 @@ const DOUBT: &str = "\
     half some most or crash crashed crashes red problem problems apart minus false nope later \
     rest awaiting awaits stub stubs stubbed workaround workarounds hack limitation limitations \
     caveat caveats lacks lacking persists needs gave please think believe guess isnt doesnt dont \
-    didnt arent wasnt hasnt couldnt aber nicht kein keine ohne teilweise mais pas sans sauf pero \
+    didnt arent wasnt hasnt couldnt wrong waiting unresolved unverified uncommitted unmerged \
+    unpushed aber nicht kein keine ohne teilweise mais pas sans sauf pero \
     sin";
 /// Words that are harmless after "no": `no errors`, `no open points`.
 const HARMLESS_IF_NONE: &str = "\
@@ -106,6 +107,19 @@ pub(super) fn begins_with_status(text: &str) -> bool {
     sign.is_some_and(|colour| colour != Colour::Green)
         || failure_at(&head).is_some()
         || partial_at(&head).is_some()
+}
+
+/// Returns true if a line begins with what takes back the words before it: `But`, `Unable to`.
+pub(super) fn begins_with_doubt(text: &str) -> bool {
+    let segments = split_segments(text);
+    let mut words = segments.iter().flatten().map(String::as_str);
+    match words.next() {
+        Some("could") => words.next() == Some("not"),
+        Some(word) => {
+            matches!(word, "unable" | "cannot" | "can't" | "couldn't" | "but" | "however")
+        }
+        None => false,
+    }
 }
 
 fn is_completed(words: &[String]) -> bool {

@@ -77,7 +77,7 @@ fn a_person_gives_a_blocked_atom_fresh_attempts() {
 fn an_agent_killed_by_a_signal_failed() {
     let env = TestEnv::with_tracker();
     env.configure("max_attempts = 1\n");
-    for (name, number) in [("KILL", 9), ("ABRT", 6), ("TERM", 15)] {
+    for (name, number) in [("KILL", 9), ("ABRT", 6)] {
         let id = env.script_atom(&[&format!("die {name}")]);
         env.work(&["--once"]);
         let run = env.last_run(&id);

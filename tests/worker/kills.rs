@@ -136,6 +136,20 @@ fn a_supervisor_that_is_terminated_from_outside_is_interrupted_and_charges_nothi
 }
 
 #[test]
+fn an_agent_that_is_terminated_from_outside_charges_nothing_unless_it_goes_on() {
+    let env = TestEnv::with_tracker();
+    env.configure("max_attempts = 1\n");
+    for signal in ["TERM", "HUP"] {
+        let die = format!("die {signal}");
+        let id = env.script_atom(&[&*die, "on-attempt 2", "close done"]);
+        env.el(&["work", "--drain"]).ok();
+        assert_eq!(env.outcomes(&id), ["interrupted", "closed"]);
+        let detail = env.runs(&id)[0]["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(&format!("from outside, by SIG{signal}")), "{detail}");
+    }
+}
+
+#[test]
 fn a_socket_that_is_deleted_harms_nothing() {
     let env = TestEnv::with_tracker();
     let id = env.script_atom(&["touch started", "wait-file go", "close done"]);

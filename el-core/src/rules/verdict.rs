@@ -79,6 +79,9 @@ const LONGEST_PAUSE_S: u64 = 8 * 24 * 3600;
 /// How much later than the others an atom comes back that met an outage.
 const AFTER_OTHERS: Duration = Duration::from_secs(3);
 
+/// After so many interruptions of an atom, the next signal to its agent counts as a failure.
+const SIGNALS_MAX: usize = 3;
+
 /// The agent could not have closed its atom, whether it tried or not.
 const FULL_DISK: &str = "the disk of the tracker was full, so that the atom could not be closed";
 
@@ -130,6 +133,9 @@ pub fn decide_verdict(facts: &Facts<'_>) -> Verdict {
     if facts.exit.end == EndKind::Hangup {
         return interrupted_verdict(facts, "the session terminated without closing the atom");
     }
+    if let Some(name) = signal_from_outside(facts) {
+        return interrupted_verdict(facts, &format!("the agent was ended from outside, by {name}"));
+    }
     let (outcome, detail) = match (failed_outcome(facts.exit), facts.over_budget) {
         ((Outcome::Failed | Outcome::Violation, _), Some(why)) => {
             (Outcome::Failed, with_message(facts.exit, why))
@@ -154,6 +160,20 @@ pub fn decide_verdict(facts: &Facts<'_>) -> Verdict {
         },
     };
     Verdict { outcome, detail, atom, pause: None }
+}
+
+/// Returns the name of the signal by which a person or the system ends programs, if that ended the
+/// agent. One that ends its own processes by name, again and again, is a failure.
+fn signal_from_outside(facts: &Facts<'_>) -> Option<&'static str> {
+    let before = facts.earlier.iter().filter(|o| **o == Outcome::Interrupted).count();
+    if facts.exit.end != EndKind::Exited || facts.over_budget.is_some() || before >= SIGNALS_MAX {
+        return None;
+    }
+    match facts.exit.signal {
+        Some(1) => Some("SIGHUP"),
+        Some(15) => Some("SIGTERM"),
+        _ => None,
+    }
 }
 
 fn reported_outcome(status: Status) -> Option<Outcome> {

@@ -113,6 +113,22 @@ fn errors_of_the_account_the_service_and_the_machine_charge_nothing() {
 }
 
 #[test]
+fn an_agent_ended_by_a_signal_from_outside_is_charged_once_that_goes_on() {
+    let atom = Some((Status::InProgress, false));
+    for (signal, before, outcome) in [
+        (1, 0, Outcome::Interrupted),
+        (15, 0, Outcome::Interrupted),
+        (15, 2, Outcome::Interrupted),
+        (15, 3, Outcome::Failed),
+        (9, 0, Outcome::Failed),
+    ] {
+        let record = ExitRecord { signal: Some(signal), ..exit(EndKind::Exited) };
+        let got = verdict(atom, &record, None, &[Outcome::Interrupted; 3][..before]);
+        assert_eq!(got.outcome, outcome, "{signal}, {before} before");
+    }
+}
+
+#[test]
 fn what_would_meet_the_same_again_is_not_tried_again() {
     let record = ExitRecord {
         is_permanent: true,

@@ -299,6 +299,8 @@ fn the_last_end_in_an_epic_is_told_whatever_ends_it() {
         assert!(said.contains(&format!("all in {epic} is over: el close {epic}")), "{said}");
         assert!(said.contains(&format!("{next} is ready now")), "{end:?}: {said}");
         assert_eq!(env.status(&epic), "open");
+        let why = env.el(&["why", &epic]).ok().stdout;
+        assert!(why.contains(&format!("all in {epic} is over: el close {epic}")), "{why}");
     }
 }
 

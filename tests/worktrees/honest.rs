@@ -328,3 +328,16 @@ fn a_revert_and_a_close_in_the_same_second_are_told_apart() {
     assert_eq!(fates(&env, 0, &["--all"]), fate(&id, "landed"));
     assert!(env.project("a.txt").exists());
 }
+
+#[test]
+fn a_branch_that_failed_its_check_is_not_told_as_ready_to_land() {
+    let env =
+        TestEnv::with_repository("isolate = \"worktree\"\nland_check = \"test ! -e b.txt\"\n");
+    let refused = finished(&env, "b.txt", "b");
+    assert_eq!(fates(&env, 4, &[&refused]), fate(&refused, "check_failed"));
+    let good = finished(&env, "a.txt", "a");
+    let said = env.el(&["work", "--drain"]).ok();
+    let said = said.stdout + &said.stderr;
+    assert!(said.contains(&format!("Did not land: {refused}. el why {refused}")), "{said}");
+    assert!(said.contains(&format!("Ready to land: {good}. ")), "{said}");
+}

@@ -347,6 +347,10 @@ fn shared_folders_and_files_that_are_not_committed_are_said_before_the_start() {
     assert!(told.contains(": c, d; their worktrees begin without them"), "{told}");
     let run = env.el(&["run", "--wait", &TestEnv::script(&["close"])]).ok().stdout;
     assert!(run.contains("not in that worktree: c, d"), "{run}");
+    assert!(!told.contains("knows no author"), "{told}");
+    env.git(&["config", "user.useConfigOnly", "true"]);
+    fs::remove_file(env.path("home/.gitconfig")).unwrap();
+    assert!(said(&[]).contains("git knows no author in"));
 }
 
 #[test]

@@ -93,9 +93,14 @@ impl Git {
     /// Returns this git for making commits: if git knows no author, the author is el.
     #[must_use]
     pub fn as_committer(&self) -> Git {
-        let is_known = self.ask(&["var", "GIT_COMMITTER_IDENT"]).is_ok()
-            && self.ask(&["var", "GIT_AUTHOR_IDENT"]).is_ok();
-        Git { nameless: !is_known, ..self.clone() }
+        Git { nameless: !self.knows_author(), ..self.clone() }
+    }
+
+    /// Returns true if commits can be made: git knows a name and an address for them.
+    pub fn knows_author(&self) -> bool {
+        ["GIT_COMMITTER_IDENT", "GIT_AUTHOR_IDENT"]
+            .iter()
+            .all(|one| self.ask(&["var", one]).is_ok())
     }
 
     /// Returns this git for commits of el's own, which nobody sees.

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use el_core::{Store, ops};
+use el_core::{Store, count_noun, ops};
 
 use super::WorkError;
 use super::report::Report;
@@ -67,9 +67,9 @@ impl State<'_> {
         let live = ops::live_runs(&self.store).unwrap_or_default();
         self.listener.report(&Report::Warning {
             message: format!(
-                "{} was {became} while el work was using it; {} sessions are ended",
+                "{} was {became} while el work was using it; {} ended",
                 path.display(),
-                live.len().max(self.tracked.len())
+                count_noun(live.len().max(self.tracked.len()), "session")
             ),
         });
         let (places, rules) = (&self.options.places, &self.options.rules);

@@ -10,6 +10,7 @@ use el_core::{Store, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::freed::offer;
 use crate::output::names::first_few;
 use crate::output::{Page, artifacts, atoms, pauses, pull_requests, runs, sanitize, style, time};
 use crate::{App, Exit, Result, complete};
@@ -64,9 +65,12 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let agent_place = place::find_unmet(app, &store, &explained.atom)?;
     let answer = Answer { explained, decisive_files, landing, pull_request, agent_place };
     let explained = &answer.explained;
+    let own_id = std::slice::from_ref(&explained.atom.id);
+    let finished = ops::finished_among(&store, own_id)?;
     app.printer.emit(&answer, |page| {
         let place = answer.agent_place.as_ref();
         print_explanation(page, explained, worktree_branch(app, explained).as_deref(), place, now);
+        finished.iter().for_each(|epic| page.push_paragraph(&offer(epic), 2));
         if let Some(one) = &answer.pull_request {
             page.push_paragraph(&pull_requests::describe_pull_request(one, now), 2);
         }

@@ -16,8 +16,8 @@ const NAMED: usize = 3;
 /// Folders with el's own files.
 const NOT_WORK: [&str; 2] = [".eluent/", ".claude-orchestrator/"];
 
-/// Remarks on the folders of the agents: folders shared by several runs, and folders with
-/// uncommitted files.
+/// Remarks on the folders of the agents: folders shared by several runs, folders with uncommitted
+/// files, and worktrees in which nobody can commit.
 pub(crate) fn folder_remarks(agents: &[Served], at_once: usize) -> Vec<String> {
     let mut folders: BTreeMap<&Path, (usize, bool)> = BTreeMap::new();
     for served in agents {
@@ -33,6 +33,13 @@ pub(crate) fn folder_remarks(agents: &[Served], at_once: usize) -> Vec<String> {
         let (runs, shown) = (runs.min(at_once), sanitize::path_line(folder));
         if runs > 1 {
             remarks.push(format!("up to {runs} agents work in the same folder, {shown}"));
+        }
+        let is_nameless = |repository: Repository| !repository.git().knows_author();
+        if has_worktrees && Repository::open_at(folder).is_ok_and(is_nameless) {
+            remarks.push(format!(
+                "git knows no author in {shown}, so agents cannot commit there: git config \
+                 --global user.name NAME, and user.email"
+            ));
         }
         let in_folder = agents.iter().filter(|served| served.agent.working_directory == *folder);
         let lists = in_folder.filter_map(|served| served.agent.isolation.as_ref()).map(brought_in);

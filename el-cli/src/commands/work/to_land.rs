@@ -2,6 +2,8 @@
 
 use el_agents::land::{LandItem, LandOutcome, atom_branches, hold_configuration, plan_landing};
 use el_agents::worker::WorkOptions;
+use el_core::model::EventKind;
+use el_core::{Store, ops};
 
 use super::live::Listener;
 use crate::commands::worktrees::{find_repository, target_branch};
@@ -17,12 +19,15 @@ pub(super) fn suggest_landing(app: &App, options: &WorkOptions, listener: &mut L
     }
     // The work is done, also if git fails now; `el land` reports the error again.
     let Ok(items) = items_to_land(app, None) else { return };
-    let ids = |outcome: LandOutcome| -> Vec<String> {
-        let of_it = items.iter().filter(|item| item.outcome == outcome);
-        of_it.map(|item| item.atom_id.clone()).collect()
+    let Ok(store) = app.open_for_reading() else { return };
+    let ids = |is_meant: &dyn Fn(&LandItem) -> bool| -> Vec<String> {
+        items.iter().filter(|item| is_meant(item)).map(|item| item.atom_id.clone()).collect()
     };
-    let (ready, uncommitted) = (ids(LandOutcome::ToLand), ids(LandOutcome::Uncommitted));
-    let held = ids(LandOutcome::ChangesConfiguration);
+    let uncommitted = ids(&|item| item.outcome == LandOutcome::Uncommitted);
+    let held = ids(&|item| item.outcome == LandOutcome::ChangesConfiguration);
+    let to_land = ids(&|item| item.outcome == LandOutcome::ToLand);
+    let failed = ids(&|item| to_land.contains(&item.atom_id) && has_failed(&store, item));
+    let ready = ids(&|item| to_land.contains(&item.atom_id) && !failed.contains(&item.atom_id));
     listener.print_above(|page| {
         if !uncommitted.is_empty() {
             let command = format!("el land --commit {}", uncommitted.join(" "));
@@ -40,6 +45,10 @@ pub(super) fn suggest_landing(app: &App, options: &WorkOptions, listener: &mut L
                 page.paint(style::HINT, &command)
             ));
         }
+        if let [first, ..] = &failed[..] {
+            let command = page.paint(style::HINT, &format!("el why {first}")).to_string();
+            page.push_line(format!("Did not land: {}. {command} says why", first_few(&failed)));
+        }
         if !ready.is_empty() {
             let command = page.paint(style::HINT, "el land --all");
             page.push_line(format!(
@@ -48,6 +57,12 @@ pub(super) fn suggest_landing(app: &App, options: &WorkOptions, listener: &mut L
             ));
         }
     });
+}
+
+/// Returns true if the last landing of this very commit failed.
+fn has_failed(store: &Store, item: &LandItem) -> bool {
+    let Ok(Some(last)) = ops::last_landing(store, &item.atom_id) else { return false };
+    last.kind == EventKind::LandFailed && last.data["tip"].as_str() == item.tip.as_deref()
 }
 
 /// Plans the landing of these atoms; `None`: of all.

@@ -23,6 +23,13 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("view", "show"),
 ];
 
+/// Commands that take the id of an atom or a run.
+const ON_ID: &[&str] = &[
+    "approve", "attach", "cancel", "claim", "close", "diff", "discard", "edit", "history", "land",
+    "logs", "pr", "reject", "release", "reopen", "retry", "show", "submit", "update", "why",
+    "work",
+];
+
 /// The verb that a word equals, or nearly equals.
 pub(crate) fn nearest_verb<'a>(word: &str, verbs: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
@@ -49,14 +56,24 @@ pub(crate) fn command_of_el(word: &str) -> Option<&'static str> {
     }
 }
 
+/// The call that a word before an id was meant to be. `show` stands for what takes no id.
+pub(crate) fn call_on_id(word: &str, id: &str) -> Option<String> {
+    let command = command_of_el(word)?;
+    Some(format!("el {} {id}", if ON_ID.contains(&command) { command } else { "show" }))
+}
+
 /// The command that a text is: nearly a verb, and an id. No task is as short as that.
 pub(crate) fn command_on_id(app: &App, text: &str) -> Option<String> {
     let mut words = text.split_whitespace();
     let (Some(verb), Some(id), None) = (words.next(), words.next(), words.next()) else {
         return None;
     };
-    let command = command_of_el(verb)?;
-    Some(format!("el {command} {}", named_id(app, id)?))
+    call_on_id(verb, &named_id(app, id)?)
+}
+
+/// The id of the only atom that begins with a word.
+pub(crate) fn id_of_beginning(app: &App, word: &str) -> Option<String> {
+    ops::resolve_id(&app.open_for_reading().ok()?, word).ok()
 }
 
 /// The id of the atom or run that a word names in full, or with the project's prefix. A mere
@@ -89,6 +106,8 @@ mod tests {
         ] {
             assert_eq!(nearest_verb(word, &verbs), Some(verb), "{word}");
         }
+        let commands = command_names();
+        assert_eq!(ON_ID.iter().find(|name| !commands.contains(name)), None);
         for word in ["Document", "fix", "tidy", "write", "a", ""] {
             assert_eq!(nearest_verb(word, &verbs), None, "{word}");
         }

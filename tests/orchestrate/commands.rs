@@ -63,6 +63,7 @@ fn a_mistyped_command_never_becomes_a_plan() {
         (&["delete", &epic], format!("el discard {epic}")),
         (&["cancle", &epic[..epic.len() - 1]], format!("el cancel {epic}")),
         (&["halt", &epic], "el orchestrate --help".to_owned()),
+        (&["pause", &epic[epic.len() - 4..epic.len() - 1]], format!("el show {epic}")),
         (&[&format!("cancel {epic}")], format!("el cancel {epic}")),
         (&[&epic, "again"], format!("el orchestrate resume {epic}")),
     ] {

@@ -78,7 +78,11 @@ fn goal_from_atom(one: &str, app: &App) -> Result<PlanGoal> {
 /// command of `el` before an atom's id. A word and an id are no goal, whatever the word is.
 fn ensure_no_command(first: &str, rest: Option<&[String]>, app: &App) -> Result<()> {
     let rest = rest.unwrap_or_default();
-    let id = rest.first().and_then(|word| mistyped::named_id(app, word));
+    let id = match rest {
+        [] => None,
+        [word] => mistyped::id_of_beginning(app, word),
+        [word, ..] => mistyped::named_id(app, word),
+    };
     let epic = id.as_deref().unwrap_or("EPIC");
     let meant = match mistyped::nearest_verb(first, VERBS) {
         Some("list") => Some("el orchestrate list".to_owned()),
@@ -89,10 +93,8 @@ fn ensure_no_command(first: &str, rest: Option<&[String]>, app: &App) -> Result<
     let meant = meant
         .or_else(|| {
             let id = id.as_ref()?;
-            match mistyped::command_of_el(first) {
-                Some(command) => Some(format!("el {command} {id}")),
-                None => (rest.len() == 1).then(|| "el orchestrate --help".to_owned()),
-            }
+            let help = || (rest.len() == 1).then(|| "el orchestrate --help".to_owned());
+            mistyped::call_on_id(first, id).or_else(help)
         })
         .or_else(|| {
             let id = mistyped::named_id(app, first)?;

@@ -94,6 +94,7 @@ fn what_cannot_be_moved_is_told_and_nothing_is_changed() {
     assert_eq!(code(&env, "mysql://db/shop", 6), "server_address");
     assert_eq!(code(&env, "postgres:///shop?host=/nowhere", 6), "server_unreachable");
     assert_eq!(code(&env, ".", 2), "invalid_value");
+    assert_eq!(code(&env, "URL", 2), "invalid_value");
     assert_eq!(code(&env, "no/such/folder.db", 3), "not_found");
     assert_eq!(code(&env, ".eluent/el.db", 4), "target_in_use");
     std::fs::write(env.project("text"), "no database, and long enough to be one: ".repeat(9))

@@ -25,7 +25,7 @@ Examples:
   el db move --to postgres://ann@db.example.org/shop
   el db move --to postgres://db/team?options=-csearch_path%3Dshop
   EL_DATABASE_URL=postgres://db/shop el db move --to .eluent/el.db        And back
-  el db move --to URL --dry-run      Say what it would do, or why not
+  el db move --to postgres://db/shop --dry-run      Say what it would do, or why not
 
 All tables are copied as they are at one moment, and compared. The old side is then closed: it
 still shows what it held, and every change there says where the tracker is. A call that is ended
@@ -144,6 +144,12 @@ fn read_target(to: &str) -> Result<Target> {
         let message = format!("'{}' is no file", sanitize::one_line(to));
         return Err(CommandError::invalid_value("to", message)
             .with_hint("name a file that is to be made, such as .eluent/el.db"));
+    }
+    if !to.contains(['/', '.']) && !path.exists() {
+        let message = format!("'{}' is no address of a server", sanitize::one_line(to));
+        return Err(CommandError::invalid_value("to", message)
+            .with_hint("an address begins with postgres://")
+            .with_hint(format!("if a file is meant: --to ./{}", sanitize::one_line(to))));
     }
     ensure_file_or_nothing(&path)?;
     Ok(Target::File(path))

@@ -38,7 +38,7 @@ fn blocks_are_told_with_their_lines_faults_repairs_and_drafts() {
     let twice = check(&env, "response", &format!("{}{}", block("one"), block("two")));
     assert_eq!(twice["data"]["blocks"].as_array().unwrap().len(), 2, "{twice}");
     let notes = twice["data"]["notes"].to_string();
-    assert!(notes.contains("2 drafts of analysis begin in lines [1, 4]"), "{notes}");
+    assert!(notes.contains("2 drafts of analysis begin in lines 1, 4;"), "{notes}");
     assert!(notes.contains("trailing comma"), "{notes}");
     let cut = check(&env, "response", "<<<ORCHESTRATOR_RESPONSE>>>\n{\"phase\": \"anal");
     assert_eq!(cut["status"], "error", "{cut}");

@@ -134,19 +134,24 @@ impl Understood {
             });
         }
         let mentions = reading.mentions.iter();
-        self.notes.extend(mentions.map(|fault| format!("at {}: {}", fault.at, fault.message)));
+        let told = mentions.map(|fault| format!("at {}: {}", fault.at, fault.message));
+        match self.blocks.is_empty() {
+            true => self.problems.extend(told),
+            false => self.notes.extend(told),
+        }
         for phase in ["analysis", "task_list", "completion", "aggregation"] {
             let of_phase = |block: &&BlockRead| block.phase.as_deref() == Some(phase) && block.fits;
-            let lines: Vec<usize> =
-                self.blocks.iter().filter(of_phase).map(|block| block.line).collect();
+            let lines: Vec<String> =
+                self.blocks.iter().filter(of_phase).map(|block| block.line.to_string()).collect();
             if lines.len() > 1 {
                 self.notes.push(format!(
-                    "{} drafts of {phase} begin in lines {lines:?}; the last one counts",
-                    lines.len()
+                    "{} drafts of {phase} begin in lines {}; the last one counts",
+                    lines.len(),
+                    lines.join(", ")
                 ));
             }
         }
-        if self.blocks.is_empty() {
+        if self.blocks.is_empty() && self.problems.is_empty() {
             self.problems.push(format!("it has no block that begins with {}", response::START));
         }
     }

@@ -28,8 +28,8 @@ pub struct Note {
     /// In words, such as `status 'hooked' became in_progress`.
     pub what: String,
     pub count: usize,
-    // At most `Notes::PLACES`.
-    /// The first places, of `count`: a line and the other tracker's id.
+    /// The places, of `count`: a line and the other tracker's id. The first five, but of what was
+    /// left out the first 500.
     pub places: Vec<String>,
 }
 
@@ -44,7 +44,8 @@ pub struct Notes {
 impl Notes {
     /// The maximum number of places that a note names; the rest is a count.
     pub const PLACES: usize = 5;
-    /// The most different notes: a file may have a new note on each line.
+    /// The most different notes, since a file may have a new note on each line, and the most places
+    /// of what was left out: nobody else has those lines.
     const MOST: usize = 500;
 
     /// Adds an occurrence.
@@ -74,7 +75,8 @@ impl Notes {
         });
         let note = &mut self.list[at];
         note.count += 1;
-        if note.places.len() < Self::PLACES {
+        let most = if kind == NoteKind::LeftOut { Self::MOST } else { Self::PLACES };
+        if note.places.len() < most {
             note.places.extend(Some(place()).filter(|place| !place.is_empty()));
         }
     }
@@ -119,11 +121,13 @@ mod tests {
             notes.add(NoteKind::Kept, "field 'due_at' has no place here", &format!("line {line}"));
         }
         notes.add(NoteKind::Approximated, "type 'chore' became task", "line 3");
+        (0..10).for_each(|line| notes.add(NoteKind::LeftOut, "prose", &format!("line {line}")));
         let list = notes.into_list();
         assert_eq!(
             (list[0].kind, list[1].count, list[1].places.len()),
             (NoteKind::Approximated, 10, Notes::PLACES)
         );
+        assert_eq!(list[2].places.len(), 10, "nothing is dropped without its line");
     }
 
     #[test]

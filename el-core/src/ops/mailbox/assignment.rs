@@ -3,14 +3,15 @@
 use serde_json::{Value, json};
 
 use super::{DEVELOPER, Received, atom_of};
-use crate::model::{Atom, EventKind, Status};
+use crate::model::{Atom, EventKind, Status, limits};
 use crate::ops::create::{NewAtom, create_in};
 use crate::ops::reject::reject_one;
 use crate::ops::reopen::open_afresh;
 use crate::ops::submit::hand_over;
-use crate::protocol::mailbox::{Assignment, read_assignment};
+use crate::protocol::mailbox::{Assignment, read_assignment, task_of};
 use crate::protocol::report::{CompletionReport, in_one_line};
 use crate::store::{Tx, atom, comment, event, mailbox};
+use crate::text::one_line;
 use crate::{Ctx, Result};
 
 /// Receives an assignment: creates an atom, or gives new instructions to an existing atom.
@@ -23,8 +24,9 @@ pub(super) fn receive_assignment(
     let assignment = match read_assignment(message) {
         Ok(assignment) => assignment,
         Err(problem) => {
+            let task = one_line(task_of(message).unwrap_or("without a name"), limits::WORD);
             received.problems.push(format!(
-                "an assignment is left as it is: {}: {}",
+                "the assignment {task} is left as it is: {}: {}",
                 problem.field, problem.message
             ));
             return Ok(());

@@ -14,7 +14,8 @@ const ENDINGS: &str = "\
 /// Beginnings of the names of data files (`credentials.json`, `client_secret_12.json`).
 const STEMS: &str = "\
     credential secret client_secret client-secret service-account service_account \
-    serviceaccount token api_key api-key apikey private_key private-key passwd";
+    serviceaccount token api_key api-key apikey private_key private-key passwd id_rsa id_dsa \
+    id_ecdsa id_ed25519";
 /// Endings of such data; a program may be called `secrets.rs`.
 const DATA: &str = "\
     json yml yaml toml ini env txt cfg conf properties csv xml";
@@ -72,6 +73,7 @@ mod tests {
             "id_rsa",
             "keys/id_ed25519",
             "id_rsa.bak",
+            "id_ed25519.txt",
             "server.pem",
             "server.KEY",
             "a.p12",

@@ -64,6 +64,7 @@ pub(super) fn bring_up_closed(conn: &mut Connection, path: &Path) -> Result<()> 
         Tx::Sqlite(conn.transaction_with_behavior(TransactionBehavior::Immediate).doing(DOING)?);
     let Some(closed) = closed::read(&tx)? else { return Ok(()) };
     closed::lift(&tx)?;
+    #[cfg_attr(not(feature = "postgres"), expect(irrefutable_let_patterns))]
     let Tx::Sqlite(raw) = &tx else { return Ok(()) };
     let (found, known) = (read_version(raw)?, SCHEMA_VERSION);
     if found > known {

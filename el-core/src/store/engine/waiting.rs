@@ -11,6 +11,7 @@ use super::{Database, Result};
 pub(crate) struct ListenState {
     is_connected: AtomicBool,
     is_over: AtomicBool,
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "a server alone tells"))]
     tell: Box<dyn Fn() + Send + Sync>,
 }
 

@@ -103,7 +103,7 @@ fn one_of_a_newer_el_is_refused_and_not_touched() {
 #[test]
 fn a_file_that_is_no_database_is_told_and_left_alone() {
     for content in [
-        "this is no database, and long enough to be looked at as one by SQLite, which reads a \
+        "this is not a database, and long enough to be looked at as one by SQLite, which reads a \
          header of one hundred bytes",
         "x",
     ] {

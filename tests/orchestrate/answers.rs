@@ -14,7 +14,7 @@ fn a_faulty_answer_is_asked_for_again_in_the_same_conversation() {
             r#"answer analysis {"summary": "How many splits?"}"#,
             "on-resume",
             "record first.json",
-            "answer analysis {this is no JSON at all",
+            "answer analysis {this is not JSON at all",
             "on-resume",
             "record second.json",
             ANALYSIS,

@@ -9,13 +9,13 @@ use el_core::model::Timestamp;
 use crate::clock;
 use crate::git::{Git, base_reference};
 
-/// Files that are told of.
+/// The maximum number of files that are listed.
 const FILES_MAX: usize = 40;
-/// Entries of folders that are looked at without git.
+/// The maximum number of folder entries that are read without git.
 const WALK_MAX: usize = 20_000;
-/// Folders below folders that are gone into.
+/// The maximum depth of folders that are read without git.
 const DEPTH_MAX: usize = 16;
-/// Bytes of git's answer that are read.
+/// The maximum number of bytes that are read of git's answer.
 const ANSWER_MAX: usize = 4 << 20;
 
 /// Files that changed.

@@ -26,9 +26,9 @@ const UNREACHED: [&str; 13] = [
     "http 5",
     "tls: ",
 ];
-/// The words of a program that got no JSON, but the page of a proxy, or a part of an answer.
+/// Messages of a program that could not parse the answer: the page of a proxy, or a part of one.
 const UNPARSED: [&str; 2] = ["unexpected end of json input", " looking for beginning of "];
-/// So a program begins to say why it cannot read its own configuration.
+/// The beginning of a program's message that it cannot read its own configuration.
 const UNREADABLE: &str = "failed to read configuration:";
 /// The words of glab for a folder in the place of its file: Go's bit of a folder, in octal.
 const FOLDER_MODE: &str = " has the permissions 20000000";
@@ -120,8 +120,8 @@ pub(super) fn auth_status(program: &'static ForgeProgram, host: &str) -> Result<
     Ok(said.stdout + &said.stderr)
 }
 
-/// Tells a host that is not reached, or does not show a repository, from one to which nobody is
-/// signed in: it is asked as by a stranger, or not as it wants to be asked.
+/// Turns a failed call into [`ForgeError::NotSignedIn`] if the program says that nobody is signed
+/// in to the host: without a sign-in, a call fails in the same ways as without a network.
 pub(super) fn ensure_signed_in<T>(
     program: &'static ForgeProgram,
     repo: &RepoName,

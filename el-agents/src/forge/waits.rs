@@ -36,8 +36,8 @@ impl ForgeWaits {
         ForgeWaits { folder }
     }
 
-    /// The wait for a host that is not over. One that ends later than the longest wait after now
-    /// dates from before the clock went back.
+    /// The wait for a host that is not over. A wait that ends later than the longest possible one
+    /// was written before the clock went back, and does not count.
     pub fn find(&self, host: &str, now: Timestamp) -> Option<ForgeWait> {
         let wait = self.read(host)?;
         (wait.until > now && wait.until.since(now) <= LONGEST).then_some(wait)

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::open_work::{OpenWork, WorkBelow, find_below, find_open_work};
-use super::{LandError, LandSettings, Result, apart};
+use super::{LandError, LandSettings, Result, missing_commits};
 use crate::git::{GitError, Repository, Revert, Worktree};
 
 /// The state of an atom's branch.
@@ -235,7 +235,7 @@ impl<'a> Search<'a> {
         let put = &self.settings.put_into_worktrees;
         let apart = match has_landed {
             true => None,
-            false => apart::find_missing(self.store, repository, id, &branch, &tip)?,
+            false => missing_commits::find_missing(self.store, repository, id, &branch, &tip)?,
         };
         let is_in = commits == 0 || has_landed && taken_back.is_none();
         let work_below = if is_in { Vec::new() } else { self.work_below(id, &tip)? };

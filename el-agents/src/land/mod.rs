@@ -6,17 +6,17 @@
 //!   target.
 //! - [`check`] runs a check; [`check_plan`] runs the check at the end of a plan.
 
-mod apart;
 mod branch;
 mod carry_out;
 mod chain;
 pub mod check;
+mod check_each;
 mod commit_check;
 mod commit_left;
 mod configuration;
 mod conflict_atom;
-mod each;
 mod error;
+mod missing_commits;
 mod open_work;
 mod plan;
 mod plan_check;
@@ -32,9 +32,9 @@ use el_core::{Ctx, SessionCredentials};
 pub use self::branch::{AtomBranch, atom_branches, atom_branches_at, resolve_target};
 pub use self::carry_out::carry_out;
 use self::check::CheckCommand;
+pub use self::check_each::{Base, check_each, predict_each};
 pub use self::commit_left::commit_left;
 pub use self::configuration::hold_configuration;
-pub use self::each::{Base, check_each, foresee_each};
 pub use self::error::{LandError, Result};
 pub use self::open_work::WorkBelow;
 pub(crate) use self::open_work::unfinished_below;

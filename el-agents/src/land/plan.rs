@@ -102,8 +102,8 @@ pub struct LandItem {
 
 /// Decides about each branch to be landed here, in the order in which the atoms were closed.
 /// `wanted`: ids of atoms; `None`: every closed atom, except those that land by a pull request.
-/// A branch with commits of such a one, or of an atom that is not closed, waits for it, unless the
-/// other is wanted, too.
+/// A branch that has commits of another atom waits for that atom if it lands by a pull request or
+/// is not closed, unless it is wanted, too.
 pub fn plan_landing(branches: &[AtomBranch], wanted: Option<&[String]>) -> Vec<LandItem> {
     let mut items = plan_any(branches, wanted);
     if wanted.is_none() {

@@ -165,7 +165,7 @@ fn waits_for(record: &PullRequest, facts: &RequestFacts) -> &'static str {
 }
 
 /// Deletes the branch of a merged pull request at the remote, if el made the branch, it still is at
-/// the commit that was merged, and no open pull request builds on it: such a one would be closed.
+/// the commit that was merged, and no open pull request builds on it: the forge would close it.
 fn delete_branch(
     repository: &Repository,
     forge: &dyn Forge,

@@ -6,9 +6,9 @@ use el_core::model::{PullRequest, PullRequestState};
 use el_core::{Store, ops};
 
 use super::commits::read_messages;
-use super::foresee::foresee;
 use super::item::{PullItem, PullOutcome};
 use super::look::look_at_each;
+use super::predict::predict_opening;
 use super::push::{Pushed, push};
 use super::run::PullRun;
 use super::stack::{Stacked, find_stacked, stack_base, step_over};
@@ -17,7 +17,7 @@ use super::{PullError, Result, adopt, update};
 use crate::forge::{ForgeError, NewRequest};
 use crate::git::Rehearsal;
 use crate::land::{
-    Base, LandItem, LandOutcome, atom_branches_at, check_each, foresee_each, plan_any,
+    Base, LandItem, LandOutcome, atom_branches_at, check_each, plan_any, predict_each,
 };
 
 /// The time between two writes: a forge takes ten in a row for a machine gone wild.
@@ -94,7 +94,7 @@ pub fn open_all(
         }
     }
     if run.options.dry_run {
-        foresee(run, store, &mut items, &texts)?;
+        predict_opening(run, store, &mut items, &texts)?;
         return Ok(items);
     }
     let template = template(run.repository.git(), run.forge(), run.base_commit)?;
@@ -212,7 +212,7 @@ fn rehearse(
     let repository = scratch.repository();
     let before: Vec<Option<String>> = items.iter().map(|item| item.tip.clone()).collect();
     step_over(&PullRun { repository, ..*run }, store, items)?;
-    foresee_each(repository, base, items)?;
+    predict_each(repository, base, items)?;
     let mut joined = Vec::new();
     for (at, (item, tip)) in items.iter_mut().zip(before).enumerate() {
         if item.tip != tip {

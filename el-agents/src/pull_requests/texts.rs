@@ -30,7 +30,7 @@ pub(super) struct Texts {
     /// With its marks.
     pub(super) section: String,
     /// The section as a rehearsal shows it, which has run no check.
-    foreseen: String,
+    predicted: String,
     /// The issues that it closes.
     pub(super) closes: Vec<u64>,
 }
@@ -87,7 +87,7 @@ pub(super) fn compose(
         Ok(Texts {
             title: compose_title(&told, &private)?,
             section: compose_section(&told, &private)?,
-            foreseen: compose_section(
+            predicted: compose_section(
                 &Told { checks: &ran, to_run: &rules.land_check, ..told },
                 &private,
             )?,
@@ -104,8 +104,8 @@ impl Texts {
     }
 
     /// A body with the section, as a rehearsal shows it.
-    pub(super) fn foresee_body(&self, body: &str) -> String {
-        body.replacen(&self.section, &self.foreseen, 1)
+    pub(super) fn predicted_body(&self, body: &str) -> String {
+        body.replacen(&self.section, &self.predicted, 1)
     }
 }
 

@@ -47,7 +47,7 @@ struct State {
 
 impl OwnBranch {
     /// Makes the run's own folder for the branch that the worktree has checked out. `None` if that
-    /// is no atom's branch, or the repository keeps its branches in other ways.
+    /// is not an atom's branch, or the repository keeps its branches in other ways.
     pub(super) fn lay_out(run: &RunDir, checkout: &Checkout) -> io::Result<Option<OwnBranch>> {
         let Some(name) = checkout.branch.clone().filter(|_| checkout.is_linked()) else {
             return Ok(None);

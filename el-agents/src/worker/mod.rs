@@ -4,17 +4,17 @@
 
 mod actions;
 mod admission;
+mod database_file;
 mod detached;
 mod drive;
+mod idle;
 mod leaving;
 mod memory;
 mod outage;
 mod pauses;
-mod place;
 mod presence;
 mod recovery;
 mod report;
-mod rest;
 mod state;
 mod stop;
 mod watching;
@@ -30,9 +30,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 pub use crate::launch::check_agent;
 
+use self::database_file::DatabaseFile;
 pub use self::detached::{Detached, start_detached};
 pub use self::drive::Drive;
-use self::place::DatabaseFile;
 pub use self::presence::{
     Silence, host_of, is_supervised, is_there, silence_of, stopped_pids, this_host,
 };

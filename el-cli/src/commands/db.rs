@@ -71,7 +71,7 @@ fn ensure_file_or_nothing(path: &Path) -> Result<()> {
     if path.is_file() || !path.exists() {
         return Ok(());
     }
-    Err(unusable("not_a_file", format!("{} is no file", path.display()), path))
+    Err(unusable("not_a_file", format!("{} is not a file", path.display()), path))
 }
 
 fn unusable(code: &'static str, message: String, path: &Path) -> CommandError {

@@ -259,7 +259,7 @@ pub(super) fn replace_file<T>(
         return Ok(value);
     }
     let name = target.file_name().ok_or_else(|| {
-        CommandError::invalid_value("output", format!("{} is no file name", path.display()))
+        CommandError::invalid_value("output", format!("{} is not a file name", path.display()))
     })?;
     let aside =
         target.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));

@@ -31,7 +31,7 @@ Examples:
 Works in a checkout of its own. The branch moves only once the check (land_check) has passed;
 what makes it fail is found by halves and left out, and a conflict becomes an atom. Where the
 branch is checked out with changes that are not committed, nothing is moved. It can be broken
-off at any moment (Ctrl-C), and done again; --dry-run foresees conflicts, and runs no check.
+off at any moment (Ctrl-C), and done again; --dry-run predicts conflicts, and runs no check.
 Work that git revert took back comes in again once its atom is closed again. --commit first
 commits what an agent left uncommitted in its worktree, with its run's summary as the message.
 A branch that changes .eluent/config.toml, .claude, .mcp.json or a folder of git hooks is left

@@ -239,7 +239,7 @@ fn absolute_folder(path: &Path) -> Result<String> {
     let found = std::fs::canonicalize(path)
         .map_err(|source| wrong("cannot be found").with_source(source))?;
     if !found.is_dir() {
-        return Err(wrong("is no folder"));
+        return Err(wrong("is not a folder"));
     }
     found.into_os_string().into_string().map_err(|_| wrong("is not UTF-8"))
 }

@@ -339,7 +339,7 @@ fn ensure_no_command(word: &str, app: &App) -> Result<()> {
     if mistyped::named_id(app, word).is_some() {
         return Ok(());
     }
-    Err(CommandError::usage_error(format!("'{word}' is no atom"))
+    Err(CommandError::usage_error(format!("'{word}' is not an atom"))
         .with_hint(format!("el work --{flag}")))
 }
 

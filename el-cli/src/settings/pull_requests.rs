@@ -55,7 +55,7 @@ impl Settings {
         }))
     }
 
-    /// The forges, and which of them is meant.
+    /// The forges, with the one that is selected.
     pub(crate) fn forges(&self) -> Result<Forges> {
         let word = self.optional_text("pr_forge", None)?;
         Ok(Forges::new(word.map(|word| match word.as_str() {

@@ -255,7 +255,7 @@ fn read_integer(value: &DeValue<'_>) -> Result<i64, String> {
 fn read_number(value: &DeValue<'_>) -> Result<f64, String> {
     match value {
         DeValue::Float(float) => {
-            float.as_str().parse().map_err(|_| format!("{float} is no number"))
+            float.as_str().parse().map_err(|_| format!("{float} is not a number"))
         }
         // A length of time or an amount of money never needs the 53rd bit.
         other => read_integer(other).map(|whole| whole as f64),

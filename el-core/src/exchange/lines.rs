@@ -160,7 +160,7 @@ impl Input {
             bytes += line.span.length();
             let done = match value {
                 Ok(Value::Object(object)) => each(line, object),
-                Ok(_) => Err("it is no JSON object".to_owned()),
+                Ok(_) => Err("it is not a JSON object".to_owned()),
                 Err(why) => Err(why),
             };
             if let Err(message) = done {
@@ -214,7 +214,7 @@ fn line_number(file: &mut dyn Stored, start: u64, end: u64) -> io::Result<usize>
 }
 
 /// Writes each element of an array as a line, or an object as one line. Returns the fault of a text
-/// that is no JSON.
+/// that is not JSON.
 fn write_lines(
     file: &mut dyn Stored,
     first: Option<u8>,
@@ -290,7 +290,7 @@ fn parse_value(line: &str) -> Result<Value, String> {
 /// Returns serde_json's message without the position, since serde_json counts within the line.
 fn plain_message(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    format!("it is no JSON: {}", text.split(" at line ").next().unwrap_or(&text))
+    format!("it is not JSON: {}", text.split(" at line ").next().unwrap_or(&text))
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@
 //! next caller therefore find the same next step.
 
 mod advance;
+mod answers;
 mod begin;
 mod conclude;
 mod file;
 mod flow;
-mod heard;
 mod joining;
 mod overview;
 mod prompt;
@@ -25,8 +25,8 @@ use crate::rules::orchestrate::Settings;
 use crate::store::orchestration::Orchestration;
 
 pub use advance::{Advanced, advance, record_whole_check};
+pub use answers::{AgentAnswer, AnswerFault, Reply, answer_faults, is_asked, record_answer};
 pub use begin::{Begin, Goal, begin_orchestration, list_orchestrated, share_plan};
-pub use heard::{AgentAnswer, AnswerFault, Reply, answer_faults, is_asked, record_answer};
 pub use joining::{BranchConflict, Joining, file_joining, is_joining};
 pub(super) use overview::resting_step;
 pub use overview::{

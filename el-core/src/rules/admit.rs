@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The memory of a session at the start, in bytes.
 const SESSION_BYTES: u64 = 256 << 20;
-/// So long a session that was started is counted ahead.
+/// How long a new session counts with its full cost, which the figures show only later.
 const SETTLING: Duration = Duration::from_secs(10);
 /// If no session runs, `el` is not the cause of the load: after this wait, a session starts anyway.
 const LONGEST_IDLE: Duration = Duration::from_secs(60);

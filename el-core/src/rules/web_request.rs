@@ -24,7 +24,7 @@ pub enum RequestFault {
     Method,
     /// It comes from another site or program.
     Origin,
-    /// A change that is no JSON, or without the board's own header.
+    /// A change that is not JSON, or without the board's own header.
     Form,
 }
 

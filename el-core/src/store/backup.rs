@@ -31,7 +31,7 @@ pub struct CopyFacts {
 /// synced to the disk. A due migration is not made.
 ///
 /// # Errors
-/// If `target` exists, the source is no database of el, or a disk is full. A partly written
+/// If `target` exists, the source is not a database of el, or a disk is full. A partly written
 /// `target` stays.
 pub fn copy_database(source: &Path, target: &Path) -> Result<()> {
     let from = open_ours(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -76,7 +76,7 @@ pub fn seal_database(path: &Path) -> Result<()> {
 /// Reads the summary of a copy's contents.
 ///
 /// # Errors
-/// If the file is no database of el, or is damaged.
+/// If the file is not a database of el, or is damaged.
 pub fn inspect_copy(path: &Path) -> Result<CopyFacts> {
     inspect(&open_ours(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?)
 }
@@ -84,7 +84,7 @@ pub fn inspect_copy(path: &Path) -> Result<CopyFacts> {
 /// The version of a database's tables, and why it is closed to changes.
 ///
 /// # Errors
-/// If the file is no database of el.
+/// If the file is not a database of el.
 pub(super) fn state_of_tables(path: &Path) -> Result<(i64, Option<String>)> {
     let conn = open_ours(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let version = migrate::read_version(&conn)?;
@@ -108,7 +108,7 @@ pub fn inspect_database(path: &Path) -> Result<CopyFacts> {
 /// would write in the name of the next writer.
 ///
 /// # Errors
-/// If the schema differs, or the file is no database of el.
+/// If the schema differs, or the file is not a database of el.
 pub fn ensure_own_schema(path: &Path) -> Result<()> {
     let conn = open_ours(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let found = migrate::read_schema(&conn)?;
@@ -144,7 +144,7 @@ fn inspect(conn: &Connection) -> Result<CopyFacts> {
 /// Every atom's id and last change, in order of the ids.
 ///
 /// # Errors
-/// If the file is no database of el, or is damaged.
+/// If the file is not a database of el, or is damaged.
 pub fn list_changes(path: &Path) -> Result<Vec<(String, i64)>> {
     let conn = open_ours(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     conn.prepare("SELECT id, updated_at FROM atoms ORDER BY id")

@@ -10,9 +10,9 @@ use crate::model::{
 };
 use crate::{Error, Result};
 
-mod told;
+mod events;
 
-pub(crate) use told::{done_row, has_runs, list_done, list_not_landed, list_resting};
+pub(crate) use events::{done_row, has_runs, list_done, list_not_landed, list_resting};
 
 /// The columns that [`atom_from_row`] reads, of a table that the query calls `a`.
 const ATOM: &str = "a.id, a.title, a.status, a.issue_type, a.priority, a.assignee, a.parent_id, \

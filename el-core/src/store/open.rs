@@ -66,8 +66,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If there is no database at `path`, the file is no database of `el`, the schema is newer than
-    /// this `el`, or SQLite fails.
+    /// If there is no database at `path`, the file is not a database of `el`, the schema is newer
+    /// than this `el`, or SQLite fails.
     pub fn open(path: &Path, durability: Durability) -> Result<Store> {
         let file = file_at(path).ok_or_else(|| Error::NoDatabase { path: path.to_owned() })?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;

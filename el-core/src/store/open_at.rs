@@ -67,7 +67,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the file is no database of `el`, or the server cannot be used.
+    /// If the file is not a database of `el`, or the server cannot be used.
     pub fn database_state(path: &Path, server: Option<&ServerAddress>) -> Result<DatabaseState> {
         match server {
             None => {

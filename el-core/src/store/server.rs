@@ -223,7 +223,7 @@ fn tables_in(tx: &Tx<'_>) -> Result<Tables> {
         )
         .doing("read the version of the tables")?;
     let parse = |text: String| {
-        let why = || not_migrated(format!("its schema_version is '{text}', which is no number"));
+        let why = || not_migrated(format!("its schema_version is '{text}', which is not a number"));
         text.parse().map_err(|_| why())
     };
     let version = version.map(parse).transpose()?;

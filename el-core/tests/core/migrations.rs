@@ -30,7 +30,7 @@ fn what_is_no_database_of_ours_is_refused() {
     ));
     std::fs::write(
         &path,
-        "this is no database, but it is long enough to have a header of a hundred bytes, which \
+        "this is not a database, but it is long enough to have a header of a hundred bytes, which \
          SQLite wants to see first of all",
     )
     .unwrap();

@@ -81,7 +81,8 @@ impl Connection {
             }
         }
         if let Some(length) = request.header("content-length") {
-            let size = length.parse().map_err(|_| invalid("a content-length that is no number"))?;
+            let size =
+                length.parse().map_err(|_| invalid("a content-length that is not a number"))?;
             self.take(&mut body, size)?;
         }
         Ok(body)

@@ -56,7 +56,7 @@ fn read_one(one: &Value, number: u64) -> Option<RequestFacts> {
             Some("MERGEABLE") => Conflict::No,
             _ => Conflict::Unknown,
         },
-        // GitHub closes such a one.
+        // GitHub closes a pull request whose branch is deleted.
         is_branch_gone: false,
         is_behind: one["mergeStateStatus"] == "BEHIND",
         is_blocked: one["mergeStateStatus"] == "BLOCKED",

@@ -15,7 +15,7 @@ const PAGES_MOST: usize = 20;
 impl GitlabCli {
     /// Returns true if glab is there and signed in to this host.
     pub(in crate::forge) fn knows(&self, host: &str) -> bool {
-        // Without a network it fails, too, but not in these words.
+        // The call also fails without a network, with other words.
         auth_status(&GLAB, host).is_ok_and(|said| !said.contains(NEVER_SIGNED_IN))
     }
 

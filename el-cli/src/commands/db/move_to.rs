@@ -141,7 +141,7 @@ fn read_target(to: &str) -> Result<Target> {
     let path = std::path::absolute(to)
         .map_err(|source| CommandError::file_error("find", Path::new(to), source))?;
     if to.is_empty() || path.is_dir() {
-        let message = format!("'{}' is no file", sanitize::one_line(to));
+        let message = format!("'{}' is not a file", sanitize::one_line(to));
         return Err(CommandError::invalid_value("to", message)
             .with_hint("name a file that is to be made, such as .eluent/el.db"));
     }

@@ -78,7 +78,7 @@ fn mailbox_failure(error: MailboxError) -> CommandError {
         MailboxError::Store(error) => error.into(),
         MailboxError::NotADocument { .. } => {
             CommandError::conflict("not_a_mailbox", error.to_string())
-                .with_hint("el mailbox sync sets a file aside that is no JSON")
+                .with_hint("el mailbox sync sets a file aside that is not JSON")
         }
         other => {
             CommandError::internal_error("the mailbox could not be written").with_source(other)

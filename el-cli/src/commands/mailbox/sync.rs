@@ -19,7 +19,7 @@ Examples:
 Assignments become atoms, and ready atoms become assignments; reports become reviews; a task
 that is rejected in queue.json is sent back, and one that is approved there is closed only with
 --approvals, since any agent can write that file; what is over is cleared. Missing files
-are made, a file that is no JSON is set aside as FILE.bad-TIME. With --watch and --robot, each
+are made, a file that is not JSON is set aside as FILE.bad-TIME. With --watch and --robot, each
 look that brings something is one line of JSON.")]
 pub(crate) struct Args {
     /// Go on until Ctrl-C

@@ -103,7 +103,7 @@ fn read_pasted_text(text: &str, phase: Phase, error: &serde_json::Error) -> Resu
         Answer::Faulty(faulty) => Err(refusal_error(phase, &faulty.fields, faulty.fault_lines())),
         Answer::NotFound => Err(CommandError::invalid_value(
             "file",
-            format!("file: it is no JSON ({error})"),
+            format!("file: it is not JSON ({error})"),
         )
         .with_hint(format!(
             "it is to hold the data of {phase} as a JSON object, or a block that begins with \

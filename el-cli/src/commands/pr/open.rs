@@ -89,7 +89,7 @@ pub(super) fn run(args: &Open, app: &App) -> Result<Exit> {
     report_opening(app, &Opening::new(&place, args.dry_run, &items, has_worktrees))
 }
 
-/// Tells that the branch which shows what has landed here follows a name that is no more.
+/// Warns if the branch that work lands on tracks a branch that was renamed at the remote.
 fn warn_of_rename(
     app: &App,
     repository: &Repository,

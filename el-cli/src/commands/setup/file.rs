@@ -149,7 +149,7 @@ impl Plan {
         let folder = target.parent().unwrap_or(Path::new("."));
         let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
         match fs::metadata(existing) {
-            Ok(found) if !found.is_dir() => Err(setup_error(existing, "it is no folder")),
+            Ok(found) if !found.is_dir() => Err(setup_error(existing, "it is not a folder")),
             Ok(found)
                 if found.permissions().readonly()
                     || !may_access(existing, Access::WRITE_OK | Access::EXEC_OK) =>

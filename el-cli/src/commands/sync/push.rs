@@ -107,7 +107,7 @@ fn compare_issue(app: &App, gh: &GithubCli, repo: &RepoName, number: u64) -> Res
     let batch = read_batch(&[issue])?;
     let mut planned = ops::plan_push(&app.open_for_reading()?, batch)?;
     let Some((atom, fields)) = planned.pop() else {
-        return Err(CommandError::not_found(format!("issue {number} is no atom here")));
+        return Err(CommandError::not_found(format!("issue {number} is not an atom here")));
     };
     ensure_no_key(app, &atom.id, &fields)?;
     Ok(PushedIssue { atom_id: atom.id, number, fields, written: false, labels_there })

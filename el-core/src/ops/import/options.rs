@@ -34,7 +34,7 @@ impl ImportOptions {
         ImportOptions { dry_run, ..ImportOptions::default() }
     }
 
-    /// The batch is no file: the other tracker itself was asked for a part of its records.
+    /// The batch is not a file: the other tracker itself was asked for a part of its records.
     pub(super) fn is_sync(&self) -> bool {
         self.scope.is_some()
     }

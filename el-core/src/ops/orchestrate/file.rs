@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::super::bonds::tell_of_bond;
 use super::super::create::{NewAtom, create_in};
+use super::answers::supply_command;
 use super::flow::LoadedPlan;
-use super::heard::supply_command;
 use crate::model::{Atom, BondKind, EventKind, limits};
 use crate::protocol::response::{ProposedTask, TaskList, map_priority, task_layers};
 use crate::rules::orchestrate::{Question, sort_members, task_key};

@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
 use super::super::change::{ChangeDetails, set_status};
+use super::answers::{answer_line, data_of};
 use super::flow::{LoadedPlan, load_plan};
-use super::heard::{answer_line, data_of};
 use crate::model::{Atom, EventKind, Status};
 use crate::protocol::response::check_payload;
 use crate::rules::orchestrate::{Question, exceeded_limits};

@@ -368,7 +368,7 @@ impl<'a> Parser<'a> {
         serde_json::from_str::<Value>(digits).or_else(|_| {
             self.stop_at(
                 FaultKind::Syntax,
-                format!("`{}` is no JSON number", short_text(digits)),
+                format!("`{}` is not a JSON number", short_text(digits)),
                 from,
             )
         })

@@ -168,7 +168,7 @@ impl<'r> AtomRow<'r> {
     pub(crate) fn append_to(self, out: &mut Vec<u8>) {
         let start = out.len();
         if append_json(out, &self).is_err() {
-            // The metadata is no JSON.
+            // The metadata is not JSON.
             out.truncate(start);
             append_json(out, &self.into_atom()).expect("an atom is JSON");
         }

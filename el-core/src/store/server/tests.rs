@@ -251,5 +251,5 @@ fn tables_that_somebody_removed_are_told() {
     let tx = server.begin_write().map(Tx::Postgres).unwrap();
     meta::set(&tx, VERSION, "eight").unwrap();
     let error = tables_in(&tx).map(|_| ()).unwrap_err();
-    assert!(error.to_string().contains("'eight', which is no number"), "{error}");
+    assert!(error.to_string().contains("'eight', which is not a number"), "{error}");
 }

@@ -129,7 +129,7 @@ fn a_bad_line_is_named_and_stops_no_other() {
     let bad: Vec<_> = batch.bad.iter().map(|b| (b.line, b.message.as_str())).collect();
     assert_eq!(
         bad,
-        [(2, "it has no title"), (3, "it is no JSON: expected value"), (4, "it has no id")]
+        [(2, "it has no title"), (3, "it is not JSON: expected value"), (4, "it has no id")]
     );
     assert_eq!(batch.records.len(), 1);
 }

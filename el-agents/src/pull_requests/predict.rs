@@ -1,4 +1,4 @@
-//! Foresees an opening, for `--dry-run`: asks the same questions, and changes nothing anywhere.
+//! Predicts an opening, for `--dry-run`: asks the same questions, and changes nothing anywhere.
 
 use el_core::model::PullRequest;
 use el_core::{Store, ops};
@@ -13,8 +13,8 @@ use super::texts::{Texts, template};
 use super::update::find_change;
 use crate::forge::FoundRequest;
 
-/// Foresees what becomes of each that is to be opened.
-pub(super) fn foresee(
+/// Predicts the result of opening each pull request.
+pub(super) fn predict_opening(
     run: &PullRun<'_>,
     store: &Store,
     items: &mut [PullItem],
@@ -37,12 +37,12 @@ pub(super) fn foresee(
                 }
             },
         };
-        foresee_one(run, store, &mut items[at], (texts, template.as_deref(), &base))?;
+        predict_one(run, store, &mut items[at], (texts, template.as_deref(), &base))?;
     }
     Ok(())
 }
 
-fn foresee_one(
+fn predict_one(
     run: &PullRun<'_>,
     store: &Store,
     item: &mut PullItem,
@@ -95,7 +95,7 @@ fn foresee_one(
                     base: Some(base.to_owned()),
                     title: Some(texts.title.clone()),
                     draft: Some(run.options.is_draft),
-                    body: Some(texts.foresee_body(&texts.new_body(template))),
+                    body: Some(texts.predicted_body(&texts.new_body(template))),
                 });
                 return Ok(());
             }
@@ -113,7 +113,7 @@ fn foresee_one(
         base: change.base,
         title: None,
         draft: change.draft,
-        body: change.body.map(|body| texts.foresee_body(&body)),
+        body: change.body.map(|body| texts.predicted_body(&body)),
     });
     item.pull_request = Some(known);
     Ok(())

@@ -1,4 +1,4 @@
-//! Tries each branch by itself on a base that others move, as for a pull request.
+//! Checks each branch alone on a base that others move, as for a pull request.
 
 use std::time::Duration;
 
@@ -23,9 +23,9 @@ pub struct Base<'a> {
 ///
 /// # Errors
 /// If git fails.
-pub fn foresee_each(repository: &Repository, base: Base<'_>, items: &mut [LandItem]) -> Result<()> {
+pub fn predict_each(repository: &Repository, base: Base<'_>, items: &mut [LandItem]) -> Result<()> {
     for at in to_land(items) {
-        let merged = repository.merge_branch(base.commit, items[at].atom_and_tip(), "Foreseen")?;
+        let merged = repository.merge_branch(base.commit, items[at].atom_and_tip(), "Predicted")?;
         if let Err(files) = merged {
             items[at].set_conflict(files);
         }
@@ -45,7 +45,7 @@ pub fn check_each(
     base: Base<'_>,
     items: &mut [LandItem],
 ) -> Result<()> {
-    foresee_each(repository, base, items)?;
+    predict_each(repository, base, items)?;
     let conflicts = items
         .iter_mut()
         .enumerate()
@@ -67,7 +67,7 @@ pub fn check_each(
             return Err(LandError::Interrupted);
         }
         let Ok(merged) =
-            repository.merge_branch(base.commit, items[at].atom_and_tip(), "Foreseen")?
+            repository.merge_branch(base.commit, items[at].atom_and_tip(), "Predicted")?
         else {
             continue;
         };

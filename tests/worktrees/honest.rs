@@ -341,3 +341,13 @@ fn a_branch_that_failed_its_check_is_not_told_as_ready_to_land() {
     assert!(said.contains(&format!("Did not land: {refused}. el why {refused}")), "{said}");
     assert!(said.contains(&format!("Ready to land: {good}. ")), "{said}");
 }
+
+#[test]
+fn doctor_tells_where_git_knows_no_author() {
+    let env = TestEnv::with_repository("");
+    env.git(&["config", "user.useConfigOnly", "true"]);
+    let codes = || env.robot(&["doctor"])["findings"].to_string();
+    assert!(!codes().contains("git_identity"), "{}", codes());
+    std::fs::remove_file(env.path("home/.gitconfig")).unwrap();
+    assert!(codes().contains("git_identity"), "{}", codes());
+}

@@ -94,7 +94,9 @@ pub(super) fn inspect_machine(app: &App, place: &MachineScope) -> (Vec<Finding>,
                     cannot begin there; el worktrees prune removes what has landed";
         findings.extend(others.and_then(|at| little_room(&at, hint)));
         findings.extend(open_to_others(project));
-        findings.extend(git_locks(settings));
+        let repositories = repositories_of_agents(settings);
+        findings.extend(git_locks(&repositories));
+        findings.extend(missing_authors(&repositories));
         findings.extend(missing_check(settings, project));
         findings.extend(stopped_processes(app).unwrap_or_default());
         let remote = shared_remote::find_fault(settings);
@@ -116,19 +118,33 @@ fn slight_finding(
 
 /// Locks in the repositories of the agents. A lock blocks git's changes for as long as the lock
 /// exists.
-fn git_locks(settings: &Settings) -> Vec<Finding> {
-    let agents =
-        settings.known_agents().into_iter().filter_map(|name| settings.agent_settings(&name).ok());
-    let folders: BTreeSet<_> = agents.map(|agent| agent.working_directory).collect();
-    let repositories = folders.iter().filter_map(|folder| Repository::open_at(folder).ok());
+fn git_locks(repositories: &[Repository]) -> Vec<Finding> {
     let locks: BTreeSet<_> =
-        repositories.flat_map(|found| found.find_locks().unwrap_or_default()).collect();
+        repositories.iter().flat_map(|found| found.find_locks().unwrap_or_default()).collect();
     let told = |lock: &PathBuf| {
         let message = format!("a git holds, or left behind, the lock {}", lock.display());
         let hint = "once no git is at work there any more, remove it: rm, with that path";
         slight_finding("git_lock", message, hint)
     };
     locks.iter().map(told).collect()
+}
+
+/// Repositories in which nobody can commit.
+fn missing_authors(repositories: &[Repository]) -> Vec<Finding> {
+    let told = |repository: &Repository| {
+        let top = repository.top().display();
+        let message = format!("git knows no author in {top}, so agents cannot commit");
+        let hint = "git config --global user.name NAME, and user.email";
+        slight_finding("git_identity", message, hint)
+    };
+    repositories.iter().filter(|found| !found.git().knows_author()).map(told).collect()
+}
+
+fn repositories_of_agents(settings: &Settings) -> Vec<Repository> {
+    let agents =
+        settings.known_agents().into_iter().filter_map(|name| settings.agent_settings(&name).ok());
+    let folders: BTreeSet<_> = agents.map(|agent| agent.working_directory).collect();
+    folders.iter().filter_map(|folder| Repository::open_at(folder).ok()).collect()
 }
 
 /// Workers and supervisors that say nothing, and are not gone.

@@ -202,7 +202,7 @@ fn data_that_does_not_fit_is_told_field_by_field_and_changes_nothing() {
     };
     let told = set("fields.json", r#"{"tasks":[{"id":"a"}]}"#);
     assert!(told.contains("`tasks[0].title`") && told.contains("`tasks[0].description`"), "{told}");
-    assert!(set("text.md", "no data at all").contains("no JSON"));
+    assert!(set("text.md", "no data at all").contains("not JSON"));
     assert!(set("other.json", r#"{"phase":"analysis","data":{}}"#).contains("'analysis'"));
     let cycle = r#"{"tasks":[{"id":"a","title":"A","description":"d","dependencies":["b"]},
                              {"id":"b","title":"B","description":"d","dependencies":["a"]}]}"#;

@@ -1,6 +1,7 @@
 //! Failed attempts: the reports, the retries, and the end of retries.
 
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 
@@ -268,4 +269,18 @@ fn the_system_prompt_of_an_agent_stands_before_its_work() {
     let prompt = recorded["prompt"].as_str().unwrap();
     let (words, item) = (prompt.find("Answer in Latin."), prompt.find("# Work Item"));
     assert!(words.is_some() && words < item, "{prompt}");
+}
+
+#[test]
+fn a_back_off_from_before_the_clock_went_back_is_not_told() {
+    let env = TestEnv::with_tracker();
+    let id = env.create("Once more", &[]);
+    let until = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + Duration::from_secs(86_400);
+    let until = i64::try_from(until.as_micros()).unwrap();
+    let change = "UPDATE atoms SET retry_at = ?1, retry_from = ?1 WHERE id = ?2";
+    env.database().execute(change, (until, &id)).unwrap();
+    for words in [&["ready"][..], &["list"], &["work", "--dry-run"]] {
+        let told = env.el(words).ok().stdout;
+        assert!(told.contains(&id) && !told.contains("another try"), "{words:?}: {told}");
+    }
 }

@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, app: &App) -> Result<Exit> {
     let list = List::from_page(&found);
     let data = Ready { capped: list.is_capped(), list };
     app.printer.emit(&data, |page| {
-        atoms::print_table(page, &found.items, now);
+        atoms::print_ready(page, &found.items, now);
         data.list.print_end(
             page,
             [

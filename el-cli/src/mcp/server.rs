@@ -4,6 +4,7 @@ use std::io::{self, BufReader, IsTerminal as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -27,6 +28,9 @@ use crate::{App, CommandError, Exit, Result};
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// The time for answers that are under way, after a signal.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Instructions for the client's model, sent before any call.
 const INSTRUCTIONS: &str = "\
@@ -97,21 +101,26 @@ pub(crate) fn serve(app: &App) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The first signal ends the server once no change is half-done. A second signal ends the server at
-/// once; committed changes stand.
+/// The first signal ends the server once no change is half-done, or after [`GRACE`] if the client
+/// reads no answer. A second signal ends the server at once; committed changes stand.
 fn hear_signals(events: SyncSender<Event>, asked_to_end: Arc<AtomicBool>) -> io::Result<()> {
     el_agents::end_signal::spawn_listener(move |_| {
         if asked_to_end.swap(true, Ordering::SeqCst) {
-            #[expect(
-                clippy::exit,
-                reason = "the thread that decides may hang in a write that nobody reads"
-            )]
-            std::process::exit(Exit::Done.code().into());
+            end_now();
         }
         // If the channel is full, the next event sees the flag.
         let _ = events.try_send(Event::Signal);
+        std::thread::spawn(|| {
+            std::thread::sleep(GRACE);
+            end_now();
+        });
         true
     })
+}
+
+#[expect(clippy::exit, reason = "the thread that decides may hang in a write that nobody reads")]
+fn end_now() -> ! {
+    std::process::exit(Exit::Done.code().into())
 }
 
 fn read_events(events: &SyncSender<Event>) {

@@ -13,6 +13,12 @@ pub(crate) fn print_table(page: &mut Page, atoms: &[Atom], now: Timestamp) {
     print_table_with_waits(page, &atoms, &again, now);
 }
 
+/// A table of atoms that can begin. A back-off from before the clock went back holds none of them.
+pub(crate) fn print_ready(page: &mut Page, atoms: &[Atom], now: Timestamp) {
+    let atoms: Vec<&Atom> = atoms.iter().collect();
+    print_table_with_waits(page, &atoms, &vec![String::new(); atoms.len()], now);
+}
+
 /// A table of atoms, each with the causes of its wait, in words.
 pub(crate) fn print_table_with_waits(
     page: &mut Page,

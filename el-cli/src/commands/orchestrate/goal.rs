@@ -78,11 +78,10 @@ fn goal_from_atom(one: &str, app: &App) -> Result<PlanGoal> {
 /// command of `el` before an atom's id. A word and an id are no goal, whatever the word is.
 fn ensure_no_command(first: &str, rest: Option<&[String]>, app: &App) -> Result<()> {
     let rest = rest.unwrap_or_default();
-    let id = match rest {
-        [] => None,
-        [word] => mistyped::id_of_beginning(app, word),
-        [word, ..] => mistyped::named_id(app, word),
-    };
+    let id = rest.first().and_then(|word| {
+        let of_beginning = || mistyped::id_of_beginning(app, word).filter(|_| rest.len() == 1);
+        mistyped::named_id(app, word).or_else(of_beginning)
+    });
     let epic = id.as_deref().unwrap_or("EPIC");
     let meant = match mistyped::nearest_verb(first, VERBS) {
         Some("list") => Some("el orchestrate list".to_owned()),

@@ -51,7 +51,7 @@ pub(super) fn run(app: &App, options: &WorkOptions) -> Result<Exit> {
         if queue.is_empty() {
             page.push_line("  nothing");
         }
-        atoms::print_table(page, &queue, now);
+        atoms::print_ready(page, &queue, now);
         if let Some(pause) = &pause {
             page.push_blank();
             page.push_painted(style::WARNING, &pauses::pause_sentence(pause));

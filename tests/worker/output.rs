@@ -1,6 +1,6 @@
 //! Any output of an agent: kept unchanged, shown safely, and without any effect on the run.
 
-use crate::support::TestEnv;
+use crate::support::{SOON, TestEnv};
 
 /// Only colours are left of all that a terminal would obey.
 fn assert_harmless(text: &str) {
@@ -75,6 +75,16 @@ fn an_agent_that_floods_both_of_its_outputs_is_read_to_the_end() {
     assert!(env.read_run_file(&run, "transcript.jsonl").contains("the last words"));
     assert!(std::fs::metadata(env.run_file(&run, "stderr.log")).unwrap().len() > 2_900_000);
     env.assert_settled(&run);
+}
+
+#[test]
+fn a_flood_of_output_hides_no_time_limit() {
+    let env = TestEnv::with_tracker();
+    let limits = "execution_timeout = \"2s\"\nmax_attempts = 1\n";
+    env.configure(&format!("executor = \"command\"\ncommand = \"yes\"\n{limits}"));
+    let id = env.create("Say yes", &[]);
+    env.start_work(&["--once"]).wait(SOON).fails_with(9);
+    assert_eq!(env.last_run(&id)["outcome"], "timed_out");
 }
 
 #[test]

@@ -67,6 +67,8 @@ fn a_lock_on_the_branch_or_a_hook_that_refuses_leaves_everything_as_it_was() {
                 message.contains("lock") && refused["error"]["retryable"] == true,
                 "{refused:#}"
             );
+            let hint = refused["error"]["hint"].as_str().unwrap();
+            assert!(hint.contains(&format!(": rm {}", lock.display())), "{hint}");
             fs::remove_file(&lock).unwrap();
             assert_eq!(seen(&env), before, "{}", lock.display());
         }

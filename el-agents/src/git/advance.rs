@@ -250,7 +250,7 @@ impl<'a> Move<'a> {
         // With a lock in the way, git would move the files and then stop.
         let locks = find_locks(&self.git, self.target)?;
         if let Some(lock) = locks.iter().find(|lock| !lock.ends_with("packed-refs.lock")) {
-            return Err(GitError::Locked(format!("{} is there", lock.display())));
+            return Err(GitError::Locked(format!("'{}' is there", lock.display())));
         }
         write_note(&self.note, &format!("{}\n{}\n{}\n", self.target, self.old, self.new))?;
         let words = [&MERGE[..], &[self.new]].concat();

@@ -156,6 +156,8 @@ impl Watcher {
         let mut ending: Option<(EndKind, tokio::task::JoinHandle<std::io::Result<Ended>>)> = None;
         self.active.at = Instant::now();
         loop {
+            // Timers are looked at only when this task pauses, and a flood of output never lets it.
+            tokio::task::yield_now().await;
             tokio::select! {
                 read = read_some(&mut stdout, &mut out), if stdout.is_some() => match read {
                     Some(len) => self.take_output(&out[..len]),
@@ -353,9 +355,11 @@ impl Watcher {
         let rest = async {
             while let Some(len) = read_some(&mut stdout, buffer).await {
                 self.take_output(&buffer[..len]);
+                tokio::task::yield_now().await;
             }
             while let Some(len) = read_some(&mut stderr, buffer).await {
                 self.take_error_output(&buffer[..len]);
+                tokio::task::yield_now().await;
             }
         };
         // After two seconds, a process outside of the tree holds the pipe.

@@ -84,7 +84,11 @@ fn a_flood_of_output_hides_no_time_limit() {
     env.configure(&format!("executor = \"command\"\ncommand = \"yes\"\n{limits}"));
     let id = env.create("Say yes", &[]);
     env.start_work(&["--once"]).wait(SOON).fails_with(9);
-    assert_eq!(env.last_run(&id)["outcome"], "timed_out");
+    let run = env.last_run(&id);
+    assert_eq!(run["outcome"], "timed_out");
+    // Tokio lets a task read 128 times before it pauses, and a read has up to 64 kB.
+    let size = std::fs::metadata(env.run_file(&run, "transcript.jsonl")).unwrap().len();
+    assert!(size < 128 * (64 << 10), "{size} bytes were read before the limit was looked at");
 }
 
 #[test]
